@@ -1,8 +1,8 @@
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
-import * as Each from "@postwire/export/Each"
 import { exportRows } from "@postwire/export/Promises"
-import * as Rows from "@postwire/export/Rows"
+import * as Rows from "@postwire/export/rows/Rows"
 import * as JsonLines from "@postwire/export/sinks/JsonLines"
+import * as Each from "@postwire/export/sources/Each"
 import { createClient } from "@postwire/node/EffectClient"
 import { writeFile } from "node:fs/promises"
 

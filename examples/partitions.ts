@@ -1,7 +1,7 @@
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import * as Partitions from "@postwire/export/Partitions"
-import * as Plan from "@postwire/export/Plan"
-import * as Source from "@postwire/export/Source"
+import * as Plan from "@postwire/export/sources/Plan"
+import * as Source from "@postwire/export/sources/Source"
 import * as NodeClient from "@postwire/node/NodeClient"
 import { Effect, ManagedRuntime } from "effect"
 

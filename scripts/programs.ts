@@ -9,9 +9,13 @@ const bundle = async (): Promise<void> => {
   const folder = dirname(postwire)
   rmSync(folder, { recursive: true, force: true })
   // Where the sandbox looks for its page.
-  cpSync(fileURLToPath(new URL("../packages/sandbox/src/console", import.meta.url)), join(folder, "../src/console"), {
-    recursive: true
-  })
+  cpSync(
+    fileURLToPath(new URL("../packages/sandbox/src/console", import.meta.url)),
+    join(folder, "../../src/console"),
+    {
+      recursive: true
+    }
+  )
   await bundled(new URL("../packages/cli/src/main.ts", import.meta.url), postwire)
 }
 

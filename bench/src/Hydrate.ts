@@ -7,10 +7,10 @@
  * Memory is the peak of the resident set above what it was when everything was loaded.
  */
 import * as Export from "@postwire/export/Export"
-import * as Hydration from "@postwire/export/Hydration"
-import * as Rows from "@postwire/export/Rows"
+import * as Rows from "@postwire/export/rows/Rows"
 import * as JsonLines from "@postwire/export/sinks/JsonLines"
 import * as Parquet from "@postwire/export/sinks/Parquet"
+import * as Hydration from "@postwire/export/sources/Hydration"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Effect from "effect/Effect"
 import { fork } from "node:child_process"

@@ -8,7 +8,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import { statSync } from "node:fs"
-import * as Query from "../../packages/sandbox/src/query/Query.ts"
+import * as Query from "../../packages/sandbox/src/search/Query.ts"
 import * as Child from "./Child.ts"
 
 /** What it says once it serves. */

@@ -1,7 +1,7 @@
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import * as Export from "@postwire/export/Export"
 import * as JsonLines from "@postwire/export/sinks/JsonLines"
-import * as Source from "@postwire/export/Source"
+import * as Source from "@postwire/export/sources/Source"
 import * as NodeClient from "@postwire/node/NodeClient"
 import { Effect } from "effect"
 

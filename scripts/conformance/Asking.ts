@@ -4,7 +4,7 @@ import type { Bounds, Fact, Facts, RouteFacts } from "../../packages/cli/src/dri
 import { isSelector } from "../../packages/core/src/schema/Parameters.ts"
 import { prepare, type Prepared } from "../../packages/core/src/wire/RequestEncoder.ts"
 import type { Wire } from "../../packages/core/src/wire/Wire.ts"
-import * as Random from "../../packages/sandbox/src/internal/random.ts"
+import * as Random from "../../packages/sandbox/src/text/random.ts"
 import { callOf } from "./Calls.ts"
 
 /** What was found of one route. */

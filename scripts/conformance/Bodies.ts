@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { JsonSchema } from "../../packages/cli/src/drift/JsonSchema.ts"
 import type { OpenApiDocument } from "../../packages/cli/src/drift/OpenApiDocument.ts"
-import type { Random } from "../../packages/sandbox/src/internal/random.ts"
+import type { Random } from "../../packages/sandbox/src/text/random.ts"
 
 /** How members that may be absent are chosen. */
 export interface Choices {

@@ -1,7 +1,7 @@
 /** Random valid calls of an operation, from its declaration. */
 import { type Definition, parametersOf } from "../../packages/core/src/schema/Definition.ts"
 import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
-import type { Random } from "../../packages/sandbox/src/internal/random.ts"
+import type { Random } from "../../packages/sandbox/src/text/random.ts"
 
 /** The parameters of a call that takes one of the routes of an operation. */
 export const callOf = (

@@ -4,7 +4,7 @@ import type { DocumentOperation, OpenApiDocument } from "../../packages/cli/src/
 import { keyOf } from "../../packages/cli/src/drift/ServiceFacts.ts"
 import * as ResponseDecoder from "../../packages/core/src/wire/ResponseDecoder.ts"
 import type { Wire } from "../../packages/core/src/wire/Wire.ts"
-import * as Random from "../../packages/sandbox/src/internal/random.ts"
+import * as Random from "../../packages/sandbox/src/text/random.ts"
 import { type Choices, valueOf } from "./Bodies.ts"
 
 /** What was found of one route. */

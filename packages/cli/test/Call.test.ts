@@ -14,9 +14,9 @@ import { once } from "node:events"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { postwire } from "../../core/test/support/ProgramFile.ts"
-import * as ErrorReport from "../src/ErrorReport.ts"
-import * as Table from "../src/Table.ts"
-import * as Text from "../src/Text.ts"
+import * as ErrorReport from "../src/terminal/ErrorReport.ts"
+import * as Table from "../src/terminal/Table.ts"
+import * as Text from "../src/terminal/Text.ts"
 import * as Commands from "./Commands.ts"
 
 /** A GIF of one pixel. */

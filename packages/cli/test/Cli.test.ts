@@ -15,8 +15,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { postwire } from "../../core/test/support/ProgramFile.ts"
-import { shown } from "../src/Demo.ts"
-import { Terminal } from "../src/Terminal.ts"
+import { shown } from "../src/commands/Demo.ts"
+import { Terminal } from "../src/terminal/Terminal.ts"
 import * as Commands from "./Commands.ts"
 
 const folder = Effect.acquireRelease(
@@ -320,7 +320,7 @@ describe("postwire demo", () => {
     }))
 
   it("shows the very lines that do it", () => {
-    const source = readFileSync(new URL("../src/Demo.ts", import.meta.url), "utf8")
+    const source = readFileSync(new URL("../src/commands/Demo.ts", import.meta.url), "utf8")
     const code = withoutSpace(source.replace(/export const shown = \[[^]*?\n\]/, ""))
     assert.strictEqual(shown.length, 3)
     for (const line of shown) assert.include(code, withoutSpace(line))

@@ -10,10 +10,10 @@ import { createServer, type RequestListener } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { postwire } from "../src/Cli.ts"
-import * as ErrorReport from "../src/ErrorReport.ts"
-import * as Presenter from "../src/Presenter.ts"
-import { environmentOf } from "../src/SandboxCommand.ts"
-import { Environment } from "../src/Variables.ts"
+import { environmentOf } from "../src/commands/SandboxCommand.ts"
+import { Environment } from "../src/connection/Variables.ts"
+import * as ErrorReport from "../src/terminal/ErrorReport.ts"
+import * as Presenter from "../src/terminal/Presenter.ts"
 
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-cli-"))),

@@ -4,7 +4,7 @@ import { Arbitrary, Effect, Schema } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Chart from "../src/Chart.ts"
+import * as Chart from "../src/terminal/Chart.ts"
 import * as Commands from "./Commands.ts"
 
 /** Every element that is opened is closed, in order. */

@@ -6,7 +6,7 @@ import { once } from "node:events"
 import { chmodSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { postwire } from "../../core/test/support/ProgramFile.ts"
-import * as Text from "../src/Text.ts"
+import * as Text from "../src/terminal/Text.ts"
 import * as Commands from "./Commands.ts"
 
 const { folder } = Commands

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { postwire } from "../../core/test/support/ProgramFile.ts"
-import { environmentOf } from "../src/SandboxCommand.ts"
+import { environmentOf } from "../src/commands/SandboxCommand.ts"
 
 const isLong = process.env["POSTWIRE_LONG"] === "1"
 

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as ConversationTree from "../src/ConversationTree.ts"
+import * as ConversationTree from "../src/conversation/ConversationTree.ts"
 import * as Commands from "./Commands.ts"
 
 /** A folder with files, commands whose journal is in it, and a list of ada's. */

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
-import * as Progress from "../src/Progress.ts"
-import { type Screen, Terminal } from "../src/Terminal.ts"
+import * as Progress from "../src/terminal/Progress.ts"
+import { type Screen, Terminal } from "../src/terminal/Terminal.ts"
 
 const state: Progress.State = { done: 0.5, posts: 20_107, pages: 202, requests: 203, remaining: 247 }
 

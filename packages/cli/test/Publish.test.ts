@@ -9,7 +9,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as MediaBytes from "../../core/test/support/MediaBytes.ts"
 import { postwire } from "../../core/test/support/ProgramFile.ts"
-import { type Screen, Terminal } from "../src/Terminal.ts"
+import { type Screen, Terminal } from "../src/terminal/Terminal.ts"
 import * as Commands from "./Commands.ts"
 
 /** A folder with files, and commands whose journal is in it. */

@@ -5,8 +5,8 @@ import { Effect, Redacted, Schema } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Pointer from "../src/Pointer.ts"
-import * as RuleFile from "../src/RuleFile.ts"
+import * as RuleFile from "../src/streams/RuleFile.ts"
+import * as Pointer from "../src/terminal/Pointer.ts"
 import * as Commands from "./Commands.ts"
 
 const desk = Effect.fnUntraced(function*() {

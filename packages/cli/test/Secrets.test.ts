@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import type { IncomingMessage } from "node:http"
 import { join } from "node:path"
-import { Environment } from "../src/Variables.ts"
+import { Environment } from "../src/connection/Variables.ts"
 import * as Commands from "./Commands.ts"
 
 const secrets = {

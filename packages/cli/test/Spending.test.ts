@@ -3,11 +3,11 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Stdio, Terminal as Input } from "effect"
 import { TestConsole } from "effect/testing"
-import * as ErrorReport from "../src/ErrorReport.ts"
-import * as Spending from "../src/Spending.ts"
-import { Terminal } from "../src/Terminal.ts"
-import * as Text from "../src/Text.ts"
-import { Environment } from "../src/Variables.ts"
+import * as Spending from "../src/connection/Spending.ts"
+import { Environment } from "../src/connection/Variables.ts"
+import * as ErrorReport from "../src/terminal/ErrorReport.ts"
+import { Terminal } from "../src/terminal/Terminal.ts"
+import * as Text from "../src/terminal/Text.ts"
 
 const price: Spending.Price = { items: 12_345, of: "posts", requests: 124, micros: 61_725_000, duration: 900_000 }
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { ExportStatus, PartStatus } from "@postwire/cluster/Tables"
-import * as StatusCommand from "../src/StatusCommand.ts"
+import * as StatusCommand from "../src/commands/StatusCommand.ts"
 
 const now = Date.UTC(2026, 0, 31)
 

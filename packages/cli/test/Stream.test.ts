@@ -10,8 +10,8 @@ import { createInterface } from "node:readline"
 import { setTimeout as delay } from "node:timers/promises"
 import { postwire } from "../../core/test/support/ProgramFile.ts"
 import { linesOf } from "../../export/test/support/Archives.ts"
-import * as ErrorReport from "../src/ErrorReport.ts"
-import * as StreamProgress from "../src/StreamProgress.ts"
+import * as StreamProgress from "../src/streams/StreamProgress.ts"
+import * as ErrorReport from "../src/terminal/ErrorReport.ts"
 import * as Commands from "./Commands.ts"
 
 const sandbox = Sandbox.layerServer({ posts: 0 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { parse } from "../src/ThreadFile.ts"
+import { parse } from "../src/publishing/ThreadFile.ts"
 
 const textsOf = (markdown: string) => parse(markdown).map(({ text }) => text)
 

@@ -1,7 +1,7 @@
 /** The pages of a finished export as they were read, out of the tables, for any sink of `@postwire/export`. */
 import { Client } from "@postwire/core/client/Client"
 import { neutral } from "@postwire/core/wire/Wire"
-import type * as Source from "@postwire/export/Source"
+import type * as Source from "@postwire/export/sources/Source"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"

@@ -9,8 +9,8 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import * as SharedTable from "./internal/SharedTable.ts"
-import * as Steps from "./internal/Steps.ts"
+import * as SharedTable from "./internal/sharedTable.ts"
+import * as Steps from "./internal/steps.ts"
 
 /** The database may be asked for so long; then it is asked again. */
 const stepTimeoutMillis = 2_000

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import * as SharedTable from "./internal/SharedTable.ts"
-import * as Steps from "./internal/Steps.ts"
+import * as SharedTable from "./internal/sharedTable.ts"
+import * as Steps from "./internal/steps.ts"
 
 /** The database may be asked for so long; then it counts as gone. */
 const stepTimeoutMillis = 2_000

@@ -12,8 +12,8 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
-import * as SharedTable from "./internal/SharedTable.ts"
-import * as Steps from "./internal/Steps.ts"
+import * as SharedTable from "./internal/sharedTable.ts"
+import * as Steps from "./internal/steps.ts"
 
 /** The database may be asked for so long; then it counts as gone. */
 const stepTimeoutMillis = 5_000

@@ -19,8 +19,8 @@ import type * as Scope from "effect/Scope"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as DatabaseProblem from "./DatabaseProblem.ts"
-import * as SharedTable from "./internal/SharedTable.ts"
-import * as Steps from "./internal/Steps.ts"
+import * as SharedTable from "./internal/sharedTable.ts"
+import * as Steps from "./internal/steps.ts"
 
 // The number goes up when its columns change.
 const table = "postwire_accounts_1"

@@ -4,7 +4,7 @@ import { type ConflictingIdentifiers, InvalidParameters, type InvalidSettings } 
 import type { Definition } from "@postwire/core/schema/Definition"
 import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
 import * as Wire from "@postwire/core/wire/Wire"
-import * as Source from "@postwire/export/Source"
+import * as Source from "@postwire/export/sources/Source"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"

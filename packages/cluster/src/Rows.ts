@@ -1,6 +1,6 @@
 /** A page as rows to keep, and rows as the page that they were. */
-import { type Anomalies, type Page, type Source, sumOf } from "@postwire/export/Source"
-import * as Table from "@postwire/export/Table"
+import * as Table from "@postwire/export/rows/Table"
+import { type Anomalies, type Page, type Source, sumOf } from "@postwire/export/sources/Source"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 

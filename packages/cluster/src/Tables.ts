@@ -3,20 +3,20 @@
  * and the place after it are written in one transaction, and only by whoever stands at that page.
  */
 import type { Partition } from "@postwire/export/Partitions"
-import type { Anomalies, Page } from "@postwire/export/Source"
+import type { Anomalies, Page } from "@postwire/export/sources/Source"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import { migrations } from "./internal/Migrations.ts"
-import * as Records from "./internal/Records.ts"
-import type { Cursor, ExportStatus, Job, PartKey } from "./internal/Status.ts"
+import { migrations } from "./internal/migrations.ts"
+import * as Records from "./internal/records.ts"
+import type { Cursor, ExportStatus, Job, PartKey } from "./internal/status.ts"
 import { fingerprint, type Query } from "./Query.ts"
 import { anomaliesOf, beginOf, endOf, type PagePlace, type Row } from "./Rows.ts"
 
-export type { Cursor, ExportStatus, Job, PartKey, PartStatus, State } from "./internal/Status.ts"
+export type { Cursor, ExportStatus, Job, PartKey, PartStatus, State } from "./internal/status.ts"
 
 /** What all exports keep. */
 export class Tables extends Context.Service<Tables, {

@@ -4,9 +4,9 @@
  * ended, and a second start of the same export is the first.
  */
 import type { AnyError, ConflictingIdentifiers, InvalidParameters, InvalidSettings } from "@postwire/core/errors/Errors"
-import type { ExportError } from "@postwire/export/ExportErrors"
+import type { ExportError } from "@postwire/export/files/ExportErrors"
 import * as Partitions from "@postwire/export/Partitions"
-import * as Plan from "@postwire/export/Plan"
+import * as Plan from "@postwire/export/sources/Plan"
 import * as Cause from "effect/Cause"
 import type { PersistenceError } from "effect/cluster/ClusterError"
 import * as EntityAddress from "effect/cluster/EntityAddress"
@@ -29,12 +29,12 @@ import * as Workflow from "effect/workflow/Workflow"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { answered, complain, untilItAnswers } from "./Answered.ts"
 import { Clients } from "./Clients.ts"
-import { ExportFailed, failed, isTransient, refusedFor } from "./internal/Failures.ts"
+import { ExportFailed, failed, isTransient, refusedFor } from "./internal/failures.ts"
 import { check, type Query, sourceOf } from "./Query.ts"
 import { rowsOf } from "./Rows.ts"
 import { type ExportStatus, type Job, type PartKey, Tables } from "./Tables.ts"
 
-export { ExportFailed } from "./internal/Failures.ts"
+export { ExportFailed } from "./internal/failures.ts"
 
 /** The name by which others see this process. */
 export const WorkerName = Context.Reference<string>("@postwire/cluster/Workflow/WorkerName", {

@@ -27,11 +27,11 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
-import * as Checkpoint from "./Checkpoint.ts"
-import type { ExportError } from "./ExportErrors.ts"
-import * as archive from "./internal/archive.ts"
-import type { Sink } from "./Sink.ts"
-import * as Table from "./Table.ts"
+import type { ExportError } from "./files/ExportErrors.ts"
+import * as archive from "./folders/Archive.ts"
+import * as Checkpoint from "./folders/Checkpoint.ts"
+import type { Sink } from "./folders/Sink.ts"
+import * as Table from "./rows/Table.ts"
 
 /** A stream with its parameters. */
 export interface Source<out E = Streaming.LiveError, out R = Client> {

@@ -11,8 +11,8 @@
 import type { EffectFace } from "@postwire/core/promise/PromiseClient"
 import * as Effect from "effect/Effect"
 import * as Export from "./Export.ts"
-import * as Rows from "./Rows.ts"
-import type { Source } from "./Source.ts"
+import * as Rows from "./rows/Rows.ts"
+import type { Source } from "./sources/Source.ts"
 
 /** What is needed of a client. */
 export interface Client {

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import * as Export from "../src/Export.ts"
 import * as Partitions from "../src/Partitions.ts"
 import * as JsonLines from "../src/sinks/JsonLines.ts"
-import type * as Source from "../src/Source.ts"
+import type * as Source from "../src/sources/Source.ts"
 import { folder, source } from "./support/Scene.ts"
 
 const edit_history_post_ids = ["1"]

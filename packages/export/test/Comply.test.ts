@@ -5,8 +5,8 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path"
 import { vi } from "vitest"
 import * as Comply from "../src/Comply.ts"
-import * as Rows from "../src/Rows.ts"
-import type { Mode } from "../src/Sink.ts"
+import type { Mode } from "../src/folders/Sink.ts"
+import * as Rows from "../src/rows/Rows.ts"
 import { client, everything, folder } from "./support/Scene.ts"
 
 /** Its clock is that of this machine, as addresses of jobs expire. */

@@ -4,8 +4,8 @@ import { searchRecentPosts } from "@postwire/core/operations/Search"
 import type { Definition } from "@postwire/core/schema/Definition"
 import { parse } from "csv-parse/sync"
 import { Arbitrary, Schema } from "effect"
+import * as Table from "../src/rows/Table.ts"
 import * as Csv from "../src/sinks/Csv.ts"
-import * as Table from "../src/Table.ts"
 
 const table: Table.Table = {
   name: "rows",

@@ -4,7 +4,7 @@ import fs from "node:fs/promises"
 import { syncBuiltinESMExports } from "node:module"
 import { join } from "node:path"
 import * as Export from "../src/Export.ts"
-import * as workspace from "../src/internal/workspace.ts"
+import * as workspace from "../src/folders/Workspace.ts"
 import { client, differing, folder, sandbox, source } from "./support/Scene.ts"
 import { sinkNames, sinks } from "./support/Sinks.ts"
 

@@ -7,7 +7,7 @@ import fs from "node:fs/promises"
 import { syncBuiltinESMExports } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import * as lock from "../src/internal/lock.ts"
+import * as lock from "../src/files/Lock.ts"
 import { folder } from "./support/Scene.ts"
 
 /** Who has no rights, where this user has all. */
@@ -72,7 +72,7 @@ describe("a lock", () => {
         build({
           stdin: {
             contents: `import * as Effect from "effect/Effect"
-              import * as lock from "../src/internal/lock.ts"
+              import * as lock from "../src/files/Lock.ts"
               const take = Effect.flip(lock.take(process.argv[2], "out"))
               const errors = await Effect.runPromise(Effect.scoped(Effect.all([take, take])))
               console.log(errors.map(({ _tag }) => _tag).join())`,

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { zstdDecompressSync } from "node:zlib"
 import * as Export from "../src/Export.ts"
-import type { Page, Source } from "../src/Source.ts"
+import type { Page, Source } from "../src/sources/Source.ts"
 import { folder } from "./support/Scene.ts"
 import { type SinkName, sinks } from "./support/Sinks.ts"
 

@@ -6,9 +6,9 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Export from "../src/Export.ts"
 import * as Partitions from "../src/Partitions.ts"
-import * as Plan from "../src/Plan.ts"
 import * as JsonLines from "../src/sinks/JsonLines.ts"
-import * as Source from "../src/Source.ts"
+import * as Plan from "../src/sources/Plan.ts"
+import * as Source from "../src/sources/Source.ts"
 import { client, folder, now, sandbox } from "./support/Scene.ts"
 
 const days = (count: number) => `${count} days` as const

@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import { appendFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gzipSync, zstdCompressSync } from "node:zlib"
-import * as Rows from "../src/Rows.ts"
+import * as Rows from "../src/rows/Rows.ts"
 import { folder } from "./support/Scene.ts"
 
 const written = (name: string, content: string | Uint8Array) =>

@@ -12,7 +12,7 @@
  * ```
  */
 import type { Form } from "@postwire/core/schema/Definition"
-import { connect, type Session } from "./internal/Connect.ts"
+import { connect, type Session } from "./internal/connect.ts"
 import * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"
 

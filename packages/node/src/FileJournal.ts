@@ -7,7 +7,7 @@ import * as Journal from "@postwire/core/storage/Journal"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as UserDirectories from "effect/persistence/UserDirectories"
-import * as TextFolder from "./internal/TextFolder.ts"
+import * as TextFolder from "./internal/textFolder.ts"
 
 /** Settings of the journal. */
 export interface Options {

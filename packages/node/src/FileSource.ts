@@ -3,7 +3,7 @@ import { SourceFailure, type SourceFault } from "@postwire/core/errors/Errors"
 import type { Source } from "@postwire/core/media/Source"
 import * as Effect from "effect/Effect"
 import type { BigIntStats } from "node:fs"
-import { codeOf, saidBy } from "./internal/SystemError.ts"
+import { codeOf, saidBy } from "./internal/systemError.ts"
 
 /**
  * A file, by its path or its `file:` address. It is open while it is sent, and no more of it is in memory than is sent at a time.

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { FileHandle } from "node:fs/promises"
-import { codeOf, saidBy } from "./internal/SystemError.ts"
+import { codeOf, saidBy } from "./internal/systemError.ts"
 
 /** Settings of the files. */
 export interface Options {

@@ -8,7 +8,7 @@ import * as TokenStore from "@postwire/core/storage/TokenStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as UserDirectories from "effect/persistence/UserDirectories"
-import * as TextFolder from "./internal/TextFolder.ts"
+import * as TextFolder from "./internal/textFolder.ts"
 
 /** Settings of the store. */
 export interface Options {

@@ -4,7 +4,7 @@ import type * as Face from "@postwire/core/promise/PromiseClient"
 import { type Makers, on, type Platform } from "@postwire/core/promise/PromiseClient"
 import type { Form } from "@postwire/core/schema/Definition"
 import * as Effect from "effect/Effect"
-import { BufferedResponse } from "./internal/BufferedResponse.ts"
+import { BufferedResponse } from "./internal/bufferedResponse.ts"
 import { type Input, inputOf } from "./NodeClient.ts"
 
 export type { CallOptions } from "@postwire/core/promise/Calls"

@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import type * as Redacted from "effect/Redacted"
-import * as RedisConnection from "./internal/RedisConnection.ts"
-import { scripts } from "./internal/RedisScripts.ts"
+import * as RedisConnection from "./internal/redisConnection.ts"
+import { scripts } from "./internal/redisScripts.ts"
 
 /** Settings of the store with a connection of its own. */
 export interface Options {

@@ -7,8 +7,8 @@ import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as RedisConnection from "./internal/RedisConnection.ts"
-import { scripts } from "./internal/RedisSpendScripts.ts"
+import * as RedisConnection from "./internal/redisConnection.ts"
+import { scripts } from "./internal/redisSpendScripts.ts"
 
 /** Settings of the store with a connection of its own. */
 export interface Options {

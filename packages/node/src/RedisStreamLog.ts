@@ -10,8 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import type * as Redacted from "effect/Redacted"
-import * as RedisConnection from "./internal/RedisConnection.ts"
-import { type RedisEntry, scripts } from "./internal/RedisStreamScripts.ts"
+import * as RedisConnection from "./internal/redisConnection.ts"
+import { type RedisEntry, scripts } from "./internal/redisStreamScripts.ts"
 
 /** Settings of the log with a connection of its own. */
 export interface Options {

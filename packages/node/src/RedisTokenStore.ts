@@ -14,8 +14,8 @@ import * as Redis from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import * as RedisConnection from "./internal/RedisConnection.ts"
-import type { Script } from "./internal/RedisScripts.ts"
+import * as RedisConnection from "./internal/redisConnection.ts"
+import type { Script } from "./internal/redisScripts.ts"
 
 /** Settings of the store with a connection of its own. */
 export interface Options {

@@ -5,7 +5,7 @@ import * as RateLimitStore from "@postwire/core/rate-limit/RateLimitStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { DatabaseSync } from "node:sqlite"
-import * as SqliteFile from "./internal/SqliteFile.ts"
+import * as SqliteFile from "./internal/sqliteFile.ts"
 
 /** Settings of the store. */
 export interface Options {

@@ -24,13 +24,13 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import type { Dispatcher } from "undici"
-import { BufferedResponse } from "./internal/BufferedResponse.ts"
-import { Exchange, type Outcome, Upload } from "./internal/Exchange.ts"
-import { type Options as SessionOptions, Session } from "./internal/Session.ts"
-import { Streamed } from "./internal/Streamed.ts"
+import { BufferedResponse } from "./internal/bufferedResponse.ts"
+import { Exchange, type Outcome, Upload } from "./internal/exchange.ts"
+import { type Options as SessionOptions, Session } from "./internal/session.ts"
+import { Streamed } from "./internal/streamed.ts"
 
-export { BodyTooLarge, type Phase, UndiciTransportCause } from "./internal/Exchange.ts"
-export { secretsOfProxy, Session, type Statistics } from "./internal/Session.ts"
+export { BodyTooLarge, type Phase, UndiciTransportCause } from "./internal/exchange.ts"
+export { secretsOfProxy, Session, type Statistics } from "./internal/session.ts"
 
 /** Settings of any client. */
 export interface Options {

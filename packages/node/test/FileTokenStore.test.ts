@@ -25,7 +25,7 @@ import { fileURLToPath } from "node:url"
 import { inspect } from "node:util"
 import { Worker } from "node:worker_threads"
 import * as FileTokenStore from "../src/FileTokenStore.ts"
-import { tryLock } from "../src/internal/FileLock.ts"
+import { tryLock } from "../src/internal/fileLock.ts"
 
 const root = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-accounts-"))),
@@ -258,7 +258,7 @@ describe("a lock on a file", () => {
       const thread = yield* Effect.acquireRelease(
         Effect.sync(() =>
           new Worker(
-            `import("${new URL("../src/internal/FileLock.ts", import.meta.url)}").then(({ tryLock }) => {
+            `import("${new URL("../src/internal/fileLock.ts", import.meta.url)}").then(({ tryLock }) => {
               const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
               parentPort.on("message", () => {
                 const lock = tryLock(workerData)

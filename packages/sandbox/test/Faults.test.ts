@@ -5,7 +5,7 @@ import { Effect, Exit, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { request as httpRequest } from "node:http"
 import { connect } from "node:net"
-import * as Faults from "../src/Faults.ts"
+import * as Faults from "../src/faults/Faults.ts"
 import * as Sandbox from "../src/Sandbox.ts"
 import { type Bench, make } from "./support/Requests.ts"
 

@@ -12,7 +12,7 @@ import { Topic } from "@postwire/core/schema/models/Topic"
 import { User } from "@postwire/core/schema/models/User"
 import { isSelector, type Parameters, queryKey } from "@postwire/core/schema/Parameters"
 import { Effect, Result, type SchemaAST } from "effect"
-import * as Query from "../src/query/Query.ts"
+import * as Query from "../src/search/Query.ts"
 import { type Bench, make } from "./support/Requests.ts"
 
 const models: ReadonlyArray<AnyModel> = [Post, User, Media, Place, Poll, Space, List, DirectMessageEvent, Topic]

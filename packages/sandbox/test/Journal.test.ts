@@ -3,7 +3,7 @@ import { createClient } from "@postwire/node"
 import { Effect, Fiber, Redacted } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
-import * as Journal from "../src/Journal.ts"
+import * as Journal from "../src/journal/Journal.ts"
 import * as Sandbox from "../src/Sandbox.ts"
 import { make, now } from "./support/Requests.ts"
 

@@ -16,7 +16,7 @@ import {
 } from "@postwire/core/workflows/ListMembers"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { make as random } from "../src/internal/random.ts"
+import { make as random } from "../src/text/random.ts"
 import * as Requests from "./support/Requests.ts"
 
 const scene = Effect.fnUntraced(function*(people = 8) {

@@ -3,7 +3,7 @@ import { updateStreamRules } from "@postwire/core/operations/Rules"
 import { streamPosts } from "@postwire/core/streams/operations/Streams"
 import { Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import type { StreamFault } from "../src/streams/StreamFaults.ts"
+import type { StreamFault } from "../src/faults/StreamFaults.ts"
 import { make } from "./support/Requests.ts"
 
 /** What comes by promises does. */

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Language from "@postwire/core/query/Query"
 import { Effect, Result } from "effect"
-import * as Matcher from "../src/query/Matcher.ts"
-import * as Query from "../src/query/Query.ts"
-import * as Terms from "../src/query/Terms.ts"
-import * as Seed from "../src/Seed.ts"
+import * as Matcher from "../src/matching/Matcher.ts"
+import * as Query from "../src/search/Query.ts"
+import * as Seed from "../src/seed/Seed.ts"
 import type { Post } from "../src/store/Post.ts"
 import { Store } from "../src/store/Store.ts"
 import * as Subjects from "../src/streams/Subjects.ts"
+import * as Terms from "../src/text/Terms.ts"
 import * as Fuzz from "./support/Fuzz.ts"
 
 const now = Date.UTC(2026, 10, 20, 12)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
-import * as PageToken from "../src/PageToken.ts"
+import * as PageToken from "../src/projection/PageToken.ts"
 
 const listing = (
   parameters: PageToken.Listing["parameters"] = {},

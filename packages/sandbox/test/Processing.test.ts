@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Processing from "../src/Processing.ts"
+import * as Processing from "../src/media/Processing.ts"
 import type { Upload } from "../src/store/Uploads.ts"
 import { now, second } from "./support/Requests.ts"
 

@@ -3,7 +3,7 @@ import { Post } from "@postwire/core/schema/models/Post"
 import { User } from "@postwire/core/schema/models/User"
 import * as Response from "@postwire/core/schema/Response"
 import { Effect, Schema } from "effect"
-import * as Projection from "../src/Projection.ts"
+import * as Projection from "../src/projection/Projection.ts"
 import { Store } from "../src/store/Store.ts"
 
 const now = Date.UTC(2026, 10, 20, 12)

@@ -1,9 +1,9 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Result, Schema } from "effect"
-import * as Query from "../src/query/Query.ts"
-import * as Terms from "../src/query/Terms.ts"
-import * as Entities from "../src/store/Entities.ts"
+import * as Query from "../src/search/Query.ts"
 import { Store } from "../src/store/Store.ts"
+import * as Entities from "../src/text/Entities.ts"
+import * as Terms from "../src/text/Terms.ts"
 import * as Fuzz from "./support/Fuzz.ts"
 
 const now = Date.UTC(2026, 10, 20, 12)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/schema/Definition"
 import type { Limits } from "@postwire/core/schema/Quota"
-import * as RateLimits from "../src/RateLimits.ts"
+import * as RateLimits from "../src/limits/RateLimits.ts"
 
 const now = Date.UTC(2026, 10, 20, 12)
 

@@ -9,7 +9,7 @@ import { connect } from "node:net"
 import { networkInterfaces, tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Sandbox from "../src/Sandbox.ts"
-import * as Seed from "../src/Seed.ts"
+import * as Seed from "../src/seed/Seed.ts"
 import { Store, StoreUnavailable } from "../src/store/Store.ts"
 import { make, now, secretsOf } from "./support/Requests.ts"
 

@@ -10,7 +10,7 @@ import { getMe, getUser } from "@postwire/core/operations/Users"
 import * as Wire from "@postwire/core/wire/Wire"
 import { Arbitrary, Effect, Result, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import * as Query from "../src/query/Query.ts"
+import * as Query from "../src/search/Query.ts"
 import { type Answer, type Bench, day, make, minute, now, type RequestOptions, second } from "./support/Requests.ts"
 
 const assertProblem = (answer: Answer, status: number, detail?: RegExp) => {

@@ -1,8 +1,8 @@
 import * as Redacted from "effect/Redacted"
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
+import type { StreamFault } from "../src/faults/StreamFaults.ts"
 import * as Sandbox from "../src/Sandbox.ts"
-import type { StreamFault } from "../src/streams/StreamFaults.ts"
 
 /** A sandbox with one rule, and a way to read its stream on the wire. */
 const begin = async (options: Sandbox.ServerOptions = {}) => {

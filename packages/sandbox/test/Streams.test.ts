@@ -8,8 +8,8 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import { describe } from "vitest"
+import type { ServerOptions } from "../src/admin/Options.ts"
 import { Sandbox } from "../src/index.ts"
-import type { ServerOptions } from "../src/Options.ts"
 import { requestOf } from "./support/Operations.ts"
 
 const start = Date.UTC(2026, 7, 1, 12)

@@ -11,7 +11,7 @@ import { TestClock } from "effect/testing"
 import { randomInt } from "node:crypto"
 import { admit } from "../../core/src/accounts/internal/admission.ts"
 import * as MovedClock from "../../core/test/support/MovedClock.ts"
-import { make as random } from "../src/internal/random.ts"
+import { make as random } from "../src/text/random.ts"
 import * as Requests from "./support/Requests.ts"
 import * as Threads from "./support/Threads.ts"
 

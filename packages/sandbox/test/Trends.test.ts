@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { getPersonalizedTrends, getTrends } from "@postwire/core/operations/Trends"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as Trends from "../src/Trends.ts"
+import * as Trends from "../src/projection/Trends.ts"
 import { type Authorization, day, make, minute, now } from "./support/Requests.ts"
 
 const hour = 60 * minute

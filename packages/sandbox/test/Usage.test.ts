@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import * as Usage from "../src/Usage.ts"
+import * as Usage from "../src/limits/Usage.ts"
 import { type Authorization, day, make, now } from "./support/Requests.ts"
 
 describe("Usage", () => {

@@ -3,11 +3,11 @@ import * as CallErrors from "@postwire/core/client/CallErrors"
 import * as Shared from "@postwire/core/promise/Compliance"
 import type { ComplianceJob } from "@postwire/core/schema/models/ComplianceJob"
 import type * as Core from "@postwire/core/workflows/Compliance"
-import type * as Calls from "./internal/Calls.ts"
-import { orThrow } from "./internal/Calls.ts"
-import * as Handing from "./internal/Handing.ts"
-import type * as Protocol from "./internal/Protocol.ts"
-import * as Streams from "./internal/Streams.ts"
+import type * as Calls from "./internal/calls.ts"
+import { orThrow } from "./internal/calls.ts"
+import * as Handing from "./internal/handing.ts"
+import type * as Protocol from "./internal/protocol.ts"
+import * as Streams from "./internal/streams.ts"
 
 /** Ids, or a text of them with one on a line: a file by its path or its `file:` URL, bytes, or a Blob that is in memory. */
 export type Ids = Iterable<string | number | bigint> | Handing.Input

@@ -5,8 +5,8 @@ import type { getPosts } from "@postwire/core/operations/Posts"
 import type { getUsers } from "@postwire/core/operations/Users"
 import type { Included, Selection } from "@postwire/core/schema/Selection"
 import * as Hydrate from "@postwire/core/workflows/Hydrate"
-import * as Calls from "./internal/Calls.ts"
-import * as Received from "./internal/Received.ts"
+import * as Calls from "./internal/calls.ts"
+import * as Received from "./internal/received.ts"
 
 /** Ids, or usernames. */
 export type HydrateIds = Iterable<string | number | bigint>

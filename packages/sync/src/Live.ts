@@ -9,11 +9,11 @@ import type { AnyItem, FormOf } from "@postwire/core/schema/StreamItem"
 import type { LiveEvent, LiveHappening } from "@postwire/core/streams/StreamEvents"
 import type { LiveOptions } from "@postwire/core/streams/StreamOptions"
 import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
-import * as Calls from "./internal/Calls.ts"
-import * as Handing from "./internal/Handing.ts"
-import * as LiveBatch from "./internal/LiveBatch.ts"
-import type * as Protocol from "./internal/Protocol.ts"
-import * as Streams from "./internal/Streams.ts"
+import * as Calls from "./internal/calls.ts"
+import * as Handing from "./internal/handing.ts"
+import * as LiveBatch from "./internal/liveBatch.ts"
+import type * as Protocol from "./internal/protocol.ts"
+import * as Streams from "./internal/streams.ts"
 
 /**
  * An operation that answers until somebody ends it, as a blocking method. It connects when a loop begins, stays connected, and

@@ -22,11 +22,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { workerData } from "node:worker_threads"
-import * as ErrorCodec from "./internal/ErrorCodec.ts"
-import * as LiveBatch from "./internal/LiveBatch.ts"
-import * as NetworkDefaults from "./internal/NetworkDefaults.ts"
-import * as Protocol from "./internal/Protocol.ts"
-import { type Answer, ownName, place, type Request, share, State, wake, type WorkerData } from "./internal/Protocol.ts"
+import * as ErrorCodec from "./internal/errorCodec.ts"
+import * as LiveBatch from "./internal/liveBatch.ts"
+import * as NetworkDefaults from "./internal/networkDefaults.ts"
+import * as Protocol from "./internal/protocol.ts"
+import { type Answer, ownName, place, type Request, share, State, wake, type WorkerData } from "./internal/protocol.ts"
 
 const { memory, port } = (workerData as WorkerData)[ownName]
 const shared = share(memory)

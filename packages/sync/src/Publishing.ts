@@ -9,12 +9,12 @@ import type { PublishedThread, ThreadOptions } from "@postwire/core/publishing/T
 import type * as StreamRules from "@postwire/core/streams/rules/StreamRules"
 import type { Conversation, Options as ConversationOptions } from "@postwire/core/workflows/Conversation"
 import type { MembersPlan, PlanOptions, SyncedMembers, SyncOptions, Wanted } from "@postwire/core/workflows/ListMembers"
-import type * as Calls from "./internal/Calls.ts"
-import * as Handing from "./internal/Handing.ts"
-import type { Input } from "./internal/Handing.ts"
-import type * as Protocol from "./internal/Protocol.ts"
+import type * as Calls from "./internal/calls.ts"
+import * as Handing from "./internal/handing.ts"
+import type { Input } from "./internal/handing.ts"
+import type * as Protocol from "./internal/protocol.ts"
 
-export type { Input } from "./internal/Handing.ts"
+export type { Input } from "./internal/handing.ts"
 
 /** What an upload may be told, besides its file. */
 export type UploadOptions = Shared.UploadOptions<Input>

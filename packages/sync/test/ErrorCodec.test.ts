@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Errors from "@postwire/core/errors/Errors"
 import * as Option from "effect/Option"
 import { MessageChannel, receiveMessageOnPort } from "node:worker_threads"
-import * as ErrorCodec from "../src/internal/ErrorCodec.ts"
+import * as ErrorCodec from "../src/internal/errorCodec.ts"
 
 /** To another thread and back. */
 const carried = (error: unknown) => {

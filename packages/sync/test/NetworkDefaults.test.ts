@@ -9,7 +9,7 @@ import * as Net from "node:net"
 import tls from "node:tls"
 import { fileURLToPath } from "node:url"
 import * as Sync from "../src/index.ts"
-import * as NetworkDefaults from "../src/internal/NetworkDefaults.ts"
+import * as NetworkDefaults from "../src/internal/networkDefaults.ts"
 import { start, stop } from "./support/Children.ts"
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../node/test/fixtures/tls/${name}.pem`, import.meta.url))

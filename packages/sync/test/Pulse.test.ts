@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Pulse } from "../src/internal/Pulse.ts"
+import { Pulse } from "../src/internal/pulse.ts"
 
 /** Sleeps of 200 ms until the worker is given up, a minute at most; `cpu` is what a millisecond of them costs. */
 const stopsAfter = (options: { readonly cpu: number; readonly isLoading?: boolean }) => {

@@ -1,6 +1,6 @@
 /** What is left of the budgets that doctor spent from. */
 import type * as RateLimit from "@postwire/core/rate-limit/RateLimit"
-import * as Text from "../Text.ts"
+import * as Text from "../terminal/Text.ts"
 import type { Check } from "./Check.ts"
 
 /** One check for each budget that the service announced. */

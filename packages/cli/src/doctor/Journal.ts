@@ -2,8 +2,8 @@
 import { Journal } from "@postwire/core/storage/Journal"
 import * as Effect from "effect/Effect"
 import { dirname } from "node:path"
-import * as Connection from "../Connection.ts"
-import type { Variables } from "../Variables.ts"
+import * as Connection from "../connection/Connection.ts"
+import type { Variables } from "../connection/Variables.ts"
 import type { Check } from "./Check.ts"
 
 const name = "journal"

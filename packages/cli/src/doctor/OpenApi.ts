@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as DriftReport from "../drift/DriftReport.ts"
-import { FileUnusable } from "../ErrorReport.ts"
-import * as TextFile from "../TextFile.ts"
+import { FileUnusable } from "../terminal/ErrorReport.ts"
+import * as TextFile from "../terminal/TextFile.ts"
 
 /** Holds the operations of the client against the document in a file. */
 export const examineDocument = Effect.fnUntraced(function*(path: string) {

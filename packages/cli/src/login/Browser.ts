@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { spawn } from "node:child_process"
-import type { Variables } from "../Variables.ts"
+import type { Variables } from "../connection/Variables.ts"
 
 /** There is no browser that could be opened. */
 export class NoBrowser extends Schema.TaggedError<NoBrowser>()("NoBrowser", { reason: Schema.String }) {

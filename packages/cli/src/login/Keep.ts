@@ -4,9 +4,9 @@ import type { Store } from "@postwire/core/storage/TokenStore"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Accounts from "../Accounts.ts"
-import * as Report from "../Report.ts"
-import * as Ask from "./Ask.ts"
+import * as Accounts from "../connection/Accounts.ts"
+import * as Ask from "../terminal/Ask.ts"
+import * as Report from "../terminal/Report.ts"
 
 /** The account is somebody else's. */
 export class OtherUser extends Schema.TaggedError<OtherUser>()("OtherUser", {

@@ -1,6 +1,6 @@
 /** Where the browser is sent to when a login has ended: an address that the app has, character by character. */
 import * as Effect from "effect/Effect"
-import * as ErrorReport from "../ErrorReport.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 

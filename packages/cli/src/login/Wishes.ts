@@ -5,8 +5,8 @@ import * as Scopes from "@postwire/core/schema/Scopes"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { closestMatch } from "leven"
-import * as ErrorReport from "../ErrorReport.ts"
-import * as OperationFlags from "../OperationFlags.ts"
+import * as OperationFlags from "../flags/OperationFlags.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
 
 /** What the flags name, each with commas between. */
 export interface Named {

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { bundled } from "../../../core/test/support/ProgramFile.ts"
-import { make as random } from "../../../sandbox/src/internal/random.ts"
+import { make as random } from "../../../sandbox/src/text/random.ts"
 
 /** What a process is told. */
 export interface Told {

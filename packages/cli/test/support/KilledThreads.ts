@@ -11,7 +11,7 @@ import { createInterface } from "node:readline"
 import { setTimeout as delay } from "node:timers/promises"
 import { concat, png } from "../../../core/test/support/MediaBytes.ts"
 import { bundled } from "../../../core/test/support/ProgramFile.ts"
-import { make as random, type Random } from "../../../sandbox/src/internal/random.ts"
+import { make as random, type Random } from "../../../sandbox/src/text/random.ts"
 
 /** What a process is told. */
 export interface Told {

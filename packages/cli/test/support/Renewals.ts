@@ -14,8 +14,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { bundled, withRedisClient } from "../../../core/test/support/ProgramFile.ts"
-import type { Behaviour } from "../../../sandbox/src/Faults.ts"
-import { make as random, type Random } from "../../../sandbox/src/internal/random.ts"
+import type { Behaviour } from "../../../sandbox/src/faults/Faults.ts"
+import { make as random, type Random } from "../../../sandbox/src/text/random.ts"
 import { type StoreName, stores } from "./AccountStores.ts"
 
 /** What a process is to do, until it is told something else. */

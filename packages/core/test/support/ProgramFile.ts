@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 
 /** The command in a few files, as `scripts/programs.ts` makes it before the tests. Beside the client of Redis, which it looks for. */
 export const postwire = fileURLToPath(
-  new URL("../../../node/node_modules/.cache/postwire/main.mjs", import.meta.url)
+  new URL("../../../node/node_modules/.cache/postwire/bin/main.mjs", import.meta.url)
 )
 
 /** Variables with which a bundled program finds the client of Redis, which is in no bundle. */

@@ -3,8 +3,8 @@
  * is empty; an empty text is `""`.
  */
 import { stringify } from "csv-stringify/sync"
-import type { FileSink } from "../Sink.ts"
-import { type Cell, cells, type Table } from "../Table.ts"
+import type { FileSink } from "../folders/Sink.ts"
+import { type Cell, cells, type Table } from "../rows/Table.ts"
 import * as Files from "./Files.ts"
 
 /** How the file looks. */

@@ -14,12 +14,12 @@ import type * as fs from "node:fs/promises"
 import { basename, join } from "node:path"
 import { promisify } from "node:util"
 import * as zlib from "node:zlib"
-import * as Checkpoint from "../Checkpoint.ts"
-import { CheckpointUnusable, type ExportError } from "../ExportErrors.ts"
-import * as disk from "../internal/disk.ts"
-import { linesOf } from "../internal/lines.ts"
-import type { FileSink, Job, Output, Writer } from "../Sink.ts"
-import type { Table } from "../Table.ts"
+import * as disk from "../files/Disk.ts"
+import { CheckpointUnusable, type ExportError } from "../files/ExportErrors.ts"
+import { linesOf } from "../files/Lines.ts"
+import * as Checkpoint from "../folders/Checkpoint.ts"
+import type { FileSink, Job, Output, Writer } from "../folders/Sink.ts"
+import type { Table } from "../rows/Table.ts"
 
 /** What a kind of file looks like. */
 export interface Format {

@@ -1,5 +1,5 @@
 /** JSON Lines: one object a line, as the service sent it, plain or compressed. */
-import type { FileSink } from "../Sink.ts"
+import type { FileSink } from "../folders/Sink.ts"
 import * as Files from "./Files.ts"
 
 const format: Files.Format = {

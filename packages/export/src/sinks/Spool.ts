@@ -3,11 +3,11 @@
  * laid out when all are there. The result is there as a whole or not at all.
  */
 import * as Effect from "effect/Effect"
-import { CheckpointUnusable, type ExportError } from "../ExportErrors.ts"
-import * as disk from "../internal/disk.ts"
-import { linesOf } from "../internal/lines.ts"
-import type { FileSink, Output } from "../Sink.ts"
-import type { Table } from "../Table.ts"
+import * as disk from "../files/Disk.ts"
+import { CheckpointUnusable, type ExportError } from "../files/ExportErrors.ts"
+import { linesOf } from "../files/Lines.ts"
+import type { FileSink, Output } from "../folders/Sink.ts"
+import type { Table } from "../rows/Table.ts"
 import * as Files from "./Files.ts"
 
 /** The rows of a table, or the partial errors. */

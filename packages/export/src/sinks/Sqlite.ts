@@ -12,9 +12,9 @@ import * as Predicate from "effect/Predicate"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
-import * as disk from "../internal/disk.ts"
-import type { FileSink } from "../Sink.ts"
-import { type Cell, cells, type Column, type ColumnType, type Table } from "../Table.ts"
+import * as disk from "../files/Disk.ts"
+import type { FileSink } from "../folders/Sink.ts"
+import { type Cell, cells, type Column, type ColumnType, type Table } from "../rows/Table.ts"
 import * as Spool from "./Spool.ts"
 
 /** Tables in one database file. */

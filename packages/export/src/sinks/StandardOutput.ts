@@ -4,9 +4,9 @@
  */
 import * as Effect from "effect/Effect"
 import type { Writable } from "node:stream"
-import type * as Checkpoint from "../Checkpoint.ts"
-import * as disk from "../internal/disk.ts"
-import type { StreamSink } from "../Sink.ts"
+import * as disk from "../files/Disk.ts"
+import type * as Checkpoint from "../folders/Checkpoint.ts"
+import type { StreamSink } from "../folders/Sink.ts"
 import { lines } from "./Files.ts"
 
 /** One JSON object a line. Characters that would steer a terminal are escaped; the JSON stays the same. */

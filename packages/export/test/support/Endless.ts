@@ -4,7 +4,7 @@ import * as NodeClient from "@postwire/node/NodeClient"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Export from "../../src/Export.ts"
-import * as Source from "../../src/Source.ts"
+import * as Source from "../../src/sources/Source.ts"
 import { type SinkName, sinks } from "./Sinks.ts"
 
 const [, , sink, path, pages] = process.argv as [string, string, SinkName, string, string]

@@ -8,7 +8,7 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync 
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import * as Source from "../../src/Source.ts"
+import * as Source from "../../src/sources/Source.ts"
 import { parameters } from "./Sinks.ts"
 
 export const now = Date.UTC(2026, 10, 20, 12)

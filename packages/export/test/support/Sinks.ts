@@ -1,5 +1,5 @@
 /** Every sink of files by name, and a search that fills all of its files. */
-import type { Sink } from "../../src/Sink.ts"
+import type { Sink } from "../../src/folders/Sink.ts"
 import * as Csv from "../../src/sinks/Csv.ts"
 import * as JsonLines from "../../src/sinks/JsonLines.ts"
 import * as Parquet from "../../src/sinks/Parquet.ts"

@@ -2,8 +2,8 @@
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
-import { isSame } from "../Authentication.ts"
-import type * as Nonces from "../Nonces.ts"
+import { isSame } from "../auth/Authentication.ts"
+import type * as Nonces from "../auth/Nonces.ts"
 import type { App } from "../store/Credentials.ts"
 import type { Store } from "../store/Store.ts"
 

@@ -2,7 +2,7 @@
 import { parseAuthorization } from "@postwire/core/auth/OAuth1"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
-import * as Authentication from "../Authentication.ts"
+import * as Authentication from "../auth/Authentication.ts"
 import { type App, hashOf, type Rights } from "../store/Credentials.ts"
 import { outOfBand, type RequestToken } from "../store/RequestTokens.ts"
 import { type Answer, type Asked, headers, json, type Parts, refusalWithCode } from "./Asked.ts"

@@ -4,7 +4,7 @@ import { call } from "./AdminCalls.mjs"
 import { box, fill, make } from "./Elements.mjs"
 import { look, watch } from "./Live.mjs"
 
-/** @import { Account, Statement } from "../Bill.ts" */
+/** @import { Account, Statement } from "../limits/Bill.ts" */
 
 /** @param {number} amount */
 const dollars = (amount) => `$${amount.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 3 })}`

@@ -7,7 +7,7 @@ import { credentials } from "./Operations.mjs"
 import { controlsOf, fileOf, operation, put, texts } from "./RequestForm.mjs"
 import * as State from "./State.mjs"
 
-/** @import { Request as Prepared } from "../Description.ts" */
+/** @import { Request as Prepared } from "../admin/Description.ts" */
 
 /** Bodies longer than this are shown in part. */
 const maxShownBytes = 1_000_000

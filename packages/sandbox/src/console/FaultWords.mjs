@@ -1,7 +1,7 @@
 // Faults in words.
 
-/** @import { Behaviour, Rule } from "../Faults.ts" */
-/** @import { StreamFault } from "../streams/StreamFaults.ts" */
+/** @import { Behaviour, Rule } from "../faults/Faults.ts" */
+/** @import { StreamFault } from "../faults/StreamFaults.ts" */
 
 const bodies = {
   html: "a page of HTML",

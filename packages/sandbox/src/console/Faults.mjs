@@ -6,7 +6,7 @@ import * as FaultWords from "./FaultWords.mjs"
 import { look, watch } from "./Live.mjs"
 import { endpoints, operations } from "./Operations.mjs"
 
-/** @import { Active, Behaviour } from "../Faults.ts" */
+/** @import { Active, Behaviour } from "../faults/Faults.ts" */
 
 /** @type {ReadonlyArray<Behaviour>} */
 const kinds = [

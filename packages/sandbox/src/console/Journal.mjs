@@ -7,7 +7,7 @@ import { look, watch } from "./Live.mjs"
 import { endpoints, operations } from "./Operations.mjs"
 
 /**
- * @import { Entry } from "../Journal.ts"
+ * @import { Entry } from "../journal/Journal.ts"
  * @typedef {Omit<Entry, "body" | "headers">} Line
  */
 

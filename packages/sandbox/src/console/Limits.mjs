@@ -5,7 +5,7 @@ import { box, fill, make } from "./Elements.mjs"
 import { look, watch } from "./Live.mjs"
 import { credentials } from "./Operations.mjs"
 
-/** @import { Standing, Usage } from "../RateLimits.ts" */
+/** @import { Standing, Usage } from "../limits/RateLimits.ts" */
 
 /** A bar turns red when less than this share is left. */
 const lowShare = 1 / 5

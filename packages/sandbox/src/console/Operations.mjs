@@ -2,7 +2,7 @@
 import { call } from "./AdminCalls.mjs"
 
 /**
- * @import { Operation } from "../Description.ts"
+ * @import { Operation } from "../admin/Description.ts"
  * @typedef {{ readonly user: { readonly id: string; readonly username: string }; readonly bearerToken: string; readonly appBearerToken: string }} Credentials
  */
 

@@ -4,7 +4,7 @@ import { operations, wires } from "./Operations.mjs"
 import { knownTo, listOf } from "./Suggestions.mjs"
 
 /**
- * @import { Operation, Parameter } from "../Description.ts"
+ * @import { Operation, Parameter } from "../admin/Description.ts"
  * @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Control
  */
 

@@ -4,7 +4,7 @@ import { call } from "./AdminCalls.mjs"
 import { box, fill, make, span } from "./Elements.mjs"
 import { look, watch } from "./Live.mjs"
 
-/** @import { Overview } from "../AdminStreams.ts" */
+/** @import { Overview } from "../admin/AdminStreams.ts" */
 
 /** @param {Overview["connections"][number]} connection */
 const connectionWords = ({ closedAt, openedAt, partition, reason, sent }, /** @type {number} */ now) => {

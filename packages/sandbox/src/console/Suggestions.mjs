@@ -4,7 +4,7 @@ import { box, make } from "./Elements.mjs"
 import { credentials } from "./Operations.mjs"
 
 /**
- * @import { Operation, Parameter } from "../Description.ts"
+ * @import { Operation, Parameter } from "../admin/Description.ts"
  * @import { Item } from "../store/Overview.ts"
  * @typedef {{ readonly collection: string; readonly value: string; readonly label: (item: Item) => string }} Known
  */

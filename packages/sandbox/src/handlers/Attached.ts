@@ -1,10 +1,10 @@
 /** The media that a post or a message is to show. */
 import type { Purpose } from "@postwire/core/media/MediaRules"
 import * as Effect from "effect/Effect"
-import type { Call } from "../Handler.ts"
-import * as MediaCategories from "../MediaCategories.ts"
-import * as Problem from "../Problem.ts"
-import * as Processing from "../Processing.ts"
+import * as Problem from "../http/Problem.ts"
+import * as MediaCategories from "../media/MediaCategories.ts"
+import * as Processing from "../media/Processing.ts"
+import type { Call } from "./Handler.ts"
 
 /** The keys of media that the user may use for this, or a refusal that names the parameter. */
 export const keysOf = (

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
-import { type Handlers, listed, listedUncounted } from "../Handler.ts"
-import * as Problem from "../Problem.ts"
+import * as Problem from "../http/Problem.ts"
+import { listed, listedUncounted } from "../projection/Reply.ts"
 import * as Caller from "./Caller.ts"
+import { type Handlers } from "./Handler.ts"
 import * as Marks from "./Marks.ts"
 
 /** Only so many of a user's latest bookmarks can be listed. */

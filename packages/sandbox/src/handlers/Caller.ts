@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
-import type { Caller, UserCaller } from "../Authentication.ts"
-import * as Problem from "../Problem.ts"
+import type { Caller, UserCaller } from "../auth/Authentication.ts"
+import * as Problem from "../http/Problem.ts"
 
 /** The caller as a user; an app alone is refused. */
 export const user = (caller: Caller): Effect.Effect<UserCaller, Problem.Problem> =>

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
-import { type Handlers, listedUncounted } from "../Handler.ts"
-import * as Problem from "../Problem.ts"
+import * as Problem from "../http/Problem.ts"
+import { listedUncounted } from "../projection/Reply.ts"
+import { type Handlers } from "./Handler.ts"
 
 /** Communities. */
 export const handlers = {

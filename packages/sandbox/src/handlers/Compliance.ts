@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
-import * as ComplianceJobs from "../ComplianceJobs.ts"
-import type { Handlers } from "../Handler.ts"
-import * as Problem from "../Problem.ts"
+import * as ComplianceJobs from "../compliance/ComplianceJobs.ts"
+import * as Problem from "../http/Problem.ts"
+import type { Handlers } from "./Handler.ts"
 
 /** Compliance jobs. What they do is done at their addresses; see `ComplianceFiles`. */
 export const handlers = {

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
-import type { Call, Handlers, Reply } from "../Handler.ts"
+import type { Reply } from "../projection/Reply.ts"
 import type { Connection } from "../streams/Streams.ts"
+import type { Call, Handlers } from "./Handler.ts"
 
 /** The connections of the app to streams. */
 export const handlers = {

@@ -1,7 +1,7 @@
 import type { CountBucket } from "@postwire/core/schema/models/CountBucket"
 import * as Effect from "effect/Effect"
-import type { Call, Handlers, Parameters } from "../Handler.ts"
 import * as Snowflake from "../store/Snowflake.ts"
+import type { Call, Handlers, Parameters } from "./Handler.ts"
 import * as Search from "./Search.ts"
 import * as TimeWindow from "./TimeWindow.ts"
 

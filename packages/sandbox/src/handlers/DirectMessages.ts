@@ -1,11 +1,12 @@
 import * as Effect from "effect/Effect"
-import { type Call, type Handlers, listed } from "../Handler.ts"
-import * as MediaFiles from "../MediaFiles.ts"
-import * as Problem from "../Problem.ts"
+import * as Problem from "../http/Problem.ts"
+import * as MediaFiles from "../media/MediaFiles.ts"
+import { listed } from "../projection/Reply.ts"
 import type { DmEventType } from "../store/Messages.ts"
 import { oneToOneId } from "../store/Messages.ts"
 import * as Attached from "./Attached.ts"
 import * as Caller from "./Caller.ts"
+import { type Call, type Handlers } from "./Handler.ts"
 
 /** Events can be listed for so long, in milliseconds. */
 const retention = 30 * 86_400_000

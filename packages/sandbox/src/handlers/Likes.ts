@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
-import { type Handlers, listed } from "../Handler.ts"
+import { listed } from "../projection/Reply.ts"
+import { type Handlers } from "./Handler.ts"
 import * as Marks from "./Marks.ts"
 import * as Subject from "./Subject.ts"
 

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
-import type { Call } from "../Handler.ts"
 import type { Marks } from "../store/Marks.ts"
 import * as Caller from "./Caller.ts"
+import type { Call } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
 /** Puts or takes a mark of the caller on a post. Taking one that is not there succeeds with no action. */

@@ -1,7 +1,7 @@
 /** What the service refuses of a post to be for what it is made of, whatever else there is. */
 import * as PostText from "@postwire/core/text/PostText"
-import type { Parameters } from "../Handler.ts"
-import * as Problem from "../Problem.ts"
+import * as Problem from "../http/Problem.ts"
+import type { Parameters } from "./Handler.ts"
 
 /** How long the text of a verified author may be, in characters. */
 const maximumLength = 25_000

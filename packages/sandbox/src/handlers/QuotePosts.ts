@@ -1,4 +1,5 @@
-import { type Handlers, listed } from "../Handler.ts"
+import { listed } from "../projection/Reply.ts"
+import { type Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
 /** Quote posts. */

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
-import type { Call, Handlers } from "../Handler.ts"
-import * as Problem from "../Problem.ts"
+import * as Problem from "../http/Problem.ts"
 import * as Caller from "./Caller.ts"
+import type { Call, Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
 /** Hiding of replies. */

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
-import { type Handlers, listed } from "../Handler.ts"
-import * as Problem from "../Problem.ts"
+import * as Problem from "../http/Problem.ts"
+import { listed } from "../projection/Reply.ts"
 import * as Caller from "./Caller.ts"
+import { type Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
 /** Reposts. */

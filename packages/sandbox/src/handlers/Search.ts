@@ -1,8 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { type Call, type Handlers, listedPosts, type Parameters } from "../Handler.ts"
-import * as Problem from "../Problem.ts"
-import * as Query from "../query/Query.ts"
+import * as Problem from "../http/Problem.ts"
+import { listedPosts } from "../projection/Reply.ts"
+import * as Query from "../search/Query.ts"
+import { type Call, type Handlers, type Parameters } from "./Handler.ts"
 import * as TimeWindow from "./TimeWindow.ts"
 
 /** Search: of the last seven days, and of the full archive. */

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
-import { type Handlers, listed, type Reply } from "../Handler.ts"
-import * as Problem from "../Problem.ts"
+import * as Problem from "../http/Problem.ts"
+import { listed, type Reply } from "../projection/Reply.ts"
+import { type Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
 /** Spaces. */

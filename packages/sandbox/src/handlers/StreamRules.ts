@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { Call, Handlers, Parameters, Reply } from "../Handler.ts"
-import * as Problem from "../Problem.ts"
-import * as Matcher from "../query/Matcher.ts"
+import * as Problem from "../http/Problem.ts"
+import * as Matcher from "../matching/Matcher.ts"
+import type { Reply } from "../projection/Reply.ts"
 import { longestRule } from "../streams/Matching.ts"
+import type { Call, Handlers, Parameters } from "./Handler.ts"
 
 /** How long a rule may be without research access, in characters. */
 const usualLength = 1_024

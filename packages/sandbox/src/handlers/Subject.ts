@@ -1,12 +1,13 @@
 /** What an operation is about, or how to say that the caller cannot have it. */
 import * as Effect from "effect/Effect"
-import type { Call, Reply } from "../Handler.ts"
-import * as Problem from "../Problem.ts"
+import * as Problem from "../http/Problem.ts"
+import type { Reply } from "../projection/Reply.ts"
 import type { List } from "../store/Lists.ts"
 import type { Post } from "../store/Post.ts"
 import type { Space } from "../store/Spaces.ts"
 import type { User } from "../store/Users.ts"
 import * as Caller from "./Caller.ts"
+import type { Call } from "./Handler.ts"
 
 type About = Call<{ readonly id: string }>
 

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
-import { type Call, type Handlers, listed } from "../Handler.ts"
+import { listed } from "../projection/Reply.ts"
 import type { Ties } from "../store/Ties.ts"
 import * as Caller from "./Caller.ts"
+import { type Call, type Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
 /** Blocks and mutes. */

@@ -1,7 +1,7 @@
 /** The time that searches and counts cover. */
 import * as Effect from "effect/Effect"
-import type { Call } from "../Handler.ts"
-import * as Problem from "../Problem.ts"
+import * as Problem from "../http/Problem.ts"
+import type { Call } from "./Handler.ts"
 
 const second = 1_000
 const day = 86_400 * second

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
-import { type Handlers, listedPosts } from "../Handler.ts"
+import { listedPosts } from "../projection/Reply.ts"
 import type { Window } from "../store/Window.ts"
 import * as Caller from "./Caller.ts"
+import { type Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
 /** How many of the latest posts can be listed: by a user, the same without replies, about a user, and for a user. */

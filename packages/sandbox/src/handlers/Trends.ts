@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
-import type { Call, Handlers } from "../Handler.ts"
-import * as Problem from "../Problem.ts"
-import * as Regions from "../Regions.ts"
+import * as Problem from "../http/Problem.ts"
+import * as Regions from "../projection/Regions.ts"
+import * as Trends from "../projection/Trends.ts"
 import type * as Talk from "../store/Talk.ts"
-import * as Trends from "../Trends.ts"
 import * as Caller from "./Caller.ts"
+import type { Call, Handlers } from "./Handler.ts"
 
 /** So many trends are picked for a user. */
 const mostPersonal = 10

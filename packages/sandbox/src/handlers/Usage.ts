@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
-import type { Handlers } from "../Handler.ts"
-import * as Usage from "../Usage.ts"
+import * as Usage from "../limits/Usage.ts"
+import type { Handlers } from "./Handler.ts"
 
 /** Usage. An app has a project of its own, with its id. */
 export const handlers = {

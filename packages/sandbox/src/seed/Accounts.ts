@@ -1,8 +1,8 @@
 /** Accounts, and what ties them. */
-import { make, type Random } from "../internal/random.ts"
-import * as Vocabulary from "../internal/vocabulary.ts"
 import * as Snowflake from "../store/Snowflake.ts"
 import type { State } from "../store/Store.ts"
+import { make, type Random } from "../text/random.ts"
+import * as Vocabulary from "../text/vocabulary.ts"
 import { type Options, year } from "./Plan.ts"
 
 /** An account that was made. */

@@ -1,7 +1,7 @@
 /** Media and polls. */
-import type { Random } from "../internal/random.ts"
-import * as Vocabulary from "../internal/vocabulary.ts"
 import type { State } from "../store/Store.ts"
+import type { Random } from "../text/random.ts"
+import * as Vocabulary from "../text/vocabulary.ts"
 import type { Account } from "./Accounts.ts"
 
 /** Uploads a medium; returns its key. */

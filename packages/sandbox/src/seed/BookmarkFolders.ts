@@ -1,6 +1,6 @@
 /** Folders of ada's bookmarks. */
-import { make } from "../internal/random.ts"
 import type { State } from "../store/Store.ts"
+import { make } from "../text/random.ts"
 import { type Account, adaBorn, adaOf } from "./Accounts.ts"
 import { day, type Options } from "./Plan.ts"
 

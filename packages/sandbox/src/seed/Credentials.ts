@@ -1,10 +1,10 @@
 /** Credentials of every kind, for ada and for an app alone. */
 import { scopes } from "@postwire/core/schema/Scopes"
 import * as Redacted from "effect/Redacted"
-import { make } from "../internal/random.ts"
 import type * as Credentials from "../store/Credentials.ts"
 import * as Mint from "../store/Mint.ts"
 import type { State } from "../store/Store.ts"
+import { make } from "../text/random.ts"
 import { adaBorn } from "./Accounts.ts"
 import { minute, type Options } from "./Plan.ts"
 

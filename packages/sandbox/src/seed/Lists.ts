@@ -1,7 +1,7 @@
 /** Lists, their members and followers. */
-import { make } from "../internal/random.ts"
-import * as Vocabulary from "../internal/vocabulary.ts"
 import type { State } from "../store/Store.ts"
+import { make } from "../text/random.ts"
+import * as Vocabulary from "../text/vocabulary.ts"
 import { type Account, adaOf } from "./Accounts.ts"
 import { type Options, year } from "./Plan.ts"
 

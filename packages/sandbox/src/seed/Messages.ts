@@ -1,6 +1,6 @@
 /** Direct messages. */
-import { make } from "../internal/random.ts"
 import type { State } from "../store/Store.ts"
+import { make } from "../text/random.ts"
 import { type Account, adaOf } from "./Accounts.ts"
 import { insertMedia } from "./Attachments.ts"
 import { day, minute, type Options } from "./Plan.ts"

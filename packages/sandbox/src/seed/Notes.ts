@@ -1,6 +1,6 @@
 /** What readers added to posts: notes on media that were shown before, and what they asked to be noted. */
-import type { Random } from "../internal/random.ts"
 import type { Notes } from "../store/Post.ts"
+import type { Random } from "../text/random.ts"
 
 // Shares of the posts with media, and of all.
 const matchedShare = 0.2

@@ -1,6 +1,6 @@
 /** The places that posts are from. */
-import * as Vocabulary from "../internal/vocabulary.ts"
 import type { State } from "../store/Store.ts"
+import * as Vocabulary from "../text/vocabulary.ts"
 
 /** Makes all places. */
 export const insertPlaces = (store: State): void => {

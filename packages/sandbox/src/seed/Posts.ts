@@ -1,8 +1,8 @@
 /** Posts, with what they refer to, and the likes and bookmarks that they get. */
-import { make, type Random } from "../internal/random.ts"
-import * as Vocabulary from "../internal/vocabulary.ts"
 import type { Coordinates } from "../store/Post.ts"
 import type { State } from "../store/Store.ts"
+import { make, type Random } from "../text/random.ts"
+import * as Vocabulary from "../text/vocabulary.ts"
 import { type Account, adaOf } from "./Accounts.ts"
 import { insertMedia, insertPoll } from "./Attachments.ts"
 import { notesOn } from "./Notes.ts"

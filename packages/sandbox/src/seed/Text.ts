@@ -1,6 +1,6 @@
 /** What accounts write. */
-import type { Random } from "../internal/random.ts"
-import * as Vocabulary from "../internal/vocabulary.ts"
+import type { Random } from "../text/random.ts"
+import * as Vocabulary from "../text/vocabulary.ts"
 import type { Account } from "./Accounts.ts"
 
 /** A text in a language; `said` when it is about the topic of the day. */

@@ -1,9 +1,9 @@
 /** Communities and who is in them. */
+import * as Words from "../text/Words.ts"
 import type { Database } from "./Database.ts"
 import { ids } from "./Ids.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
-import * as Words from "./Words.ts"
 
 /** A community, with every field that the store knows. */
 export interface Community {

@@ -1,6 +1,6 @@
 /** Direct messages: conversations and what happened in them. */
+import * as Entities from "../text/Entities.ts"
 import type { Database } from "./Database.ts"
-import * as Entities from "./Entities.ts"
 import { ids } from "./Ids.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"

@@ -1,5 +1,5 @@
 /** One post: what there is to know of it, and its row. */
-import type * as Entities from "./Entities.ts"
+import type * as Entities from "../text/Entities.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** A post, with every field that the store knows. */

@@ -1,8 +1,8 @@
 /** The search index: the words and facts of public posts, and the posts that queries find by them. */
-import type { Query } from "../query/Query.ts"
-import * as Terms from "../query/Terms.ts"
+import type { Query } from "../search/Query.ts"
+import type * as Entities from "../text/Entities.ts"
+import * as Terms from "../text/Terms.ts"
 import type { Database } from "./Database.ts"
-import type * as Entities from "./Entities.ts"
 import { type Cursor, type Page, pager, type PageRequest, type Range } from "./Pages.ts"
 import * as Post from "./Post.ts"
 import * as Snowflake from "./Snowflake.ts"

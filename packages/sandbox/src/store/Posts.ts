@@ -1,7 +1,7 @@
 /** Posts: written, read, deleted. */
 import * as PostText from "@postwire/core/text/PostText"
+import * as Entities from "../text/Entities.ts"
 import type { Database } from "./Database.ts"
-import * as Entities from "./Entities.ts"
 import type { Teller } from "./Happenings.ts"
 import { idList, ids, inOrder } from "./Ids.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"

@@ -1,5 +1,5 @@
 /** Spaces: audio rooms that are announced, held and ended. */
-import * as Terms from "../query/Terms.ts"
+import * as Terms from "../text/Terms.ts"
 import type { Database } from "./Database.ts"
 import { ids, inOrder } from "./Ids.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"

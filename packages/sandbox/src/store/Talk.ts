@@ -1,6 +1,6 @@
 /** What is said in public: original posts with what tells where they are from. */
+import type * as Entities from "../text/Entities.ts"
 import type { Database } from "./Database.ts"
-import type * as Entities from "./Entities.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** A public post, as far as it tells what is talked about. */

@@ -1,12 +1,12 @@
 /** Accounts. */
+import * as Entities from "../text/Entities.ts"
+import * as Words from "../text/Words.ts"
 import type { Database } from "./Database.ts"
-import * as Entities from "./Entities.ts"
 import type { Teller } from "./Happenings.ts"
 import { idList, ids, inOrder } from "./Ids.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Visibility from "./Visibility.ts"
-import * as Words from "./Words.ts"
 
 /** An account, with every field that the store knows. */
 export interface User {

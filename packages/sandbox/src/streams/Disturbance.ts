@@ -1,7 +1,7 @@
 /** What goes wrong on the line of one connection, at a line or a time that its fault names. */
-import type { Random } from "../internal/random.ts"
-import { millisOf } from "../Time.ts"
-import type { StreamFault } from "./StreamFaults.ts"
+import type { StreamFault } from "../faults/StreamFaults.ts"
+import { millisOf } from "../http/Time.ts"
+import type { Random } from "../text/random.ts"
 
 /** What happens to a line, or between two of them. */
 export type Act = Exclude<StreamFault["kind"], "no-rules" | "too-many-connections">

@@ -2,9 +2,9 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { ConnectionLost } from "../FaultyResponse.ts"
-import type { Resource } from "../Projection.ts"
-import { millisOf } from "../Time.ts"
+import { ConnectionLost } from "../faults/FaultyResponse.ts"
+import { millisOf } from "../http/Time.ts"
+import type { Resource } from "../projection/Projection.ts"
 import type { Disturbance } from "./Disturbance.ts"
 
 /** Something that is sent. */

@@ -2,10 +2,10 @@
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import { make as random } from "../internal/random.ts"
-import * as Vocabulary from "../internal/vocabulary.ts"
 import { compose } from "../seed/Text.ts"
 import type { Store } from "../store/Store.ts"
+import { make as random } from "../text/random.ts"
+import * as Vocabulary from "../text/vocabulary.ts"
 
 /** What is to be made. */
 export interface Options {

@@ -1,6 +1,6 @@
 /** Which rules of an app a post matches, as the entries that tell of them. */
 import * as Result from "effect/Result"
-import * as Matcher from "../query/Matcher.ts"
+import * as Matcher from "../matching/Matcher.ts"
 import type { Post } from "../store/Post.ts"
 import type { Indexed } from "../store/PostIndex.ts"
 import type { Store } from "../store/Store.ts"

@@ -1,8 +1,8 @@
 /** What a line says: the answer that a request for its item would have, in the words of a wire, on one line. */
 import type { Definition } from "@postwire/core/schema/Definition"
 import type { Wire } from "@postwire/core/wire/Wire"
-import * as Envelope from "../Envelope.ts"
-import * as Projection from "../Projection.ts"
+import * as Envelope from "../projection/Envelope.ts"
+import * as Projection from "../projection/Projection.ts"
 import type { Store } from "../store/Store.ts"
 import type { Viewer } from "../store/Visibility.ts"
 import type { Item } from "./Line.ts"

@@ -4,12 +4,12 @@ import type { Endpoint } from "@postwire/core/schema/models/Connection"
 import type { Wire } from "@postwire/core/wire/Wire"
 import type * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type { Caller } from "../Authentication.ts"
-import type * as Problem from "../Problem.ts"
-import type { Resource, Selection } from "../Projection.ts"
+import type { Caller } from "../auth/Authentication.ts"
+import type { StreamFault } from "../faults/StreamFaults.ts"
+import type * as Problem from "../http/Problem.ts"
+import type { Resource, Selection } from "../projection/Projection.ts"
 import type { Ledger } from "./Ledger.ts"
 import type { Reason } from "./Line.ts"
-import type { StreamFault } from "./StreamFaults.ts"
 
 /** A connection to a stream, of now or of the past. */
 export interface Connection {

@@ -1,0 +1,170 @@
+/** `postwire call OPERATION`: one call of any operation, as JSON or as a table. */
+import * as CallErrors from "@postwire/core/client/CallErrors"
+import { Client } from "@postwire/core/client/Client"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Connection from "../connection/Connection.ts"
+import * as FlagValues from "../flags/FlagValues.ts"
+import * as OperationFlags from "../flags/OperationFlags.ts"
+import * as UndeclaredFlags from "../flags/UndeclaredFlags.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as OutputFile from "../terminal/OutputFile.ts"
+import * as Report from "../terminal/Report.ts"
+import * as StandardOutput from "../terminal/StandardOutput.ts"
+import * as Table from "../terminal/Table.ts"
+import { Terminal } from "../terminal/Terminal.ts"
+import * as Text from "../terminal/Text.ts"
+
+/** Flags of the answer and of who asks. */
+export const outputFlags = {
+  json: Flag.Boolean("json").pipe(
+    Flag.withDescription("Print JSON, as without a terminal"),
+    Flag.withDefault(false)
+  ),
+  table: Flag.Boolean("table").pipe(
+    Flag.withDescription("Print a table, as on a terminal"),
+    Flag.withDefault(false)
+  ),
+  raw: Flag.Boolean("raw").pipe(
+    Flag.withDescription("Print the body as it came, in the words of the wire"),
+    Flag.withDefault(false)
+  ),
+  wire: Connection.wire,
+  ...Connection.flags
+}
+
+const extras = {
+  extraQuery: UndeclaredFlags.query("extra-query"),
+  extraBody: UndeclaredFlags.body("extra-body", "More members of the body")
+}
+
+const file = {
+  out: Flag.String("out").pipe(
+    Flag.withDescription("Write the file there; otherwise to standard output, where that is no terminal"),
+    Flag.withMetavar("FILE"),
+    Flag.optional
+  ),
+  force: OutputFile.force,
+  wire: Connection.wire,
+  ...Connection.flags
+}
+
+/** The command of an operation that answers with a file. */
+const download = (definition: Definition) =>
+  OperationFlags.named(
+    definition,
+    Command.make(
+      definition.name,
+      { own: file, parameters: OperationFlags.make(definition) },
+      Effect.fnUntraced(function*({ own: { force, out, wire, ...flags }, parameters }) {
+        const { output } = yield* Terminal
+        if (Option.isNone(out) && output.isTerminal) {
+          return yield* new ErrorReport.Unfit({
+            subject: "--out",
+            rule: "is needed on a terminal: the answer is a file, and no text",
+            advice: "Name the file that it is to be written to, or send standard output elsewhere."
+          })
+        }
+        const given = yield* FlagValues.read(definition, OperationFlags.parametersOf(parameters))
+        const received = Effect.gen(function*() {
+          const client = yield* Client
+          return yield* client.read(definition, yield* client.request(definition, given))
+        })
+        const { data } = yield* received.pipe(Connection.provide(flags, wire))
+        if (!(data instanceof Uint8Array)) return
+        if (Option.isNone(out)) return yield* StandardOutput.write(data)
+        yield* OutputFile.write(out.value, data, force)
+        yield* Report.say(`${Text.count(data.length)} bytes are in ${out.value}.`)
+      })
+    )
+  )
+
+/** `postwire call`, with a command for each operation. */
+export const command = Command.make("call").pipe(
+  Command.withDescription("Call any operation once. Lists give one page; export gets them whole."),
+  Command.withShortDescription("Call any operation once"),
+  Command.withSubcommands(
+    OperationFlags.answering.map((definition) =>
+      definition.result._tag === "Bytes" ? download(definition) : OperationFlags.named(
+        definition,
+        Command.make(
+          definition.name,
+          { extras, own: outputFlags, parameters: OperationFlags.make(definition) },
+          ({ extras, own, parameters }) =>
+            Effect.gen(function*() {
+              const options = yield* UndeclaredFlags.extrasOf(extras)
+              const given = yield* FlagValues.read(definition, OperationFlags.parametersOf(parameters))
+              const sent = Effect.flatMap(Client, (client) => client.request(definition, given, options))
+              return yield* answer(definition, sent, own)
+            })
+        )
+      )
+    )
+  ),
+  Command.withExamples([
+    { command: "postwire call getUser --username ada --user-fields public_metrics", description: "One user" },
+    {
+      command: "postwire call searchRecentPosts --query effect --raw",
+      description: "A page of posts, as the service sent it"
+    },
+    { command: "postwire call createPost --text 'Hello'", description: "A new post, at once" },
+    {
+      command: "postwire call uploadMedia --media photo.jpg --media-category tweet_image",
+      description: "A file, uploaded in one request"
+    }
+  ])
+)
+
+type Flags = Command.Command.Config.Infer<typeof outputFlags>
+
+/** Sends a call and prints what comes. */
+export const answer = Effect.fnUntraced(
+  function*<E>(definition: CallErrors.Told, sent: Effect.Effect<HttpClientResponse, E, Client>, flags: Flags) {
+    yield* ErrorReport.oneOf({ "--json": flags.json, "--table": flags.table, "--raw": flags.raw })
+    const { output } = yield* Terminal
+    const response = yield* call(definition, sent, flags).pipe(
+      Connection.provide(flags, flags.wire)
+    )
+    const { body, data, errors } = response
+    if (!flags.raw) {
+      const token = definition.paging?.token.replaceAll("_", "-")
+      const isTable = flags.table || (!flags.json && output.isTerminal)
+      yield* Report.print(!isTable, body, () => Table.render(body, output.columns, token))
+    }
+    if (definition.effect !== "read" && data !== undefined) yield* Report.say(told(definition, data))
+    if (errors.length > 0) {
+      yield* Report.sayProblems(errors)
+      yield* Report.sayMoreProblems(errors.length)
+      return yield* new ErrorReport.PartialErrors({
+        operation: definition.name,
+        errors: errors.length,
+        advice: "They are above; what it could answer is on standard output."
+      })
+    }
+  }
+)
+
+/** Makes the call. A raw body is printed before it is read, for one may want to see what cannot be read. */
+const call = Effect.fnUntraced(
+  function*<E>(definition: CallErrors.Told, sent: Effect.Effect<HttpClientResponse, E, Client>, { raw }: Flags) {
+    const client = yield* Client
+    const response = yield* sent
+    if (raw) yield* Report.data(yield* CallErrors.textOf(definition, response))
+    return yield* client.read(definition, response)
+  }
+)
+
+/** What a write has done, on one line. */
+const told = ({ name }: CallErrors.Told, data: unknown): string => {
+  const facts = Predicate.isObject(data)
+    ? Object.entries(data).flatMap(([key, value]) =>
+      typeof value === "object" ? [] : [`${key} ${typeof value === "string" ? value : JSON.stringify(value)}`]
+    )
+    : []
+  return Text.cut(Text.oneLine(`${name} is done: ${facts.join(", ")}`), 80 - "postwire: ".length)
+}

@@ -1,0 +1,119 @@
+/** `postwire comply FILE`: a stored file without the posts or users that are gone. */
+import * as Comply from "@postwire/export/Comply"
+import * as Rows from "@postwire/export/rows/Rows"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Connection from "../connection/Connection.ts"
+import * as ExportTarget from "../exporting/ExportTarget.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Report from "../terminal/Report.ts"
+import * as Text from "../terminal/Text.ts"
+
+const own = {
+  file: Argument.String("file").pipe(
+    Argument.withDescription("Posts or users as JSON Lines or CSV, or ids a line each, plain or compressed")
+  ),
+  out: Flag.String("out").pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("The new file (default: beside the old one, as posts.compliant.jsonl)"),
+    Flag.optional
+  ),
+  users: Flag.Boolean("users").pipe(
+    Flag.withDescription("The file has users instead of posts"),
+    Flag.withDefault(false)
+  ),
+  column: Flag.String("column").pipe(
+    Flag.withDescription("Where the ids are (default: the first column that is known to have some)"),
+    Flag.optional
+  ),
+  dryRun: Flag.Boolean("dry-run").pipe(
+    Flag.withDescription("Only count the rows: nothing is requested or written"),
+    Flag.withDefault(false)
+  ),
+  resume: Flag.Boolean("resume").pipe(
+    Flag.withDescription("Go on with the jobs of the last run of this command"),
+    Flag.withDefault(false)
+  ),
+  force: Flag.Boolean("force").pipe(Flag.withDescription("Replace what is there"), Flag.withDefault(false)),
+  json: Report.json,
+  ...Connection.flags
+}
+
+type Flags = Omit<Command.Command.Config.Infer<typeof own>, "file">
+
+/** `postwire comply`. */
+export const command = Command.make("comply", own, ({ file, ...flags }) => run(file, flags)).pipe(
+  Command.withDescription(
+    "Check a stored file against the service: rows that were deleted, suspended or protected are left out of a new file beside " +
+      "it, and scrubbed places are removed. A report lists what went, and why. Needs an app's bearer token; it is free."
+  ),
+  Command.withShortDescription("Remove from a file what may be stored no more"),
+  Command.withExamples([
+    {
+      command: "postwire comply posts.jsonl",
+      description: "Writes posts.compliant.jsonl, and posts.compliant.jsonl.removed.csv"
+    },
+    { command: "postwire comply authors.csv --users --out authors-now.csv", description: "The same of users" }
+  ])
+)
+
+/** Beside the file, with a name that says what it is. */
+const besideOf = (file: string): string => file.replace(/((?:\.[A-Za-z0-9]+)?(?:\.(?:gz|zst))?)$/, ".compliant$1")
+
+const users = Rows.ids("the id of a user", ["user_id", "author_id"])
+
+const run = Effect.fnUntraced(
+  function*(file: string, flags: Flags) {
+    yield* ErrorReport.oneOf({ "--resume": flags.resume, "--force": flags.force })
+    if (file === "-") {
+      return yield* ErrorReport.refuse("Standard input is read once, and --resume reads it again", "Name a file.")
+    }
+    if (/\.(parquet|sqlite3?|db)$/i.test(file)) {
+      return yield* ErrorReport.refuse(
+        `${file} is no file of rows`,
+        "Check the ids of it as lines, CSV or JSON Lines, then drop those that the report lists."
+      )
+    }
+    const out = Option.getOrElse(flags.out, () => besideOf(file))
+    if (out === file) {
+      return yield* ErrorReport.refuse("The new file cannot be the old one", "Choose another name for --out.")
+    }
+    const type = flags.users ? "users" : "posts"
+    const rows = yield* Rows.open(file, {
+      kind: flags.users ? users : Rows.posts,
+      column: Option.getOrUndefined(flags.column)
+    })
+    if (flags.dryRun) {
+      return yield* Report.print(flags.json, { rows: rows.count, type, out }, () => [
+        `${Text.quantity(rows.count, type)} would be checked, for free, and written to ${out}`
+      ])
+    }
+    const summary = yield* Comply.run(rows, {
+      type,
+      out,
+      mode: ExportTarget.modeOf(flags),
+      onProgress: ({ ids, jobId, phase }) =>
+        Report.say(
+          phase === "upload"
+            ? `Job ${jobId} gets its ids: ${Text.quantity(ids, type)} so far.`
+            : phase === "wait"
+            ? `Job ${jobId} is waited for. --resume goes on with it, whatever ends this.`
+            : `Job ${jobId} is complete; its results are fetched.`
+        )
+    }).pipe(ErrorReport.within({ resumable: true }), Connection.provide(flags))
+    yield* Report.print(flags.json, summary, () => told(summary, type))
+  },
+  Effect.scoped
+)
+
+const told = ({ kept, out, redacted, removed, report, rows }: Comply.Summary, type: string): ReadonlyArray<string> => [
+  `${Text.quantity(kept, type)} of ${Text.count(rows)} are in ${out}`,
+  ...Object.entries(removed).toSorted(([, a], [, b]) => b - a).map(([reason, count]) =>
+    `  ${Text.count(count)} removed: ${reason}`
+  ),
+  ...redacted === 0 ? [] : [`  ${Text.count(redacted)} kept without their places`],
+  `The rows that went, and why: ${report}`
+]

@@ -1,0 +1,138 @@
+/** `postwire conversation ID`: a conversation as a tree on a terminal, or into a file. */
+import { type Conversation, open, type Options, partsIn, treeOf } from "@postwire/core/workflows/Conversation"
+import * as Export from "@postwire/export/Export"
+import * as ConversationSource from "@postwire/export/sources/Conversation"
+import * as Plan from "@postwire/export/sources/Plan"
+import type { Source } from "@postwire/export/sources/Source"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Connection from "../connection/Connection.ts"
+import * as Spending from "../connection/Spending.ts"
+import * as ConversationTree from "../conversation/ConversationTree.ts"
+import * as ExportRun from "../exporting/ExportRun.ts"
+import * as ExportTarget from "../exporting/ExportTarget.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Report from "../terminal/Report.ts"
+import { Terminal } from "../terminal/Terminal.ts"
+import * as Text from "../terminal/Text.ts"
+
+const flags = {
+  post: Argument.String("id").pipe(Argument.withDescription("The id of any post of the conversation")),
+  archive: Flag.Boolean("archive").pipe(
+    Flag.withDescription("Search the full archive, not the last seven days"),
+    Flag.withDefault(false)
+  ),
+  authors: Flag.Boolean("authors").pipe(
+    Flag.withDescription("Read who wrote the posts, too; --no-authors costs less"),
+    Flag.withDefault(true)
+  ),
+  ...ExportTarget.flags,
+  out: Flag.String("out").pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("Write the posts to a file instead; - is standard output"),
+    Flag.withDefault("")
+  ),
+  json: Flag.Boolean("json").pipe(
+    Flag.withDescription("Print the tree as JSON; with --out, the summary"),
+    Flag.withDefault(false)
+  ),
+  ...Spending.flags,
+  wire: Connection.wire,
+  ...Connection.flags
+}
+
+/** `postwire conversation`. */
+export const command = Command.make("conversation", flags, (given) => run(given)).pipe(
+  Command.withDescription(
+    "Show a conversation as a tree: its first post and all replies that a search brings or that others reply to. What is missing " +
+      "is told: deleted, protected, out of the search's reach. With --out it goes to a file, and can be resumed."
+  ),
+  Command.withShortDescription("Show a conversation as a tree"),
+  Command.withExamples([
+    { command: "postwire conversation 1460323737035677698", description: "The replies of the last seven days" },
+    {
+      command: "postwire conversation 1460323737035677698 --archive --out talk.csv --resume",
+      description: "All of it into a file; run it again until it is done"
+    }
+  ])
+)
+
+type Flags = Command.Command.Config.Infer<typeof flags>
+
+const run = Effect.fnUntraced(function*(flags: Flags) {
+  const { archive, authors, json, out, post, wire } = flags
+  const options: Options = { archive, authors }
+  const inFlags = ErrorReport.inFlags((parameter) =>
+    parameter === "id" ? { name: `The post ${Text.oneLine(post)}`, isFile: false } : undefined
+  )
+  if (out !== "") return yield* inFlags(toFile(flags, options))
+  yield* checkTarget(flags)
+  const conversation = yield* Effect.gen(function*() {
+    const opened = yield* open(post, options)
+    yield* agree(flags, ConversationSource.of(opened, options))
+    return treeOf(opened.id, yield* Stream.runCollect(partsIn(opened, options)))
+  }).pipe(inFlags, Connection.provide(flags, wire))
+  const { output } = yield* Terminal
+  yield* Report.print(json, conversation, () => ConversationTree.render(conversation, output.columns))
+  yield* Effect.forEach(notesOf(conversation, archive), (note) => Report.say(note), { discard: true })
+})
+
+/** What is for files only. */
+const checkTarget = (flags: Flags) => {
+  const given = ExportTarget.ofFiles(flags)
+  return given === undefined
+    ? Effect.void
+    : ErrorReport.refuse(`--${given} is for files`, "Name one with --out, or leave it out.")
+}
+
+/** Counts what is there, and tells what it costs. What cannot be counted is read all the same. */
+const agree = Effect.fnUntraced(function*(flags: Flags, source: Source) {
+  const estimate = yield* Effect.option(Plan.estimate(source))
+  if (Option.isNone(estimate) || estimate.value.items === 0) return estimate
+  yield* Spending.agree(flags, Spending.priceOf(source, estimate.value))
+  return estimate
+})
+
+const toFile = Effect.fnUntraced(function*(flags: Flags, options: Options) {
+  const { post, wire } = flags
+  const told = { ...flags, limit: Option.none(), partitions: Option.none() }
+  const sink = yield* ExportTarget.sinkOf(told)
+  yield* ExportRun.write(ConversationSource.definitionOf(options), told, (stop) =>
+    Effect.gen(function*() {
+      const source = yield* ConversationSource.make(post, options)
+      let estimate: Option.Option<Plan.Estimate> = Option.none()
+      return yield* ExportRun.show(
+        told,
+        {
+          noun: "posts",
+          estimated: () => estimate,
+          agree: Effect.fnUntraced(function*({ pages }) {
+            if (pages === 0) estimate = yield* agree(flags, source)
+          })
+        },
+        (options) => Export.run(source, { ...options, sink, stop })
+      )
+    }).pipe(Connection.provide(flags, wire)))
+})
+
+/** What is not there, and why. */
+const notesOf = ({ missing, nodes, outOfReach, posts }: Conversation, archive: boolean): ReadonlyArray<string> => {
+  const reasons = new Map<string, number>()
+  for (const { reason } of missing) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+  const unseen = nodes.reduce((sum, node) => sum + node.unseen, 0)
+  const why = [...reasons].map(([reason, count]) => `${Text.count(count)} ${reason}`).join(", ")
+  return [
+    `${Text.quantity(posts, "posts")}${missing.length === 0 ? "" : `; ${Text.count(missing.length)} missing: ${why}`}${
+      unseen === 0 ? "" : `; the service counts ${Text.count(unseen)} more`
+    }.`,
+    ...outOfReach === undefined || archive ? [] : [
+      `What was posted from ${Text.minute(outOfReach.from)} to ${
+        Text.minute(outOfReach.to)
+      } is here only where newer posts reply to it; --archive searches it.`
+    ]
+  ]
+}

@@ -1,0 +1,296 @@
+/** `postwire export OPERATION`: any paged operation into a file, from where the last run got to. */
+import type { Client } from "@postwire/core/client/Client"
+import type { AnyError } from "@postwire/core/errors/Errors"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Spend from "@postwire/core/spend/Spend"
+import * as Export from "@postwire/export/Export"
+import type { Progress } from "@postwire/export/folders/Checkpoint"
+import type { Sink } from "@postwire/export/folders/Sink"
+import * as Partitions from "@postwire/export/Partitions"
+import type * as Rows from "@postwire/export/rows/Rows"
+import * as Each from "@postwire/export/sources/Each"
+import * as EachPlan from "@postwire/export/sources/EachPlan"
+import * as Plan from "@postwire/export/sources/Plan"
+import * as Source from "@postwire/export/sources/Source"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Stdio from "effect/Stdio"
+import type * as Input from "effect/Terminal"
+import * as Connection from "../connection/Connection.ts"
+import * as Spending from "../connection/Spending.ts"
+import * as Cluster from "../exporting/Cluster.ts"
+import * as ClusterExport from "../exporting/ClusterExport.ts"
+import * as EachFlags from "../exporting/EachFlags.ts"
+import * as ExportRun from "../exporting/ExportRun.ts"
+import * as ExportTarget from "../exporting/ExportTarget.ts"
+import * as OperationFlags from "../flags/OperationFlags.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import { nounOf } from "../terminal/Noun.ts"
+import * as Report from "../terminal/Report.ts"
+import { Terminal } from "../terminal/Terminal.ts"
+import * as Text from "../terminal/Text.ts"
+
+/** `--owner`. */
+export const owner = Flag.String("owner").pipe(
+  Flag.withMetavar("NAME"),
+  Flag.withDescription("Who reads it, where a token that is not of an account changes from run to run"),
+  Flag.optional
+)
+
+/** The flags beside those of the operation. */
+export const own = {
+  ...ExportTarget.flags,
+  out: ExportTarget.flags.out.pipe(
+    Flag.withDescription("The file to write; - is standard output (required without --cluster)")
+  ),
+  limit: Flag.Int("limit").pipe(
+    Flag.filter((limit) => limit >= 1, () => "1 or more"),
+    Flag.withDescription("End after so many items"),
+    Flag.optional
+  ),
+  owner,
+  ...Spending.flags,
+  ...Connection.flags,
+  ...Cluster.exportFlags
+}
+
+const partitions = Flag.Int("partitions").pipe(
+  Flag.filter((parts) => parts >= 2 && parts <= 1_000, () => "2 to 1000"),
+  Flag.withDescription("Cut the search into so many spans of time, four at a time"),
+  Flag.optional
+)
+
+/** `postwire export`, with a command for each operation that pages. */
+export const command = Command.make("export").pipe(
+  Command.withDescription("Export any paged operation into a file. What ends it, it can be resumed."),
+  Command.withShortDescription("Export an operation into a file"),
+  Command.withSubcommands(OperationFlags.paged.map((definition) => {
+    const isSearch = "sort_order" in (definition.query ?? {})
+    const replaced = EachFlags.replaced(definition)
+    const flags = { ...own, ...isSearch ? { partitions } : {}, ...replaced.length > 0 ? EachFlags.flags : {} }
+    return OperationFlags.named(
+      definition,
+      Command.make(
+        definition.name,
+        {
+          own: flags,
+          parameters: OperationFlags.make(definition, {
+            without: OperationFlags.pageToken(definition),
+            replaced,
+            defaults: Source.fromDefinition(definition, {}).parameters
+          })
+        },
+        ({ own, parameters }) =>
+          run(definition, OperationFlags.parametersOf(parameters), {
+            partitions: Option.none(),
+            ...EachFlags.none,
+            ...own
+          })
+      )
+    )
+  })),
+  Command.withExamples([
+    {
+      command: "postwire export searchRecentPosts --query effect --out effect.jsonl",
+      description: "Every match of the last seven days, one JSON object a line"
+    },
+    {
+      command: "postwire export getUsersFollowers --id 2244994945 --out followers.csv --resume",
+      description: "Followers as CSV; run it again until it is done"
+    },
+    {
+      command: "postwire export getUsersPosts --each users.csv --limit-each 100 --out posts.parquet",
+      description: "The latest hundred posts of every user of a file"
+    }
+  ])
+)
+
+type Flags = Command.Command.Config.Infer<typeof own> & EachFlags.Flags & {
+  readonly partitions: Option.Option<number>
+}
+
+/** Exports an operation. */
+export const run = Effect.fnUntraced(
+  function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
+    const address = yield* Cluster.addressOf(flags.cluster, flags.out)
+    if (Option.isSome(address)) yield* checkCluster(flags)
+    else if (flags.detach || flags.label !== "") {
+      return yield* ErrorReport.refuse(
+        `--${flags.detach ? "detach" : "label"} is for exports of a cluster`,
+        "Leave it out, or name a --cluster."
+      )
+    }
+    if (Option.isSome(address) && flags.out === "") {
+      return yield* ClusterExport.run(address.value, definition, parameters, ofWorkers(flags))
+    }
+    // The parts of a cluster are its own, and it has the credentials, under a name.
+    const own: Flags = Option.isNone(address) ? flags : {
+      ...flags,
+      owner: Option.orElseSome(ofWorkers(flags).credentials, () => "default"),
+      partitions: Option.none()
+    }
+    if (Option.isSome(flags.each)) {
+      yield* ErrorReport.oneOf({ "--each": true, "--partitions": Option.isSome(flags.partitions) })
+      yield* ErrorReport.oneOf({ "--each": true, "--cluster": Option.isSome(address) })
+    }
+    const sink = yield* ExportTarget.sinkOf(own)
+    const each = yield* EachFlags.open(definition, parameters, flags)
+    const source = each === undefined
+      ? Source.fromDefinition(definition, parameters)
+      : Each.fromDefinition(definition, each.rows, parameters, { limitEach: each.limitEach })
+    yield* ExportRun.check(source)
+    return Option.isNone(address)
+      ? yield* ExportRun.write(
+        definition,
+        flags,
+        (stop) => Connection.provide(flags)(exportTo(sink, source, each, flags, stop))
+      )
+      : yield* ClusterExport.use(
+        address.value,
+        definition,
+        parameters,
+        ofWorkers(flags),
+        (source, layerClient) =>
+          ExportRun.write(definition, flags, (stop) =>
+            ExportRun.show(
+              own,
+              { noun: nounOf(definition), estimated: () => Option.none(), agree: () => Effect.void },
+              (options) => Export.run(source, { ...options, ...optionsOf(own), sink, stop })
+            ).pipe(Effect.provide([layerClient, Spend.layerTotal])))
+      )
+  },
+  Effect.scoped
+)
+
+/** What workers know by one name: an account that they have, or credentials in their environment. */
+const ofWorkers = (flags: Flags): ClusterExport.Options => ({
+  ...flags,
+  credentials: Option.orElse(flags.account, () => flags.credentials)
+})
+
+/** What an export of a cluster does not take. What can be refused is refused before anything is asked. */
+const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
+  yield* ErrorReport.oneOf({
+    "--account": Option.isSome(flags.account),
+    "--credentials": Option.isSome(flags.credentials)
+  })
+  if (Option.isSome(flags.limit)) {
+    return yield* ErrorReport.refuse(
+      "--limit and --cluster contradict each other",
+      "An export of a cluster is whole: narrow it with --start-time, or leave --cluster out."
+    )
+  }
+  if (Option.isSome(flags.maxSpend)) {
+    return yield* ErrorReport.refuse(
+      "--max-spend and --cluster contradict each other",
+      "Workers of a cluster do not count what they spend: see postwire plan first, or leave --cluster out."
+    )
+  }
+  if (flags.out === "") {
+    const given = ExportTarget.ofFiles(flags) ?? (flags.json ? "json" : undefined)
+    if (given !== undefined) {
+      return yield* ErrorReport.refuse(
+        `--${given} is for files`,
+        "Name one with --out, or leave it out: tables go on by themselves."
+      )
+    }
+    return
+  }
+  if (flags.detach) {
+    return yield* ErrorReport.refuse(
+      "--detach and --out contradict each other",
+      "Files are written when the export is done."
+    )
+  }
+})
+
+const optionsOf = (flags: Flags): Pick<Export.Options, "limit" | "account"> => ({
+  limit: Option.getOrUndefined(flags.limit),
+  account: Option.getOrUndefined(flags.owner)
+})
+
+/** Why an export does not begin, once its file of rows is counted. */
+type EachRefusal = Spending.Refusal | AnyError | Rows.RowsUnusable
+
+/** Runs an export that reads from the service. */
+const exportTo = Effect.fnUntraced(function*(
+  sink: Sink,
+  source: Source.Source<Rows.RowsUnusable>,
+  each: EachPlan.Job | undefined,
+  flags: Flags,
+  stop: Effect.Effect<void>
+) {
+  // One list, which can be counted and cut.
+  const listing = Source.fromDefinition(source.definition, source.parameters)
+  const parts = Option.getOrUndefined(flags.partitions)
+  const context = yield* Effect.context<Client | Stdio.Stdio | Input.Terminal>()
+  let estimate: Option.Option<Pick<Plan.Estimate, "items" | "limits" | "pageSize">> = Option.none()
+  const { errors } = yield* Terminal
+  /** Tells what is left of the estimate, and asks. */
+  const agree = (planned: Plan.Estimate, before: Partial<Pick<Progress, "items" | "spent">> = {}) => {
+    const items = Math.max(
+      0,
+      Math.min(planned.items, Option.getOrElse(flags.limit, () => Infinity)) - (before.items ?? 0)
+    )
+    const requests = Math.max(1, Math.ceil(items / planned.pageSize))
+    return Spending.agree(flags, {
+      ...Spending.priceOf(source, { items, requests, limits: planned.limits }),
+      spent: before.spent
+    })
+  }
+  /** Tells what the rows of a file cost, as far as that can be known, and asks. */
+  const agreeOnEach = (job: EachPlan.Job, before: Progress, mayCount: boolean) =>
+    EachFlags.estimate(job, flags, mayCount).pipe(
+      Effect.tap((planned) => EachFlags.agree(job, flags, planned, before)),
+      Effect.tap(({ isBound, limits, requests, rows }) =>
+        Effect.sync(() => {
+          if (!isBound) estimate = Option.some({ items: rows, limits, pageSize: rows / Math.max(1, requests) })
+        })
+      ),
+      Effect.catchTag(
+        "NotPlannable",
+        () =>
+          Report.say(`${Text.quantity(job.rows.count, "rows")}; the service does not tell how much there is for them.`)
+      )
+    )
+  // An estimate is a request, too: it is made where somebody looks at it, or has set a limit. Partitions have been counted.
+  const agreeBefore = Effect.fnUntraced(function*(before: Progress) {
+    const isBound = each !== undefined && EachPlan.bound(each) !== undefined
+    const isLookedAt = errors.isTerminal || Option.isSome(flags.maxSpend)
+    if (parts !== undefined || before.complete || !(isLookedAt || isBound)) return
+    if (each !== undefined) return yield* agreeOnEach(each, before, isLookedAt)
+    const planning = Effect.option(Plan.estimate(listing))
+    // For a limit one waits.
+    const planned = Option.isSome(flags.maxSpend)
+      ? yield* planning
+      : Option.flatten(yield* Effect.timeoutOption(planning, "5 seconds"))
+    estimate = planned
+    if (Option.isSome(planned)) yield* agree(planned.value, before)
+  })
+  return yield* ExportRun.show(
+    flags,
+    { noun: nounOf(source.definition), estimated: () => estimate, agree: agreeBefore },
+    (showing) => {
+      const options = { ...showing, ...optionsOf(flags), stop }
+      return parts === undefined || sink.path === undefined
+        ? Export.run(source, { ...options, sink })
+        : Partitions.run<EachRefusal | Plan.NotPlannable>(listing, {
+          ...options,
+          sink,
+          partitions: Effect.gen(function*() {
+            const planned = yield* Plan.estimate(listing)
+            estimate = Option.some(planned)
+            yield* agree(planned)
+            return yield* cut(listing, planned, parts, Option.getOrUndefined(flags.limit))
+          }).pipe(Effect.provideContext(context))
+        })
+    }
+  )
+})
+
+const cut = (source: Source.Source, { buckets }: Plan.Estimate, parts: number, limit: number | undefined) => {
+  const partitions = Partitions.planPartitions(source, buckets, parts, limit)
+  return partitions instanceof Plan.NotPlannable ? Effect.fail(partitions) : Effect.succeed(partitions)
+}

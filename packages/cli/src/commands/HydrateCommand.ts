@@ -1,0 +1,116 @@
+/** `postwire hydrate FILE`: the posts or users of a file of ids, and what became of every one. */
+import * as Hydrate from "@postwire/core/workflows/Hydrate"
+import * as Export from "@postwire/export/Export"
+import * as Rows from "@postwire/export/rows/Rows"
+import * as Hydration from "@postwire/export/sources/Hydration"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Connection from "../connection/Connection.ts"
+import * as Spending from "../connection/Spending.ts"
+import { sumOf } from "../exporting/ExportProgress.ts"
+import * as ExportRun from "../exporting/ExportRun.ts"
+import * as ExportTarget from "../exporting/ExportTarget.ts"
+import * as OperationFlags from "../flags/OperationFlags.ts"
+import { withDefault } from "../terminal/Defaults.ts"
+import * as Report from "../terminal/Report.ts"
+import * as ExportCommand from "./ExportCommand.ts"
+
+const own = {
+  file: Argument.String("file").pipe(
+    Argument.withDescription("Ids, a line each, as CSV or as JSON Lines, plain or compressed; - is standard input")
+  ),
+  users: Flag.Boolean("users").pipe(
+    Flag.withDescription("The file has users, by id or name, instead of posts"),
+    Flag.withDefault(false)
+  ),
+  column: Flag.String("column").pipe(
+    Flag.withDescription(
+      "Where the ids are, in CSV and JSON Lines (default: the first column that is known to have some)"
+    ),
+    Flag.optional
+  ),
+  concurrency: Flag.Int("concurrency").pipe(
+    Flag.filter((requests) => requests >= 1 && requests <= 100, () => "1 to 100"),
+    withDefault("Requests at the same time", Hydrate.defaultConcurrency)
+  ),
+  owner: ExportCommand.owner,
+  dryRun: Flag.Boolean("dry-run").pipe(
+    Flag.withDescription("Only tell what it will cost: nothing is requested"),
+    Flag.withDefault(false)
+  ),
+  ...ExportTarget.flags,
+  ...Spending.flags,
+  ...Connection.flags
+}
+
+type Flags = Omit<Command.Command.Config.Infer<typeof own>, "file">
+
+const posts = Hydrate.lookups.posts.definition
+
+/** `postwire hydrate`. */
+export const command = Command.make(
+  "hydrate",
+  { own, parameters: OperationFlags.make(posts, { without: ["ids"] }) },
+  ({ own: { file, ...flags }, parameters }) => run(file, flags, OperationFlags.parametersOf(parameters))
+).pipe(
+  Command.withDescription(
+    "Fetch the posts or users of a file of ids, in its order, and write beside them what became of every id: found, " +
+      "withheld, deleted, protected, suspended, invalid. What ends it, it can be resumed."
+  ),
+  Command.withShortDescription("Fetch the posts or users of a file of ids"),
+  Command.withExamples([
+    {
+      command: "postwire hydrate ids.txt --out posts.parquet --post-fields created_at,public_metrics",
+      description: "A hundred posts a request; what became of each id is in posts.parquet.postwire"
+    },
+    {
+      command: "postwire hydrate followers.csv.gz --users --column username --out users.jsonl --resume",
+      description: "Users by name; run it again until it is done"
+    }
+  ])
+)
+
+const run = Effect.fnUntraced(
+  function*(file: string, flags: Flags, parameters: Readonly<Record<string, unknown>>) {
+    const of: Hydration.Of = flags.users ? "users" : "posts"
+    const told = { ...flags, limit: Option.none(), partitions: Option.none() }
+    const sink = yield* ExportTarget.sinkOf(told)
+    const rows = yield* Rows.open(file, {
+      kind: flags.users ? Hydration.users : Hydration.posts,
+      column: Option.getOrUndefined(flags.column)
+    })
+    const source = Hydration.source(rows, of, parameters, { concurrency: flags.concurrency })
+    yield* ExportRun.check(source)
+    const { limits } = Hydration.estimate(source, rows)
+    const priceOf = (items: number) =>
+      Spending.priceOf(source, { items, requests: Math.ceil(items / Hydrate.idsPerRequest), limits })
+    if (flags.dryRun) {
+      const price = priceOf(rows.count)
+      return yield* Report.print(flags.json, { ...price, file: rows.path }, () => [Spending.told(price)])
+    }
+    const whole = Option.some({ items: rows.count, pageSize: Hydrate.idsPerRequest, limits })
+    yield* ExportRun.write(source.definition, told, (stop) =>
+      Effect.gen(function*() {
+        const summary = yield* ExportRun.show(
+          told,
+          {
+            noun: of,
+            estimated: () => whole,
+            agree: ({ outcomes = {}, spent }) =>
+              Spending.agree(flags, { ...priceOf(rows.count - sumOf(outcomes)), spent })
+          },
+          (options) => Export.run(source, { ...options, sink, stop, account: Option.getOrUndefined(flags.owner) })
+        )
+        if (of === "posts" && (summary.progress.outcomes?.["protected"] ?? 0) > 0) {
+          yield* Report.say(
+            "The service says the same of posts of protected and of suspended accounts; postwire comply tells them apart."
+          )
+        }
+        return summary
+      }).pipe(Connection.provide(flags)))
+  },
+  Effect.scoped
+)

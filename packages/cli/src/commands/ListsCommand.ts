@@ -1,0 +1,112 @@
+/** `postwire lists`: the members of a list from a file and into one, and all lists of a user. */
+import { getFollowedLists, getListMembers, getOwnedLists } from "@postwire/core/operations/Lists"
+import { getMe, getUser } from "@postwire/core/operations/Users"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Connection from "../connection/Connection.ts"
+import * as EachFlags from "../exporting/EachFlags.ts"
+import * as OperationFlags from "../flags/OperationFlags.ts"
+import * as ListSync from "../lists/ListSync.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Report from "../terminal/Report.ts"
+import * as Table from "../terminal/Table.ts"
+import { Terminal } from "../terminal/Terminal.ts"
+import * as ExportCommand from "./ExportCommand.ts"
+
+const members = getListMembers.definition
+
+const exporting = Command.make(
+  "export",
+  {
+    list: Argument.String("list").pipe(Argument.withDescription("The id of the list")),
+    own: ExportCommand.own,
+    parameters: OperationFlags.make(members, { without: ["id", ...OperationFlags.pageToken(members)] })
+  },
+  ({ list, own, parameters }) =>
+    ExportCommand.run(members, { ...OperationFlags.parametersOf(parameters), id: list }, {
+      partitions: Option.none(),
+      ...EachFlags.none,
+      ...own
+    })
+).pipe(
+  Command.withDescription("Export the members of a list into a file, which lists sync takes again."),
+  Command.withShortDescription("Export the members of a list into a file"),
+  Command.withExamples([{
+    command: "postwire lists export 1441162269824405510 --out members.csv",
+    description: "Ids, names and usernames as CSV"
+  }])
+)
+
+const all = Command.make(
+  "all",
+  {
+    user: Argument.String("user").pipe(
+      Argument.withDescription("An id or a username (default: who the credentials are of)"),
+      Argument.optional
+    ),
+    json: Report.json,
+    wire: Connection.wire,
+    ...Connection.flags
+  },
+  (flags) =>
+    Effect.gen(function*() {
+      const { json, user, wire } = flags
+      const lists = yield* Connection.use(flags, wire, ({ userAuth }) => allOf(user, userAuth))
+      const { output } = yield* Terminal
+      yield* Report.print(json, lists, () => Table.render({ data: lists }, output.columns))
+    })
+).pipe(
+  Command.withDescription(
+    "Show all lists of a user, as the site shows them: those that they own and those that they follow."
+  ),
+  Command.withShortDescription("Show the lists that a user owns and follows"),
+  Command.withExamples([{ command: "postwire lists all ada", description: "The lists of @ada" }])
+)
+
+/** `postwire lists`. */
+export const command = Command.make("lists").pipe(
+  Command.withDescription("Change and export the members of lists, and show the lists of a user."),
+  Command.withShortDescription("Members of lists from files and into files"),
+  Command.withSubcommands([ListSync.command, exporting, all])
+)
+
+const allOf = Effect.fnUntraced(function*(user: Option.Option<string>, user_auth: boolean) {
+  const id = yield* idOf(user, user_auth)
+  const parameters = {
+    id,
+    list_fields: ["member_count", "follower_count", "private"],
+    max_results: 100,
+    user_auth
+  } as const
+  const [owned, followed] = yield* Effect.all([
+    Stream.runCollect(getOwnedLists.items(parameters)),
+    Stream.runCollect(getFollowedLists.items(parameters))
+  ])
+  const own = new Set(owned.map(({ id }) => id))
+  const lists = [
+    ...owned.map((list) => ({ list, is: "owned" })),
+    ...followed.filter(({ id }) => !own.has(id)).map((list) => ({ list, is: "followed" }))
+  ]
+  return lists.map(({ is, list: { follower_count: followers, id, member_count: members, name, ...list } }) => ({
+    id,
+    name,
+    is,
+    members,
+    followers,
+    private: list.private
+  }))
+})
+
+const idOf = Effect.fnUntraced(function*(user: Option.Option<string>, user_auth: boolean) {
+  const given = Option.getOrUndefined(user)
+  if (given !== undefined && /^[0-9]{1,19}$/.test(given)) return given
+  const { data, errors } = yield* given === undefined
+    ? getMe({ user_auth })
+    : getUser({ username: given.replace(/^@/, ""), user_auth })
+  if (data !== undefined) return data.id
+  yield* Report.sayProblems(errors)
+  return yield* ErrorReport.refuse(`There is no user ${given ?? ""}`, "Check the name.")
+})

@@ -1,0 +1,121 @@
+/** `postwire logout`: revokes what an account was granted, and removes the account. */
+import type { Account } from "@postwire/core/accounts/Account"
+import * as OAuth1Login from "@postwire/core/accounts/OAuth1Login"
+import * as OAuth2 from "@postwire/core/accounts/OAuth2"
+import * as NodeClient from "@postwire/node/NodeClient"
+import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Accounts from "../connection/Accounts.ts"
+import * as AccountView from "../connection/AccountView.ts"
+import * as Variables from "../connection/Variables.ts"
+import * as Keep from "../login/Keep.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Report from "../terminal/Report.ts"
+
+/** What was granted may still be good, so the account stays. */
+export class NotRevoked extends Schema.TaggedError<NotRevoked>()("NotRevoked", {
+  account: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `Account "${this.account}" is kept, because nothing could be revoked: ${this.reason}`
+  }
+  get advice(): string {
+    return `Try again later, or remove it here alone with --force; what was granted stays good at the service.`
+  }
+}
+
+/** `postwire logout`. */
+export const command = Command.make(
+  "logout",
+  {
+    name: Argument.String("name").pipe(
+      Argument.withDescription("Name of the account (default: POSTWIRE_ACCOUNT, else the default account)"),
+      Argument.optional
+    ),
+    force: Flag.Boolean("force").pipe(
+      Flag.withDescription("Remove the account here, also when the service cannot revoke it"),
+      Flag.withDefault(false)
+    ),
+    tokenStore: Accounts.storeFlag,
+    credentials: Variables.flag
+  },
+  Effect.fnUntraced(function*({ credentials, force, name: given, tokenStore }) {
+    const variables = Variables.all(yield* Variables.places(credentials))
+    const store = yield* Accounts.open(tokenStore, variables)
+    const named = Option.orElse(given, () => Option.fromUndefinedOr(Variables.valueOf(variables, Accounts.variable)))
+    const name = Option.isSome(named) ? named : yield* Accounts.defaultOf(store)
+    if (Option.isNone(name)) {
+      return yield* ErrorReport.refuse("No account to sign out of", "Name one: postwire accounts lists them.")
+    }
+    const find = readable(store, name.value)
+    yield* find
+    const account = yield* Effect.scoped(Effect.gen(function*() {
+      // Whoever renews it meanwhile would bring it back.
+      yield* store.lock(name.value)
+      const account = yield* find
+      yield* revoke(account, variables).pipe(
+        Effect.catch((error) =>
+          force
+            ? Report.say(`Nothing could be revoked: ${error.message}`)
+            : new NotRevoked({ account: name.value, reason: ErrorReport.forCommands(error.message) })
+        )
+      )
+      yield* store.write(name.value, undefined)
+      return account
+    }))
+    const who = account === undefined ? "" : `${AccountView.userOf(account)} is signed out. `
+    yield* Report.lines(`${who}The account "${name.value}" is removed.`)
+  }, Effect.scoped)
+).pipe(
+  Command.withDescription("Sign out of an account: what it was granted is revoked at the service, then it is removed."),
+  Command.withShortDescription("Sign out: revoke and remove an account")
+)
+
+/** The account of a name, which has to be there; nothing where its record is damaged. */
+const readable = (store: Accounts.Place, name: string) =>
+  Effect.catchTag(
+    Accounts.existing(store, name),
+    "TokenStoreFailure",
+    (error) => error.fault === "damaged" ? Effect.undefined : error
+  )
+
+/** The tokens of an account are not known. */
+class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {}) {
+  override get message(): string {
+    return "its record is damaged"
+  }
+}
+
+/** Revokes what an account has. What the service refuses is of no use already. */
+const revoke = Effect.fnUntraced(function*(account: Account | undefined, variables: Variables.Variables) {
+  if (account === undefined) return yield* new Unreadable()
+  const { app, baseUrl, oauth1, oauth2 } = account
+  const { wire: name } = NodeClient.fromEnvironment(variables)
+  const settings = { baseUrl, wire: yield* NodeClient.wireOf({ wire: name }) }
+  const given = Accounts.appIn(variables)
+  if (app !== undefined && oauth2 !== undefined) {
+    yield* Effect.catchIf(
+      OAuth2.revoke({
+        ...settings,
+        // The secret of another app is of no use to this one.
+        app: app.clientSecret === undefined && app.clientId === given?.clientId ? given : app,
+        ...Keep.revocable(oauth2)
+      }),
+      OAuth2.isTokenRefused,
+      () => Effect.void
+    )
+  }
+  if (oauth1 !== undefined) {
+    yield* Effect.catchIf(
+      OAuth1Login.invalidate({ ...settings, tokens: oauth1 }),
+      OAuth1Login.isTokenRefused,
+      () => Effect.void
+    )
+  }
+}, Effect.provide(UndiciHttpClient.layer({ connectTimeout: 10_000 })))

@@ -1,0 +1,145 @@
+/** `postwire plan OPERATION`: what an export will cost, before it is spent. */
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Prices from "@postwire/core/spend/Prices"
+import type * as EachPlan from "@postwire/export/sources/EachPlan"
+import * as Plan from "@postwire/export/sources/Plan"
+import * as Source from "@postwire/export/sources/Source"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Connection from "../connection/Connection.ts"
+import * as Spending from "../connection/Spending.ts"
+import * as EachFlags from "../exporting/EachFlags.ts"
+import * as OperationFlags from "../flags/OperationFlags.ts"
+import * as Report from "../terminal/Report.ts"
+import * as Text from "../terminal/Text.ts"
+
+const own = {
+  postCap: Flag.Int("post-cap").pipe(
+    Flag.filter((cap) => cap >= 1, () => "1 or more"),
+    Flag.withDescription("Posts that the project may read in a month"),
+    Flag.optional
+  ),
+  requests: Flag.Int("requests-per-window").pipe(
+    Flag.filter((requests) => requests >= 1, () => "1 or more"),
+    Flag.withDescription("Requests that the operation takes in 15 minutes (default: what the service announces)"),
+    Flag.optional
+  ),
+  json: Report.json,
+  ...Spending.flags,
+  ...Connection.flags
+}
+
+/** `postwire plan`, with a command for each operation that pages. */
+export const command = Command.make("plan").pipe(
+  Command.withDescription("Tell what an export will cost: posts, requests, dollars, time, share of the post cap."),
+  Command.withShortDescription("Tell what an export will cost"),
+  Command.withSubcommands(OperationFlags.paged.map((definition) =>
+    OperationFlags.named(
+      definition,
+      Command.make(
+        definition.name,
+        {
+          own: { ...own, ...EachFlags.replaced(definition).length > 0 ? EachFlags.flags : {} },
+          parameters: OperationFlags.make(definition, {
+            without: OperationFlags.pageToken(definition),
+            replaced: EachFlags.replaced(definition),
+            defaults: Source.fromDefinition(definition, {}).parameters
+          })
+        },
+        ({ own, parameters }) => run(definition, OperationFlags.parametersOf(parameters), { ...EachFlags.none, ...own })
+      )
+    )
+  ))
+)
+
+type Flags = Command.Command.Config.Infer<typeof own> & EachFlags.Flags
+
+const run = Effect.fnUntraced(
+  function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
+    const each = yield* EachFlags.open(definition, parameters, flags)
+    if (each !== undefined) return yield* planEach(each, flags)
+    const source = Source.fromDefinition(definition, parameters)
+    const estimate = yield* Plan.estimate(source, {
+      requests: Option.getOrUndefined(flags.requests),
+      probe: true
+    }).pipe(Connection.provide(flags))
+    const cap = Option.getOrUndefined(flags.postCap)
+    const { buckets, ...rest } = estimate
+    const micros = Spending.mostOf(definition, source.parameters, estimate)
+    yield* Report.print(
+      flags.json,
+      {
+        ...rest,
+        dollars: Prices.dollarsOf(micros),
+        prices: Prices.current.since,
+        postCapShare: cap && estimate.capped ? estimate.items / cap : undefined
+      },
+      () => told(estimate, buckets, cap, micros)
+    )
+  },
+  Effect.scoped
+)
+
+/** Plans an operation for each row of a file. What has to be counted for it is told and agreed to before. */
+const planEach = Effect.fnUntraced(function*(job: EachPlan.Job, flags: Flags) {
+  const estimate = yield* EachFlags.estimate(job, flags, true).pipe(Connection.provide(flags))
+  const micros = EachFlags.mostOf(job, estimate)
+  const { duration, isBound, items, limits, of, operation, requests, rows } = estimate
+  yield* Report.print(
+    flags.json,
+    { ...estimate, dollars: Prices.dollarsOf(micros), prices: Prices.current.since },
+    () => [
+      operation,
+      `  rows      ${Text.count(rows)}`,
+      `  ${of.padEnd(8)}  ${Text.count(items)}${isBound ? " at most" : ""}`,
+      `  requests  ${Text.count(requests)}${isBound ? " at most" : " or a few more"}`,
+      priced(micros),
+      limited(limits),
+      ...isBound ? [] : [`  time      ${Text.duration(duration / 1000)} or more`]
+    ]
+  )
+})
+
+const priced = (micros: number): string =>
+  `  price     ${micros === 0 ? "free" : `${Text.dollars(micros)} or less`}, by the prices of ${Prices.current.since}`
+
+const limited = (limits: Plan.Limits): string =>
+  `  limit     ${Text.count(limits.requests)} requests in 15 min${
+    limits.pace === undefined ? "" : `, ${limits.pace / 1000} s apart`
+  }, ${because[limits.from]}`
+
+const because: Readonly<Record<Plan.Limits["from"], string>> = {
+  announced: "as the service announces",
+  usual: "as is usual: the service announced none",
+  given: "as given"
+}
+
+const told = (
+  { capped, duration, items, limits, of, operation, pageSize, requests }: Plan.Estimate,
+  buckets: Plan.Estimate["buckets"],
+  cap: number | undefined,
+  micros: number
+): ReadonlyArray<string> => [
+  operation,
+  ...buckets.length === 0
+    ? []
+    : [`  span      ${Text.minute(buckets.at(-1)?.start ?? "")} to ${Text.minute(buckets[0]?.end ?? "")}`],
+  `  ${of.padEnd(8)}  ${Text.count(items)}`,
+  `  requests  ${Text.count(requests)} or a few more, of up to ${pageSize} ${of}`,
+  priced(micros),
+  limited(limits),
+  `  time      ${Text.duration(duration / 1000)} or more`,
+  ...capped
+    ? [
+      `  post cap  ${
+        cap === undefined
+          ? "counts towards it (--post-cap tells the share)"
+          : `${share(items / cap)} of ${Text.count(cap)} a month`
+      }`
+    ]
+    : []
+]
+
+const share = (part: number): string => part > 0 && part < 0.001 ? "less than 0.1 %" : `${(100 * part).toFixed(1)} %`

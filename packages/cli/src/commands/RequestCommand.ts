@@ -1,0 +1,67 @@
+/** `postwire request METHOD PATH`: any path of the service, for what has no operation. */
+import { Client } from "@postwire/core/client/Client"
+import * as RawRequest from "@postwire/core/client/RawRequest"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as UndeclaredFlags from "../flags/UndeclaredFlags.ts"
+import * as CallCommand from "./CallCommand.ts"
+
+const flags = {
+  method: Argument.Literals("method", RawRequest.methods).pipe(Argument.withDescription("The method, in capitals")),
+  path: Argument.String("path").pipe(
+    Argument.withDescription("From the root of the service, such as /2/widgets/1; no query")
+  ),
+  query: UndeclaredFlags.query("query"),
+  body: UndeclaredFlags.body("body", "The body"),
+  userAuth: Flag.Boolean("user-auth").pipe(
+    Flag.withDescription("Sign in as a user with OAuth 1.0a (default false)"),
+    Flag.withDefault(false)
+  ),
+  effect: Flag.Literals("effect", ["read", "toggle", "create"]).pipe(
+    Flag.withDescription("What sending it twice does; a create is not retried (default: read of GET, else create)"),
+    Flag.optional
+  ),
+  name: Flag.String("name").pipe(
+    Flag.withDescription("Its name in messages, and of its rate limit (default: method and path)"),
+    Flag.optional
+  ),
+  ...CallCommand.outputFlags
+}
+
+/** `postwire request`. */
+export const command = Command.make("request", flags, (given) => run(given)).pipe(
+  Command.withDescription(
+    "Request any path of the service, with the credential and the limits of every call. Names are the service's own: " +
+      "nothing is renamed, there and back."
+  ),
+  Command.withShortDescription("Request any path of the service"),
+  Command.withExamples([
+    { command: "postwire request GET /2/users/me --query user.fields=verified", description: "A read" },
+    { command: "postwire request POST /2/widgets --body @widget.json --user-auth", description: "A write" }
+  ])
+)
+
+const run = Effect.fnUntraced(
+  function*(
+    { body, effect, method, name, path, query, userAuth, ...output }: Command.Command.Config.Infer<typeof flags>
+  ) {
+    const request: RawRequest.Request = {
+      method,
+      path,
+      query: yield* UndeclaredFlags.queryOf("query", query),
+      body: Option.isNone(body) ? undefined : yield* UndeclaredFlags.bodyOf("body", body.value),
+      user_auth: userAuth,
+      effect: Option.getOrUndefined(effect),
+      name: Option.getOrUndefined(name)
+    }
+    const checked = RawRequest.check(request)
+    yield* CallCommand.answer(
+      RawRequest.toldOf(checked),
+      Effect.flatMap(Client, (client) => RawRequest.send(client, request, checked, undefined)),
+      output
+    )
+  }
+)

@@ -1,0 +1,244 @@
+/** `postwire rules`: the rules of the filtered stream become those of a file. */
+import type { InvalidRules, RefusedRule } from "@postwire/core/errors/Errors"
+import { getStreamRules } from "@postwire/core/operations/Rules"
+import {
+  planRules,
+  type Progress,
+  type RulesPlan,
+  type SyncedRules,
+  syncRules,
+  type WantedRule
+} from "@postwire/core/streams/rules/StreamRules"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Connection from "../connection/Connection.ts"
+import * as RuleFile from "../streams/RuleFile.ts"
+import * as Ask from "../terminal/Ask.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Pointer from "../terminal/Pointer.ts"
+import * as Report from "../terminal/Report.ts"
+import { Terminal } from "../terminal/Terminal.ts"
+import * as Text from "../terminal/Text.ts"
+import * as TextFile from "../terminal/TextFile.ts"
+
+const common = {
+  file: Argument.String("file").pipe(
+    Argument.withDescription("The rules, one a line, a tag in brackets before each; - reads standard input")
+  ),
+  keep: Flag.Boolean("keep").pipe(
+    Flag.withDescription("Only add: rules that are not in the file stay"),
+    Flag.withDefault(false)
+  ),
+  unchecked: Flag.Boolean("unchecked").pipe(
+    Flag.withDescription("Let the service alone decide what is a rule"),
+    Flag.withDefault(false)
+  ),
+  json: Report.json,
+  wire: Connection.wire,
+  ...Connection.flags
+}
+
+const plan = Command.make("plan", common, (flags) => {
+  const { file, json, keep, unchecked, wire } = flags
+  return Effect.gen(function*() {
+    const desired = yield* read(file)
+    const found = yield* Connection.use(
+      flags,
+      wire,
+      () => planRules(desired, { keep, check: !unchecked }).pipe(Effect.catchTag("InvalidRules", tellIn(file, desired)))
+    )
+    yield* Report.print(json, found, () => planLines(found))
+  })
+}).pipe(
+  Command.withDescription(
+    "Show what rules apply would do: read the rules of the app, compare them with those of the file, and ask the service whether it " +
+      "would take the new ones. Nothing is changed. A mistake is shown with its place."
+  ),
+  Command.withShortDescription("Show what rules apply would do"),
+  Command.withExamples([{ command: "postwire rules plan rules.txt", description: "See what would change" }])
+)
+
+const applyFlags = {
+  ...common,
+  allowEmpty: Flag.Boolean("allow-empty").pipe(
+    Flag.withDescription("Delete all rules if the file has none"),
+    Flag.withDefault(false)
+  ),
+  overlap: Flag.Int("overlap").pipe(
+    Flag.withMetavar("SECONDS"),
+    Flag.filter((seconds) => seconds >= 0, () => "0 or more"),
+    Flag.withDescription("How long old rules stay beside new ones, until streams follow (default: 20)"),
+    Flag.withDefault(20)
+  ),
+  yes: Flag.Boolean("yes").pipe(Flag.withDescription("Do not ask before rules are deleted"), Flag.withDefault(false))
+}
+
+const apply = Command.make("apply", applyFlags, (flags) => {
+  const { allowEmpty, file, json, keep, overlap, unchecked, wire, yes } = flags
+  return Effect.gen(function*() {
+    const desired = yield* read(file)
+    const synced = yield* Connection.use(flags, wire, () =>
+      Effect.gen(function*() {
+        const options = { keep, check: !unchecked }
+        const found = yield* planRules(desired, options)
+        yield* Effect.forEach(planLines(found), (line) => Console.error(Text.plain(line)), { discard: true })
+        yield* agreeToDeletions(found, desired.length > 0 || allowEmpty, yes)
+        const speak = yield* Report.speaker
+        const onProgress = (progress: Progress) => speak(stepOf(progress))
+        return yield* syncRules(desired, { ...options, allowEmpty, overlap: overlap * 1000, onProgress })
+      }).pipe(
+        Effect.catchTag("InvalidRules", tellIn(file, desired)),
+        ErrorReport.within({ resumable: "itself" })
+      ))
+    yield* Report.print(json, synced, () => [outcomeOf(synced)])
+  })
+}).pipe(
+  Command.withDescription(
+    "Make the rules of the filtered stream those of a file: add what is missing, give old rules the time until streams follow, and " +
+      "delete what is not in the file. The plan comes first. The same command can be run again, and in several places at once."
+  ),
+  Command.withShortDescription("Make the rules of the filtered stream those of a file"),
+  Command.withExamples([
+    { command: "postwire rules apply rules.txt", description: "Add, change and delete" },
+    {
+      command: "postwire rules apply rules.txt --yes --overlap 0",
+      description: "In a script, where no stream is connected"
+    }
+  ])
+)
+
+const list = Command.make(
+  "list",
+  { json: Report.json, wire: Connection.wire, ...Connection.flags },
+  (flags) =>
+    Effect.gen(function*() {
+      const rules = yield* Connection.use(flags, flags.wire, () => Stream.runCollect(getStreamRules.items()))
+      if (!flags.json && rules.length === 0) return yield* Report.say("There are no rules.")
+      yield* Report.print(flags.json, rules, () => rules.map(RuleFile.line))
+    })
+).pipe(
+  Command.withDescription(
+    "Print the rules of the filtered stream as a file has them that plan and apply take; --json has their ids."
+  ),
+  Command.withShortDescription("Print the rules of the filtered stream"),
+  Command.withExamples([{ command: "postwire rules list > rules.txt", description: "Begin a file with what there is" }])
+)
+
+/** `postwire rules`. */
+export const command = Command.make("rules").pipe(
+  Command.withDescription("Keep the rules of the filtered stream in a file. Needs the app's bearer token; it is free."),
+  Command.withShortDescription("Rules of the filtered stream from a file"),
+  Command.withSubcommands([plan, apply, list])
+)
+
+const read = Effect.fnUntraced(function*(file: string) {
+  const parsed = RuleFile.parse(yield* TextFile.read(file, "a file of rules"))
+  if (!("problem" in parsed)) return parsed
+  const { column, problem, text } = parsed
+  return yield* failAt(file, [{ place: parsed, end: text.length, detail: problem, at: column }])
+})
+
+/** Mistakes that were shown with their places. */
+export class WrongRules extends Schema.TaggedError<WrongRules>()("WrongRules", { file: Schema.String }) {
+  override readonly [Runtime.errorReported] = false
+}
+
+interface Mistake {
+  readonly place: RuleFile.Place
+  /** Where it is in the line; none where that is not known. */
+  readonly at?: number | undefined
+  readonly end: number
+  readonly detail: string
+}
+
+/** Shows mistakes in a file. */
+const failAt = Effect.fnUntraced(function*(file: string, mistakes: ReadonlyArray<Mistake>) {
+  const { errors } = yield* Terminal
+  const name = file === TextFile.standardInput ? "standard input" : file
+  yield* Report.sayFailure([
+    ...mistakes.flatMap(({ at, detail, end, place: { line, text } }) => {
+      const where = `${Text.oneLine(name)}, line ${line}${
+        at === undefined ? "" : `, character ${Array.from(text.slice(0, at)).length + 1}`
+      }`
+      const said = `postwire: ${where}: ${Text.oneLine(detail).replace(/[.:]$/, "")}.`
+      return [
+        ...(errors.isTerminal ? Text.wrap(said, errors.columns, 2) : [said]),
+        ...(at === undefined
+          ? [`  ${Text.cut(Text.oneLine(text), errors.columns - 2)}`]
+          : Pointer.lines(text, at, end, errors.columns - 2).map((shown) => `  ${shown}`))
+      ]
+    }),
+    "  Change the file, then run the same command again; nothing was changed."
+  ])
+  return yield* new WrongRules({ file })
+})
+
+const tellIn = (file: string, written: ReadonlyArray<RuleFile.Written>) => ({ rules }: InvalidRules) =>
+  failAt(file, rules.flatMap((rule) => mistakeOf(rule, written)))
+
+const mistakeOf = ({ detail, end, index, position }: RefusedRule, written: ReadonlyArray<RuleFile.Written>) => {
+  const rule = written[index]
+  if (rule === undefined) return []
+  const place = RuleFile.placeOf(rule, position ?? 0)
+  const mistake: Mistake = {
+    place,
+    at: position === undefined ? undefined : place.column,
+    end: position === undefined ? 0 : place.column + (end ?? position) - position,
+    detail
+  }
+  return [mistake]
+}
+
+const planLines = ({ add, cap, kept, remove, retag, rules, there }: RulesPlan): ReadonlyArray<string> => [
+  [
+    `${Text.quantity(rules, "rules")}${cap === undefined ? "" : ` of ${Text.count(cap)}`}`,
+    `${Text.count(add.length)} to add`,
+    ...(retag.length === 0 ? [] : [`${Text.count(retag.length)} with another tag`]),
+    `${Text.count(remove.length)} to delete`,
+    `${Text.count(there.length)} there already`,
+    ...(kept.length === 0 ? [] : [`${Text.count(kept.length)} kept`])
+  ].join(", "),
+  ...remove.map((rule) => shown("-", rule)),
+  ...add.map((rule) => shown("+", rule)),
+  ...retag.map(({ isCovered, rule, tag }) =>
+    `${shown("~", { value: rule.value, tag })} (was ${
+      rule.tag === undefined ? "without a tag" : `[${Text.oneLine(rule.tag)}]`
+    }${isCovered ? "" : "; missed for some 20 s"})`
+  )
+]
+
+const shown = (sign: string, rule: WantedRule): string => `  ${sign} ${Text.oneLine(RuleFile.line(rule))}`
+
+const agreeToDeletions = Effect.fnUntraced(function*({ remove, rules }: RulesPlan, isMeant: boolean, yes: boolean) {
+  if (remove.length === 0) return
+  const what = `${Text.count(remove.length)} of ${Text.quantity(rules, "rules")}`
+  if (!isMeant) {
+    return yield* ErrorReport.refuse(
+      `The file has no rules, and ${what} would be deleted`,
+      "Pass --allow-empty if that is meant. Nothing was changed."
+    )
+  }
+  if (yes || (yield* Ask.confirm(`Delete ${what}?`))) return
+  return yield* ErrorReport.refuse(
+    `${what} would be deleted`,
+    "They are shown above. --yes deletes them, --keep none. Nothing was changed."
+  )
+})
+
+const stepOf = (progress: Progress): string =>
+  progress.step === "waiting"
+    ? `Old rules stay for ${Text.duration(progress.duration / 1000)}, until streams follow the new ones ...`
+    : `${progress.step === "added" ? "Added" : "Deleted"} ${Text.quantity(progress.rules.length, "rules")}.`
+
+const outcomeOf = ({ added, kept, removed, rules, uncovered }: SyncedRules): string =>
+  [
+    `${Text.quantity(rules.length + kept.length, "rules")}: ${Text.count(added.length)} added`,
+    `${Text.count(removed.length)} deleted`,
+    ...(uncovered.length === 0 ? [] : [`${Text.count(uncovered.length)} of them before their new tag was there`])
+  ].join(", ")

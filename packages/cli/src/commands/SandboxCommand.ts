@@ -1,0 +1,132 @@
+/** `postwire sandbox`: the service on a loopback port. */
+import { environmentVariable } from "@postwire/core/errors/Errors"
+import * as Wire from "@postwire/core/wire/Wire"
+import * as ConsolePage from "@postwire/sandbox/Console"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import * as Seed from "@postwire/sandbox/Seed"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { withDefault } from "../terminal/Defaults.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Report from "../terminal/Report.ts"
+
+/** The environment that makes a client use a sandbox. */
+export const environmentOf = (baseUrl: string, seeded: Seed.Seeded): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries({
+      baseUrl,
+      bearerToken: Redacted.value(seeded.userBearerToken),
+      consumerKey: seeded.consumerKey,
+      consumerSecret: Redacted.value(seeded.consumerSecret),
+      accessToken: Redacted.value(seeded.accessToken),
+      accessTokenSecret: Redacted.value(seeded.accessTokenSecret),
+      clientId: seeded.publicClient.id
+    }).map(([setting, value]) => [environmentVariable(setting), value])
+  )
+
+/** The admin token of the environment, which is in no argument that others on the machine can see. */
+const adminToken = Config.option(Config.Redacted(environmentVariable("sandboxAdminToken"))).pipe(
+  Config.map(Option.filter((token) => Redacted.value(token) !== ""))
+)
+
+/** `postwire sandbox`. */
+export const command = Command.make(
+  "sandbox",
+  {
+    port: Flag.Int("port").pipe(
+      Flag.filter((port) => port >= 0 && port <= 65_535, () => "0 to 65535"),
+      withDefault("Port on 127.0.0.1; 0 takes any free one", 8080)
+    ),
+    posts: Flag.Int("posts").pipe(
+      Flag.filter(Seed.isSize, () => Seed.size),
+      withDefault("Posts to begin with", 1_000)
+    ),
+    seed: Flag.Int("seed").pipe(withDefault("The number that decides all data", 1)),
+    file: Flag.String("file").pipe(
+      Flag.withDescription("SQLite file that keeps the state; else memory"),
+      Flag.optional
+    ),
+    memory: Flag.Boolean("memory").pipe(
+      Flag.withDescription("Keep the state in memory, as without --file"),
+      Flag.withDefault(false)
+    ),
+    start: Flag.Date("start").pipe(
+      Flag.withDescription("Where the clock begins, ISO 8601; else now"),
+      Flag.optional
+    ),
+    faults: Flag.Finite("faults").pipe(
+      Flag.filter((share) => share >= 0 && share <= 1, () => "0 to 1"),
+      withDefault("Share of requests that go wrong; the seed decides", 0)
+    ),
+    load: Flag.Finite("load").pipe(
+      Flag.filter((perSecond) => perSecond > 0 && perSecond <= 100_000, () => "more than 0, at most 100000"),
+      Flag.withMetavar("POSTS"),
+      Flag.withDescription("Make so many posts a second, for streams; the seed decides what they say"),
+      Flag.optional
+    ),
+    spendCap: Flag.Finite("spend-cap").pipe(
+      Flag.filter((dollars) => dollars >= 0, () => "dollars: 0 or more"),
+      Flag.withMetavar("DOLLARS"),
+      Flag.withDescription("What each app may spend in a month; more is refused as the service does"),
+      Flag.optional
+    ),
+    wire: Flag.Literals("wire", Wire.names).pipe(
+      Flag.withDescription("Speak these words alone, as a service of one date; else all"),
+      Flag.optional
+    ),
+    json: Report.jsonWhenReady
+  },
+  Effect.fnUntraced(function*({ faults, file, json, load, memory, port, posts, seed, spendCap, start, wire }) {
+    yield* ErrorReport.oneOf({ "--memory": memory, "--file": Option.isSome(file) })
+    const options: Sandbox.ServerOptions = {
+      port,
+      posts,
+      seed,
+      faults,
+      spendCap: Option.getOrUndefined(spendCap),
+      wire: Option.getOrUndefined(wire),
+      file: Option.getOrUndefined(file),
+      start: Option.getOrUndefined(start),
+      adminToken: Option.getOrUndefined(yield* adminToken)
+    }
+    return yield* Effect.scoped(Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { adminToken, baseUrl, seeded } = sandbox
+      if (Option.isSome(load)) sandbox.load({ perSecond: load.value, seed })
+      const environment = environmentOf(baseUrl, seeded)
+      const appBearerToken = Redacted.value(seeded.appBearerToken)
+      yield* Report.ready(json, { baseUrl, adminToken: Redacted.value(adminToken), environment, appBearerToken }, [
+        `The sandbox is ready at ${baseUrl}. Ctrl-C ends it.`,
+        "",
+        "Look into it and send it requests:",
+        "",
+        `  ${ConsolePage.urlWith(baseUrl, adminToken)}`,
+        "",
+        "Calls to /_sandbox (faults, time, journal) take that token as a bearer token.",
+        "",
+        "Clients find it through these variables (the tokens are worthless elsewhere):",
+        "",
+        ...Object.entries(environment).map(([name, value]) => `  export ${name}=${value}`),
+        "",
+        "Streams and their rules take the token of the app in place of the user's:",
+        "",
+        `  export POSTWIRE_BEARER_TOKEN=${appBearerToken}`,
+        ""
+      ])
+      return yield* Effect.never
+    })).pipe(Effect.provide(Sandbox.layerServer(options)))
+  })
+).pipe(
+  Command.withDescription("Start the whole service locally: HTTP, authentication, SQLite."),
+  Command.withExamples([
+    { command: "postwire sandbox", description: "The service on port 8080, in memory" },
+    {
+      command: "postwire sandbox --port 0 --json --posts 25000",
+      description: "For scripts: a free port, one JSON line"
+    }
+  ])
+)

@@ -1,0 +1,153 @@
+/** `postwire spend`: what the commands of this user have spent, by day, operation and account. */
+import * as Client from "@postwire/core/client/Client"
+import * as Bill from "@postwire/core/spend/Bill"
+import { dollarsOf, microsOf } from "@postwire/core/spend/Prices"
+import * as SpendStore from "@postwire/core/spend/SpendStore"
+import * as NodeClient from "@postwire/node/NodeClient"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Connection from "../connection/Connection.ts"
+import * as SpendAccount from "../connection/SpendAccount.ts"
+import * as Chart from "../terminal/Chart.ts"
+import { withDefault } from "../terminal/Defaults.ts"
+import * as Report from "../terminal/Report.ts"
+import { Terminal } from "../terminal/Terminal.ts"
+import * as Text from "../terminal/Text.ts"
+
+/** What was spent in a time. */
+export interface View {
+  /** The address of the service. */
+  readonly service: string
+  /** Both included, UTC. */
+  readonly from: string
+  readonly to: string
+  readonly entries: ReadonlyArray<Bill.Entry>
+  /** In micro-dollars. */
+  readonly limits: Bill.Limits
+  /** The amounts that the limits of today and this month count, in micro-dollars. */
+  readonly day: number
+  readonly month: number
+}
+
+/** `postwire spend`. */
+export const command = Command.make(
+  "spend",
+  {
+    days: Flag.Int("days").pipe(
+      Flag.filter((days) => days >= 1 && days <= 3_660, () => "1 to 3660"),
+      withDefault("So many days, today included", 30)
+    ),
+    json: Report.json,
+    ...Connection.flags
+  },
+  Effect.fnUntraced(function*({ days, json, ...flags }) {
+    const { variables } = yield* Connection.speaker(flags)
+    const { baseUrl } = yield* Client.check({ baseUrl: NodeClient.fromEnvironment(variables).baseUrl })
+    const limit = yield* SpendAccount.limitOf(variables)
+    const to = Bill.dayOf(yield* Clock.currentTimeMillis)
+    const from = Bill.dayOf(Date.parse(to) - (days - 1) * 86_400_000)
+    const view = yield* Effect.gen(function*() {
+      const { read, reserve } = yield* SpendStore.SpendStore
+      // A refused request reserves nothing, and its refusal has the amounts that limits count.
+      const refused = { day: to, operation: "spend", account: "", micros: 1 }
+      const counted = yield* reserve(baseUrl, "spend", refused, { perDay: 0 })
+      // The service, or a process whose clock is wrong, may be ahead of this machine.
+      const entries = yield* read(baseUrl, from, Bill.dayOf(Date.parse(to) + aheadMillis))
+      const last = entries.at(-1)?.day ?? to
+      return {
+        service: baseUrl,
+        from,
+        to: last > to ? last : to,
+        entries,
+        limits: { perDay: amount(limit.perDay), perMonth: amount(limit.perMonth) },
+        day: Bill.sumOf(counted.day),
+        month: Bill.sumOf(counted.month)
+      }
+    }).pipe(Effect.provide(SpendAccount.layerStore(variables, limit)))
+    const { output } = yield* Terminal
+    yield* Report.print(json, plainOf(view), () => told(view, Math.min(output.columns, 120)))
+  }, Effect.scoped)
+).pipe(
+  Command.withDescription("Show what was spent: by day, operation and account, and what is left of your limits."),
+  Command.withShortDescription("Show what was spent"),
+  Command.withExamples([
+    { command: "postwire spend", description: "The last 30 days" },
+    { command: "postwire spend --days 365 --json", description: "A year, for programs" }
+  ])
+)
+
+/** Days that are ahead by so much are shown. */
+const aheadMillis = 31 * 86_400_000
+
+const amount = (dollars: number | undefined) => dollars === undefined ? undefined : microsOf(dollars)
+
+/** The view for programs, in dollars. */
+const plainOf = ({ day, entries, from, limits, month, service, to }: View) => ({
+  service,
+  from,
+  to,
+  dollars: dollarsOf(entries.reduce((sum, { spent }) => sum + spent, 0)),
+  inDoubt: dollarsOf(entries.reduce((sum, { inDoubt }) => sum + inDoubt, 0)),
+  limits: {
+    perDay: limits.perDay === undefined ? undefined : { dollars: dollarsOf(limits.perDay), used: dollarsOf(day) },
+    perMonth: limits.perMonth === undefined
+      ? undefined
+      : { dollars: dollarsOf(limits.perMonth), used: dollarsOf(month) }
+  },
+  entries: entries.map(({ inDoubt, reserved, spent, ...entry }) => ({
+    ...entry,
+    dollars: dollarsOf(spent),
+    inDoubt: dollarsOf(inDoubt),
+    inFlight: dollarsOf(reserved)
+  }))
+})
+
+/** So many operations and accounts are shown one by one. */
+const shown = 12
+
+/** The view as lines of at most `width` columns. */
+export const told = (view: View, width: number): ReadonlyArray<string> => {
+  const { day, entries, from, limits, month, service, to } = view
+  const sum = (of: "spent" | "inDoubt" | "reserved") => entries.reduce((all, entry) => all + entry[of], 0)
+  const part = (title: string, by: "day" | "operation" | "account"): ReadonlyArray<string> => {
+    const sums = new Map<string, number>()
+    for (const entry of entries) sums.set(entry[by], (sums.get(entry[by]) ?? 0) + Bill.sumOf(entry))
+    const all = [...sums].filter(([, micros]) => micros > 0)
+    if (by !== "day") all.sort((a, b) => b[1] - a[1])
+    const rest = by === "day" ? [] : all.splice(shown)
+    const left = rest.reduce((sum, [, micros]) => sum + micros, 0)
+    return [
+      "",
+      title,
+      ...Chart.rows(
+        [...all, ...rest.length === 0 ? [] : [[Text.quantity(rest.length, "others"), left] as const]]
+          .map(([name, micros]) => ({ name, value: micros, text: Text.dollars(micros) })),
+        width
+      )
+    ]
+  }
+  const used = (name: string, amount: number, limit: number | undefined) =>
+    limit === undefined ? [] : [`${name}: ${Text.dollars(amount)} of ${Text.dollars(limit)} are used.`]
+  return [
+    ...Text.wrap(
+      `${Text.dollars(sum("spent"))} at ${service}, ${from === to ? to : `${from} to ${to}`} (UTC).`,
+      width,
+      2
+    ),
+    ...sum("inDoubt") === 0
+      ? []
+      : Text.wrap(`${Text.dollars(sum("inDoubt"))} or less besides are in doubt: no answer came.`, width, 2),
+    ...sum("reserved") === 0
+      ? []
+      : Text.wrap(`${Text.dollars(sum("reserved"))} or less besides are in flight.`, width, 2),
+    ...used("Today", day, limits.perDay),
+    ...used("This month", month, limits.perMonth),
+    ...entries.length === 0 ? [] : [
+      ...part("By day", "day"),
+      ...part("By operation", "operation"),
+      ...part("By account", "account")
+    ]
+  ]
+}

@@ -1,0 +1,155 @@
+/** `postwire status`: every export of a cluster, how far it is, and who works on it. */
+import type { ExportStatus, PartStatus } from "@postwire/cluster/Tables"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Cluster from "../exporting/Cluster.ts"
+import * as Report from "../terminal/Report.ts"
+import * as Text from "../terminal/Text.ts"
+
+/** What there is to show. */
+export interface View {
+  /** Milliseconds, by the clock of the database. */
+  readonly now: number
+  /** Whether there are workers at all: what is in a file is done by its own command. */
+  readonly isShared: boolean
+  /** The workers that are there. */
+  readonly workers: ReadonlyArray<string>
+  readonly exports: ReadonlyArray<ExportStatus>
+}
+
+/** `postwire status`. */
+export const command = Command.make(
+  "status",
+  {
+    cluster: Cluster.flag,
+    id: Flag.String("export").pipe(
+      Flag.withMetavar("ID"),
+      Flag.withDescription("One export, with all its parts"),
+      Flag.optional
+    ),
+    json: Report.json
+  },
+  Effect.fnUntraced(function*({ cluster, id, json }) {
+    const Engine = yield* Effect.promise(() => import("@postwire/cluster/Engine"))
+    const { Tables } = yield* Effect.promise(() => import("@postwire/cluster/Tables"))
+    const Worker = yield* Effect.promise(() => import("@postwire/cluster/Worker"))
+    const database = yield* Cluster.existing(cluster)
+    const view = yield* Effect.gen(function*() {
+      const tables = yield* Tables
+      return {
+        now: yield* tables.now,
+        isShared: database._tag !== "Sqlite",
+        workers: database._tag === "Sqlite" ? [] : yield* Engine.workers,
+        exports: yield* tables.status(Option.getOrUndefined(id))
+      }
+    }).pipe(Effect.provide(Worker.layerWatch(database)))
+    yield* Report.print(json, view, () => told(view, Option.isSome(id)))
+  })
+).pipe(
+  Command.withDescription("Show every export of a cluster: how far it is, who works on it, what has failed."),
+  Command.withShortDescription("Show the exports of a cluster")
+)
+
+/** The view in lines of at most 80 columns. Exports that have ended show no parts unless they are asked for. */
+export const told = (view: View, isOne: boolean): ReadonlyArray<string> => [
+  ...view.workers.length === 0
+    ? []
+    : Text.wrap(`${Text.quantity(view.workers.length, "workers")}: ${view.workers.join(", ")}`, 80, 2),
+  ...view.exports.length === 0
+    ? [isOne ? "There is no such export." : "There are no exports."]
+    : [row(["EXPORT", "OPERATION", "STATE", "PARTS", "PAGES", "ITEMS", "LAST"])],
+  ...view.exports.flatMap((all) => [
+    row([
+      all.id,
+      all.query.operation,
+      all.state,
+      `${all.parts.filter(({ state }) => state === "done").length}/${all.parts.length || all.wanted}`,
+      Text.count(all.pages),
+      Text.count(all.items),
+      ago(view.now - all.updated)
+    ]),
+    ...askedTold(all.query, isOne),
+    ...indented(waitedFor(all, view), 2),
+    ...indented(all.problem, 2),
+    ...isOne || (all.state !== "done" && all.parts.length > 1)
+      ? all.parts.flatMap((part) => partTold(part, view.now))
+      : all.parts.flatMap(({ problem }) => indented(problem, 2))
+  ])
+]
+
+/** The flags that ask for the same. Where there are many exports, so many lines of them tell one from another. */
+const askedTold = (
+  { credentials, label, parameters }: ExportStatus["query"],
+  isOne: boolean
+): ReadonlyArray<string> => {
+  const flags = Object.entries({
+    ...parameters,
+    ...label === "" ? {} : { label },
+    ...credentials === "default" ? {} : { credentials }
+  }).map(([name, value]) => `--${name.replaceAll("_", "-")} ${quoted(Text.oneLine(String(value)))}`)
+  const lines = indented(flags.join(" "), 2)
+  return isOne || lines.length <= manyLines ? lines : [...lines.slice(0, manyLines - 1), "    ..."]
+}
+
+const manyLines = 3
+
+/** A word for a shell. */
+const quoted = (text: string): string => /^[\w.,:@/+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+
+/** Nothing has come for so many milliseconds: there is a reason. */
+const patience = 60_000
+
+/** What keeps an export that has not ended, as far as that can be seen from here. */
+const waitedFor = (
+  { parts, problem, state, updated }: ExportStatus,
+  { isShared, now, workers }: View
+): string | undefined => {
+  if (state === "done" || state === "failed" || problem !== undefined) return undefined
+  if (isShared && workers.length === 0) {
+    return "It waits for a worker: run postwire worker on any machine that reaches the database."
+  }
+  if (now - updated < patience || parts.some(({ problem }) => problem !== undefined)) return undefined
+  return isShared
+    ? `Nothing has come for ${
+      ago(now - updated)
+    }: the rate limit may be exhausted; workers say on their standard error ` +
+      "what they wait for."
+    : `Nothing has come for ${ago(now - updated)}: unless its command still runs, run that again.`
+}
+
+const partTold = (part: PartStatus, now: number): ReadonlyArray<string> => [
+  row([
+    `  part ${part.part}`,
+    part.worker ?? "",
+    part.state,
+    part.errors === 0 ? "" : `${part.errors} err`,
+    Text.count(part.pages),
+    Text.count(part.items),
+    ago(now - part.updated)
+  ]),
+  ...indented(part.problem, 4)
+]
+
+const indented = (text: string | undefined, indent: number): ReadonlyArray<string> =>
+  text === undefined || text === "" ? [] : Text.wrap(text, 80 - indent, 2).map((line) => " ".repeat(indent) + line)
+
+const widths = [16, 22, 8, 7, 6, 10, 5]
+
+/** Numbers to the right, and names to the left. */
+const row = (cells: ReadonlyArray<string>): string =>
+  cells.map((cell, i) => i < 3 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)).join(" ")
+    .trimEnd()
+
+/** A time span in its largest unit. */
+const ago = (millis: number): string => {
+  const seconds = Math.max(0, Math.floor(millis / 1000))
+  return seconds < 120
+    ? `${seconds} s`
+    : seconds < 7_200
+    ? `${Math.floor(seconds / 60)} m`
+    : seconds < 172_800
+    ? `${Math.floor(seconds / 3_600)} h`
+    : `${Math.floor(seconds / 86_400)} d`
+}

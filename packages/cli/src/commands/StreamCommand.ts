@@ -1,0 +1,238 @@
+/** `postwire stream [OPERATION]`: what comes over a stream, as lines or into files, from where the last run ended. */
+import * as Monotonic from "@postwire/core/runtime/Monotonic"
+import type { Definition } from "@postwire/core/schema/Definition"
+import type * as Spend from "@postwire/core/spend/Spend"
+import { streamPosts } from "@postwire/core/streams/operations/Streams"
+import type { Sink } from "@postwire/export/folders/Sink"
+import * as Follow from "@postwire/export/Follow"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Stdio from "effect/Stdio"
+import type * as Input from "effect/Terminal"
+import * as Connection from "../connection/Connection.ts"
+import * as SpendAccount from "../connection/SpendAccount.ts"
+import * as Spending from "../connection/Spending.ts"
+import * as ExportRun from "../exporting/ExportRun.ts"
+import * as ExportTarget from "../exporting/ExportTarget.ts"
+import * as OperationFlags from "../flags/OperationFlags.ts"
+import * as StreamProgress from "../streams/StreamProgress.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Report from "../terminal/Report.ts"
+import * as Stopping from "../terminal/Stopping.ts"
+import { Terminal } from "../terminal/Terminal.ts"
+import * as Text from "../terminal/Text.ts"
+
+const units = {
+  s: "seconds",
+  min: "minutes",
+  h: "hours",
+  d: "days"
+} as const
+
+const bytesOf = { kB: 1e3, MB: 1e6, GB: 1e9 } as const
+
+const { resume: _, ...files } = ExportTarget.flags
+
+const own = {
+  ...files,
+  out: files.out.pipe(
+    Flag.withDescription("The file to write, which the same command goes on with; - (the default) is standard output")
+  ),
+  force: files.force.pipe(Flag.withDescription("Begin anew, and replace what is there")),
+  rotateEvery: Flag.String("rotate-every").pipe(
+    Flag.filterMap(
+      (text) => Option.map(amountOf(text, units), ({ amount, unit }) => Duration.fromInputUnsafe(`${amount} ${unit}`)),
+      () => "a time such as 30min, 1h or 1d"
+    ),
+    Flag.withMetavar("TIME"),
+    Flag.withDescription("Begin another file at every multiple of it in UTC: 30min, 1h, 1d"),
+    Flag.optional
+  ),
+  rotateSize: Flag.String("rotate-size").pipe(
+    Flag.filterMap(
+      (text) => Option.map(amountOf(text, bytesOf), ({ amount, unit }) => amount * unit),
+      () => "a size such as 500kB, 100MB or 1GB"
+    ),
+    Flag.withMetavar("SIZE"),
+    Flag.withDescription("Begin another file when one is as large: 500kB, 100MB, 1GB"),
+    Flag.optional
+  ),
+  recover: Flag.Literals("recover", ["none", "search", "recovery"]).pipe(
+    Flag.withDescription(
+      "How to fetch what came while there was no connection; recovery needs Enterprise access (default: search of streams that have rules)"
+    ),
+    Flag.optional
+  ),
+  tag: Flag.String("tag").pipe(
+    Flag.withDescription("Only what rules with this tag match; may be given again"),
+    Flag.atLeast(0)
+  ),
+  limit: Flag.Int("limit").pipe(
+    Flag.filter((limit) => limit >= 1, () => "1 or more"),
+    Flag.withDescription("End after so many items"),
+    Flag.optional
+  ),
+  ...Spending.flags,
+  ...Connection.flags
+}
+
+type Flags = Command.Command.Config.Infer<typeof own>
+
+/** A number and its unit. */
+function amountOf<A>(
+  text: string,
+  units: Readonly<Record<string, A>>
+): Option.Option<{ readonly amount: number; readonly unit: A }> {
+  const [, number = "", name = ""] = /^(\d+(?:\.\d+)?) ?([a-z]+)$/i.exec(text) ?? []
+  const unit = Object.entries(units).find(([known]) => known.toLowerCase() === name.toLowerCase())?.[1]
+  const amount = Number(number)
+  return unit === undefined || !(amount > 0) ? Option.none() : Option.some({ amount, unit })
+}
+
+/** What the stream itself asks for when it connects. */
+const ofConnections = ["backfill_minutes", "start_time", "end_time"]
+
+const flagsOf = (definition: Definition) => ({
+  own,
+  parameters: OperationFlags.make(definition, { without: ofConnections })
+})
+
+/** `postwire stream`, with a command for each stream. */
+export const command = Command.make(
+  "stream",
+  flagsOf(streamPosts.definition),
+  ({ own, parameters }) => run(streamPosts.definition, OperationFlags.parametersOf(parameters), own)
+).pipe(
+  Command.withDescription(
+    "Write what comes over a stream, line by line; streamPosts where no other is named. It stays connected until Ctrl-C. " +
+      "The same command goes on where the last run ended."
+  ),
+  Command.withShortDescription("Follow a stream, into files"),
+  Command.withSubcommands(OperationFlags.live.map((definition) =>
+    OperationFlags.named(
+      definition,
+      Command.make(
+        definition.name,
+        flagsOf(definition),
+        ({ own, parameters }) => run(definition, OperationFlags.parametersOf(parameters), own)
+      )
+    )
+  )),
+  Command.withExamples([
+    {
+      command: "postwire stream --post-fields author_id | jq -r .text",
+      description: "Every match of the rules, as it comes"
+    },
+    {
+      command: "postwire stream --out posts.jsonl.zst --rotate-every 1h",
+      description: "An archive, a file an hour; run it again whatever has ended it"
+    },
+    {
+      command: "postwire stream --tag cats --out cats.csv --limit 1000 --max-spend 10",
+      description: "A thousand posts of one rule as CSV, for ten dollars at most"
+    }
+  ])
+)
+
+const run = Effect.fnUntraced(
+  function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, given: Flags) {
+    const flags = { ...given, out: given.out === "" ? "-" : given.out }
+    const { out } = flags
+    const rotate = {
+      every: Option.getOrUndefined(flags.rotateEvery),
+      size: Option.getOrUndefined(flags.rotateSize)
+    }
+    if (out === "-" && (rotate.every ?? rotate.size) !== undefined) {
+      return yield* ErrorReport.refuse("--rotate-every and --rotate-size are for files", "Name one with --out.")
+    }
+    if (flags.tag.length > 0 && definition.live?.rules !== true) {
+      return yield* ErrorReport.refuse(`${definition.name} has no rules, so no --tag`, "Leave it out.")
+    }
+    const sink = yield* ExportTarget.sinkOf({ ...flags, resume: false, partitions: Option.none() })
+    const source = Follow.fromDefinition(definition, parameters)
+    yield* ExportRun.check(source)
+    const noun = nounOf(definition)
+    const begun = yield* Monotonic.millis
+    const tell = Effect.fnUntraced(function*(summary: Follow.Summary) {
+      const seconds = ((yield* Monotonic.millis) - begun) / 1000
+      const lines = () => StreamProgress.told(summary, { noun, out, seconds })
+      yield* out === "-" ? Report.say(lines().join("; ")) : Report.print(flags.json, summary, lines)
+    })
+    const summary = yield* Stopping.run(
+      (stop) => follow(source, sink, rotate, { ...flags, noun, stop }),
+      { finishing: "Ending the stream; Ctrl-C again stops at once.", stopped: tell }
+    )
+    yield* tell(summary)
+  }
+)
+
+/** Follows a stream, and shows it. */
+const follow = (
+  source: Follow.Source,
+  sink: Sink,
+  rotate: Follow.Rotation,
+  flags: Flags & { readonly noun: string; readonly stop: Effect.Effect<void> }
+) =>
+  Effect.gen(function*() {
+    const { noun, out, stop, tag } = flags
+    const { output } = yield* Terminal
+    const context = yield* Effect.context<Spend.Total | Stdio.Stdio | Input.Terminal>()
+    const onEvent = yield* StreamProgress.make(noun, !(out === "-" && output.isTerminal))
+    return yield* Follow.run(source, {
+      sink,
+      rotate,
+      stop,
+      onEvent,
+      mode: flags.force ? "force" : "resume",
+      limit: Option.getOrUndefined(flags.limit),
+      recover: Option.getOrUndefined(flags.recover),
+      ...tag.length === 0 ? {} : { tags: tag },
+      onStart: (before) =>
+        Effect.gen(function*() {
+          yield* SpendAccount.countOn(before)
+          yield* agree(source, flags, before)
+          if (before.until !== undefined) {
+            yield* Report.say(`Going on from ${before.until.slice(0, 19).replace("T", " ")}, where the last run ended.`)
+          }
+        }).pipe(Effect.provideContext(context))
+    })
+  }).pipe(
+    Effect.scoped,
+    Connection.provide(flags),
+    ErrorReport.within({ resumable: flags.out === "-" ? false : "itself" })
+  )
+
+/** Tells what it costs: what is asked for where that is bounded, else each item. */
+const agree = Effect.fnUntraced(function*(
+  { definition, parameters }: Follow.Source,
+  flags: Flags & { readonly noun: string },
+  { spent }: Follow.Standing
+) {
+  const { limit, maxSpend, noun } = flags
+  const priceOf = (items: number) => Spending.mostOf(definition, parameters, { items, requests: 1 })
+  if (Option.isSome(limit)) {
+    return yield* Spending.agree(flags, {
+      items: limit.value,
+      of: noun,
+      requests: 1,
+      micros: priceOf(limit.value),
+      spent
+    })
+  }
+  const micros = priceOf(1)
+  const each = `Each ${Text.quantity(1, noun).slice(2)}`
+  yield* Report.say(
+    micros === 0
+      ? `${Text.quantity(2, noun).slice(2)} of this stream are free.`
+      : `${each} is charged up to ${Text.dollars(micros)}; ${
+        Option.isSome(maxSpend) ? `it ends at ${Text.dollars(maxSpend.value)}` : "--max-spend sets a limit"
+      }.`
+  )
+})
+
+/** What a stream brings. */
+const nounOf = ({ result }: Definition): string =>
+  result._tag === "One" ? (result.kind === "post" ? "posts" : "likes") : "events"

@@ -1,0 +1,137 @@
+/** `postwire thread`: a file becomes a thread, of which no part is posted twice. */
+import { type PublishedThread, publishThread, type ThreadError } from "@postwire/core/publishing/Thread"
+import * as Cause from "effect/Cause"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Connection from "../connection/Connection.ts"
+import * as PostFlags from "../publishing/PostFlags.ts"
+import * as ThreadKey from "../publishing/ThreadKey.ts"
+import * as ThreadParts from "../publishing/ThreadParts.ts"
+import * as ThreadSteps from "../publishing/ThreadSteps.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Report from "../terminal/Report.ts"
+
+const flags = {
+  file: Argument.String("file").pipe(
+    Argument.withDescription("Markdown: parts between lines of ---, images as ![alt](file); - reads standard input")
+  ),
+  key: Flag.String("key").pipe(
+    Flag.withMetavar("KEY"),
+    Flag.withDescription(
+      "The name by which it goes on (default: made of the file's name, its content and the account)"
+    ),
+    Flag.optional
+  ),
+  dryRun: Flag.Boolean("dry-run").pipe(
+    Flag.withDescription("Check and show each part with its weight and its files; send nothing"),
+    Flag.withDefault(false)
+  ),
+  number: Flag.Boolean("number").pipe(
+    Flag.withDescription("Number the parts: 1/5 at the end of each"),
+    Flag.withDefault(false)
+  ),
+  split: Flag.Boolean("split").pipe(
+    Flag.withDescription("Split parts that do not fit, between words"),
+    Flag.withDefault(false)
+  ),
+  continue: Flag.Boolean("continue").pipe(
+    Flag.withDescription("Send a part that may or may not have been posted, and go on"),
+    Flag.withDefault(false)
+  ),
+  abandon: Flag.Boolean("abandon").pipe(
+    Flag.withDescription("Leave a thread that cannot go on as it is: nothing more is sent"),
+    Flag.withDefault(false)
+  ),
+  again: Flag.Boolean("again").pipe(
+    Flag.withDescription(
+      "Begin another thread, although the file was posted or begun before; repeated after an interruption, it goes on"
+    ),
+    Flag.withDefault(false)
+  ),
+  replyTo: PostFlags.replyTo,
+  maxWeight: PostFlags.maxWeight,
+  json: Report.json,
+  wire: Connection.wire,
+  ...Connection.flags
+}
+
+/** `postwire thread`. */
+export const command = Command.make("thread", flags, (given) => run(given)).pipe(
+  Command.withDescription(
+    "Post a file as a thread, each part in reply to the one before, and print the ids. All parts and files are checked before " +
+      "anything is sent. After an interruption, the same command goes on; no part is posted twice."
+  ),
+  Command.withShortDescription("Post a file as a thread"),
+  Command.withExamples([
+    { command: "postwire thread talk.md --dry-run", description: "See the parts, what they weigh and their files" },
+    { command: "postwire thread talk.md", description: "Post them; run it again should it be interrupted" },
+    { command: "postwire thread notes.txt --split --number", description: "Cut a long text into numbered parts" }
+  ])
+)
+
+type Flags = Command.Command.Config.Infer<typeof flags>
+
+const run = Effect.fnUntraced(function*(flags: Flags) {
+  const { abandon, again, dryRun, file, json, key, wire } = flags
+  yield* ErrorReport.oneOf({
+    "--dry-run": dryRun,
+    "--continue": flags.continue,
+    "--abandon": abandon,
+    "--again": again
+  })
+  yield* ErrorReport.oneOf({ "--key": Option.isSome(key), "--again": again })
+  const parts = yield* ThreadParts.read(flags)
+  if (dryRun) return yield* ThreadParts.show(parts, flags)
+  const steps = yield* ThreadSteps.make(parts.length)
+  const thread = yield* Connection.use(
+    flags,
+    wire,
+    ({ account, userAuth, variables }) =>
+      Effect.gen(function*() {
+        const [first, ...others] = parts.map(ThreadParts.postOf)
+        const posts = [{ ...first, in_reply_to_post_id: Option.getOrUndefined(flags.replyTo) }, ...others]
+        const chosen = yield* ThreadKey.choose({
+          file,
+          account: Option.getOrUndefined(Option.map(account, ({ name }) => name)),
+          content: JSON.stringify([Option.getOrNull(flags.replyTo), parts.map(({ images, text }) => [text, images])]),
+          parts: parts.length,
+          key,
+          again,
+          abandon
+        })
+        yield* chosen.note("begun", undefined)
+        return yield* publishThread(posts, {
+          key: chosen.key,
+          undecided: flags.continue ? "continue" : abandon ? "abandon" : undefined,
+          maxWeight: flags.maxWeight,
+          user_auth: userAuth,
+          onProgress: steps.onProgress
+        }).pipe(
+          Effect.ensuring(Effect.sync(steps.end)),
+          Effect.onExit((exit) => {
+            const state = stateAfter(exit)
+            return Effect.andThen(
+              chosen.note(state, steps.posted() ?? chosen.posted),
+              state === "over" ? Effect.void : steps.sayWhereItStands(state !== "broken")
+            )
+          })
+        )
+      }).pipe(
+        ErrorReport.inFlags((parameter) => ThreadParts.subjectOf(parameter, parts)),
+        ErrorReport.within({ resumable: "itself" }),
+        Effect.provide(Connection.layerJournal(variables))
+      )
+  )
+  yield* Report.print(json, thread, () => thread.posts.map(({ id }) => id))
+  yield* steps.sayHowItEnded(thread)
+})
+
+const stateAfter = (exit: Exit.Exit<PublishedThread, ThreadError>) => {
+  if (Exit.isSuccess(exit)) return "over"
+  const tag = Option.getOrUndefined(Cause.findErrorOption(exit.cause))?._tag
+  return tag === "ThreadUndecided" ? "stuck" : tag === "ThreadBroken" ? "broken" : "begun"
+}

@@ -1,0 +1,137 @@
+/** `postwire upload`: a file becomes a media id, from where the last run got to. */
+import { type Progress, upload, type UploadOptions } from "@postwire/core/media/Upload"
+import { categories } from "@postwire/core/schema/models/Media"
+import * as FileSource from "@postwire/node/FileSource"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { basename, resolve } from "node:path"
+import * as Connection from "../connection/Connection.ts"
+import * as MediaView from "../publishing/MediaView.ts"
+import * as UploadProgress from "../publishing/UploadProgress.ts"
+import { many } from "../terminal/Defaults.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Report from "../terminal/Report.ts"
+import * as Text from "../terminal/Text.ts"
+
+const flags = {
+  file: Argument.String("file").pipe(Argument.withDescription("The picture, GIF, video or subtitles")),
+  alt: Flag.String("alt").pipe(
+    Flag.withMetavar("TEXT"),
+    Flag.withDescription("What it shows, for those who cannot see it: at most 1,000 characters"),
+    Flag.optional
+  ),
+  purpose: Flag.Literals("for", ["post", "directMessage"]).pipe(
+    Flag.withDescription("What it is for (default: post)"),
+    Flag.optional
+  ),
+  category: Flag.Literals("category", categories).pipe(
+    Flag.withDescription("The service's category (default: what fits the file and its purpose)"),
+    Flag.optional
+  ),
+  subtitles: many("subtitles", "FILE", "Subtitles of a video, SRT or WebVTT; may be given again"),
+  language: many("language", "XX", "The language of the subtitles, as EN: one for each --subtitles").pipe(
+    Flag.filter((all) => all.every((language) => /^[A-Z]{2}$/.test(language)), () => "two capital letters, as EN")
+  ),
+  json: Report.json,
+  wire: Connection.wire,
+  ...Connection.flags
+}
+
+/** `postwire upload`. */
+export const command = Command.make("upload", flags, (given) => run(given)).pipe(
+  Command.withDescription(
+    "Upload a file and print its media id, for postwire post --media-id and for calls. It is checked before anything is sent. " +
+      "After an interruption, the same command goes on."
+  ),
+  Command.withShortDescription("Upload a file, and print its media id"),
+  Command.withExamples([
+    { command: "postwire upload cat.jpg --alt 'A black cat on a wall'", description: "A picture, described" },
+    { command: "postwire upload talk.mp4 --subtitles talk.srt --language EN", description: "A video with subtitles" },
+    { command: "postwire upload cat.gif --for directMessage", description: "For a direct message" }
+  ])
+)
+
+type Flags = Command.Command.Config.Infer<typeof flags>
+
+const run = Effect.fnUntraced(function*(flags: Flags) {
+  const options = yield* optionsOf(flags)
+  const { isOld, media } = yield* Connection.use(
+    flags,
+    flags.wire,
+    ({ userAuth, variables }) =>
+      send(flags.file, { ...options, user_auth: userAuth }).pipe(
+        ErrorReport.inFlags((parameter) => subjectOf(parameter, flags)),
+        ErrorReport.within({ resumable: "itself" }),
+        Effect.provide(Connection.layerJournal(variables))
+      )
+  )
+  yield* Report.print(flags.json, media, () => [media.id])
+  const now = yield* Clock.currentTimeMillis
+  yield* Report.say(
+    `${basename(flags.file)} ${isOld ? "was uploaded before" : "is uploaded"}: ${MediaView.told(media, now)}.`
+  )
+})
+
+const optionsOf = Effect.fnUntraced(function*({ alt, category, language, purpose, subtitles }: Flags) {
+  if (subtitles.length !== language.length) {
+    return yield* ErrorReport.refuse(
+      `There are ${Text.quantity(subtitles.length, "files")} of subtitles and ${
+        Text.quantity(language.length, "languages")
+      }`,
+      "Write --language after each --subtitles, as in --subtitles talk.srt --language EN."
+    )
+  }
+  return {
+    alt: Option.getOrUndefined(alt),
+    category: Option.getOrUndefined(category),
+    purpose: Option.getOrUndefined(purpose),
+    subtitles: subtitles.map((path, i) => subtitlesOf(path, language[i] ?? ""))
+  }
+})
+
+/** Subtitles are chosen by the name that their language has in itself. */
+const subtitlesOf = (path: string, language: string) => ({
+  file: FileSource.file(path),
+  language,
+  name: new Intl.DisplayNames(language.toLowerCase(), { type: "language" }).of(language.toLowerCase()) ?? language
+})
+
+/** What a parameter of the upload is on the command line. */
+const subjectOf = (parameter: string, { file, subtitles }: Flags): ErrorReport.Subject => {
+  const [, index] = /^subtitles\[(\d+)\]\.file$/.exec(parameter) ?? []
+  const path = parameter === "file" ? file : subtitles[Number(index)]
+  return path === undefined
+    ? { name: parameter.endsWith(".language") ? "--language" : `--${parameter}`, isFile: false }
+    : { name: path, isFile: true }
+}
+
+/** Sends a file, or goes on with it, and shows how far it is. */
+const send = Effect.fnUntraced(function*(path: string, options: UploadOptions) {
+  const progress = yield* UploadProgress.make
+  const speak = yield* Report.speaker
+  let last: Progress | undefined
+  const onProgress = (now: Progress) => {
+    if (last === undefined && now.sentBytes > 0 && now.phase === "upload") {
+      speak(`Resumed: ${Text.size(now.sentBytes)} of ${Text.size(now.totalBytes)} were there already.`)
+    }
+    if (last !== undefined && now.sentBytes < last.sentBytes) {
+      speak("The service no longer knows what was sent before; the file is uploaded anew.")
+    }
+    last = now
+    progress.update(now)
+  }
+  const media = yield* upload.resumable(resolve(path), FileSource.file(path), { ...options, onProgress }).pipe(
+    Effect.ensuring(Effect.sync(progress.end)),
+    Effect.onInterrupt(() => last === undefined ? Effect.void : Report.say(whereItStands(last)))
+  )
+  return { media, isOld: last === undefined }
+})
+
+const whereItStands = ({ phase, sentBytes, totalBytes }: Progress): string =>
+  `${
+    phase === "upload" ? `${Text.size(sentBytes)} of ${Text.size(totalBytes)} are sent` : "All is sent"
+  }. The same command goes on from there.`

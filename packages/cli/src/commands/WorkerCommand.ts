@@ -1,0 +1,80 @@
+/** `postwire worker`: runs parts of exports until it is stopped, on any machine that reaches the database. */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { createServer } from "node:net"
+import { hostname } from "node:os"
+import * as Variables from "../connection/Variables.ts"
+import * as Cluster from "../exporting/Cluster.ts"
+import { withDefault } from "../terminal/Defaults.ts"
+import * as Report from "../terminal/Report.ts"
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/
+
+/** `postwire worker`. */
+export const command = Command.make(
+  "worker",
+  {
+    cluster: Cluster.flag,
+    credentials: Variables.flag,
+    host: Flag.String("host").pipe(
+      withDefault("Name by which the other workers reach this machine", hostname())
+    ),
+    port: Flag.Int("port").pipe(
+      Flag.filter((port) => port >= 0 && port <= 65_535, () => "0 to 65535"),
+      withDefault("Port that they reach it at; 0 takes any free one", 34_431)
+    ),
+    store: Flag.String("rate-limit-store").pipe(
+      Flag.withMetavar("ADDRESS"),
+      Flag.withDescription("Where all workers share one budget: redis://... (default: the database of the cluster)"),
+      Flag.optional
+    ),
+    tokenStore: Flag.String("token-store").pipe(
+      Flag.withMetavar("ADDRESS"),
+      Flag.withDescription("Where accounts are: a folder, or redis://... (default: the database of the cluster)"),
+      Flag.optional
+    ),
+    json: Report.jsonWhenReady
+  },
+  Effect.fnUntraced(function*({ cluster, credentials, host, json, port: asked, store, tokenStore }) {
+    const Worker = yield* Effect.promise(() => import("@postwire/cluster/Worker"))
+    const database = yield* Cluster.database(cluster)
+    const port = asked === 0 ? yield* freePort : asked
+    const environment = ConfigProvider.fromEnv()
+    const provider = Option.isNone(credentials)
+      ? environment
+      : ConfigProvider.fromUnknown(yield* Variables.read(credentials.value)).pipe(ConfigProvider.orElse(environment))
+    const worker = Worker.layer({
+      database,
+      address: { host, port },
+      listen: loopback.test(host) ? host : undefined,
+      rateLimitStore: Option.getOrUndefined(store),
+      tokenStore: Option.getOrUndefined(tokenStore)
+    }).pipe(Layer.provide(ConfigProvider.layer(provider)))
+    return yield* Effect.scoped(Effect.gen(function*() {
+      yield* Layer.build(worker)
+      const name = `${host}:${port}`
+      yield* Report.ready(json, { worker: name, pid: process.pid }, [`The worker ${name} is ready. Ctrl-C ends it.`])
+      return yield* Effect.never
+    }))
+  })
+).pipe(
+  Command.withDescription("Run parts of exports, with others that share the database, until it is stopped."),
+  Command.withShortDescription("Run parts of exports for a cluster"),
+  Command.withExamples([
+    {
+      command: "postwire worker --cluster postgres://postwire@db.internal/exports",
+      description: "On every machine; credentials come from its environment"
+    }
+  ])
+)
+
+const freePort = Effect.callback<number>((resume) => {
+  const server = createServer().listen(0, () => {
+    const address = server.address()
+    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
+  })
+})

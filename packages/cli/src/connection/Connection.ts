@@ -1,0 +1,176 @@
+/** Who the command speaks for: an account, or credentials from the environment or from a file that nobody else can read. */
+import * as AccountCredentials from "@postwire/core/accounts/AccountCredentials"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import * as Client from "@postwire/core/client/Client"
+import { environmentVariable, type InvalidSettings, type TokenStoreFailure } from "@postwire/core/errors/Errors"
+import * as RateLimit from "@postwire/core/rate-limit/RateLimit"
+import { Logging } from "@postwire/core/runtime/Logging"
+import type { WireName } from "@postwire/core/schema/WireName"
+import * as Spend from "@postwire/core/spend/Spend"
+import type { Journal } from "@postwire/core/storage/Journal"
+import { TokenStore } from "@postwire/core/storage/TokenStore"
+import { names } from "@postwire/core/wire/Wire"
+import * as NodeClient from "@postwire/node/NodeClient"
+import * as NodeCrypto from "@postwire/node/NodeCrypto"
+import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Report from "../terminal/Report.ts"
+import * as Text from "../terminal/Text.ts"
+import * as Accounts from "./Accounts.ts"
+import * as SpendAccount from "./SpendAccount.ts"
+import * as Variables from "./Variables.ts"
+
+/** `--wire`, instead of the environment's. */
+export const wire = Flag.Literals("wire", names).pipe(
+  Flag.withDescription("The words of the service (default: POSTWIRE_WIRE, else neutral)"),
+  Flag.optional
+)
+
+/** The flags that say who asks. */
+export const flags = { account: Accounts.flag, tokenStore: Accounts.storeFlag, credentials: Variables.flag }
+
+/** What they say, and `--max-spend` of commands that have it: it ends them where it is reached. */
+export type Flags = Command.Command.Config.Infer<typeof flags> & { readonly maxSpend?: Option.Option<number> }
+
+/** Who a command speaks for. */
+export interface Speaker {
+  /** The variables that count: those of an account, or of credentials. */
+  readonly variables: Variables.Variables
+  /** The account; none where there are credentials, or nothing at all. */
+  readonly account: Option.Option<Accounts.Chosen>
+  /** Whether requests of the user are signed with OAuth 1.0a, as far as there is a choice: else they have a bearer token. */
+  readonly userAuth: boolean
+  /** The store of accounts. It is opened when it is needed. */
+  readonly store: Effect.Effect<Accounts.Place, InvalidSettings | TokenStoreFailure>
+}
+
+/** Finds out who a command speaks for. An account says where its service is, where nothing else does. */
+export const speaker = Effect.fnUntraced(function*(
+  { account: flag, credentials, tokenStore }: Flags
+): Effect.fn.Return<Speaker, Accounts.AccountsError | ErrorReport.FileUnusable, FileSystem.FileSystem | Scope.Scope> {
+  const places = yield* Variables.places(credentials)
+  const variables = Variables.all(places)
+  const store = yield* Effect.cached(Scope.provide(Accounts.open(tokenStore, variables), yield* Effect.scope))
+  const account = yield* Accounts.choose(flag, places, store)
+  if (Option.isNone(account)) {
+    const userAuth = Credentials.names.slice(1)
+      .every((name) => Variables.valueOf(variables, environmentVariable(name)) !== undefined)
+    return { variables: { ...variables, [Accounts.variable]: undefined }, account, userAuth, store }
+  }
+  const { name } = account.value
+  const { baseUrl, oauth1 } = yield* Accounts.existing(yield* store, name)
+  return {
+    userAuth: oauth1 !== undefined,
+    variables: {
+      ...variables,
+      [Accounts.variable]: name,
+      POSTWIRE_BASE_URL: Variables.valueOf(variables, "POSTWIRE_BASE_URL") ?? baseUrl
+    },
+    account,
+    store
+  }
+})
+
+/**
+ * Gives a command the client that the flags and the environment make. It waits when a budget is spent, and says so; what
+ * goes wrong is told with the place of the credentials.
+ */
+export const provide =
+  (flags: Flags, wire: Option.Option<WireName> = Option.none()) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
+    use(flags, wire, () => command)
+
+/** The same, for a command that has to know who it speaks for. */
+export const use = <A, E, R>(
+  flags: Flags,
+  wire: Option.Option<WireName>,
+  command: (speaker: Speaker) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function*() {
+    const { credentials } = flags
+    const file = Option.isSome(credentials) ? yield* Variables.read(credentials.value) : {}
+    const speaking = yield* speaker(flags)
+    return yield* command(speaking).pipe(
+      Effect.provide(layer(speaking, wire, flags.maxSpend ?? Option.none())),
+      ErrorReport.within({
+        account: Option.getOrUndefined(Option.map(speaking.account, ({ name }) => name)),
+        credentials: Option.getOrUndefined(Option.map(credentials, (path) => ({ path, names: Object.keys(file) })))
+      })
+    )
+  }).pipe(Effect.scoped)
+
+/** The journal of uploads and threads. */
+export const layerJournal = (variables: Variables.Variables): Layer.Layer<Journal, InvalidSettings> =>
+  NodeClient.layerJournal(NodeClient.fromEnvironment(variables))
+
+const layer = (
+  { account, store, variables }: Speaker,
+  wire: Option.Option<WireName>,
+  maxSpend: Option.Option<number>
+): Layer.Layer<Client.Client | Spend.Total, InvalidSettings | TokenStoreFailure> =>
+  Layer.unwrap(Effect.gen(function*() {
+    const settings = { ...NodeClient.fromEnvironment(variables), ...Option.isSome(wire) && { wire: wire.value } }
+    const service = { baseUrl: settings.baseUrl, wire: yield* NodeClient.wireOf(settings) }
+    const http = UndiciHttpClient.layer()
+    const credentials = Option.isNone(account)
+      ? Credentials.layer(settings)
+      : AccountCredentials.layer({ ...service, account: account.value.name, app: Accounts.appIn(variables) }).pipe(
+        Layer.provide([http, Layer.effect(TokenStore, store)])
+      )
+    const rateLimit = RateLimit.layerWait({}).pipe(Layer.provide(NodeClient.layerStore(settings)))
+    const speak = yield* Report.speaker
+    return Layer.merge(Client.layer(service), layerWaits(speak)).pipe(
+      Layer.provide([credentials, NodeCrypto.layer, http, rateLimit, SpendAccount.layer(variables, maxSpend)]),
+      Layer.provideMerge(Spend.layerTotal),
+      Layer.provide(layerLogger(speak))
+    )
+  }))
+
+type Speak = ReturnType<typeof Report.speak>
+
+const layerWaits = (speak: Speak): Layer.Layer<never> =>
+  Layer.effectDiscard(Effect.acquireRelease(
+    Effect.map(RateLimit.RateLimit, ({ listen }) =>
+      listen((change) => {
+        const waits = waiting(change)
+        if (waits !== undefined) speak(waits)
+      })),
+    (stop) => Effect.sync(stop)
+  ))
+
+/** Only warnings: waits are told in words of their own. */
+const layerLogger = (speak: Speak): Layer.Layer<never> => {
+  const logger = Logger.make(({ logLevel, message }) => {
+    if (LogLevel.isGreaterThanOrEqualTo(logLevel, "Warn")) {
+      speak((Array.isArray(message) ? message : [message]).join(" "))
+    }
+  })
+  return Layer.succeed(Logging, Effect.provideService(Logger.CurrentLoggers, new Set([logger])))
+}
+
+/** Shorter waits are no news. */
+const noteworthy = 5_000
+
+const because: Readonly<Record<RateLimit.Waiting["reason"], string>> = {
+  window: "its rate limit is exhausted",
+  refusal: "the service asked for a pause",
+  pace: "one request per second is allowed",
+  "in flight": "requests in flight may use the rest of its rate limit",
+  turn: "calls of other processes came first"
+}
+
+/** A long wait in words: how long, until when, why. Each is announced once, as it begins. */
+const waiting = (change: RateLimit.Change): string | undefined =>
+  change._tag === "Waiting" && change.millis >= noteworthy
+    ? `${change.operation} waits ${Text.duration(change.millis / 1000)}, until ${Text.clock(change.until.getTime())}: ${
+      because[change.reason]
+    }.`
+    : undefined

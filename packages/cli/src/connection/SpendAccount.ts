@@ -1,0 +1,101 @@
+/** Where the commands of a user keep what they spend, and the limits that they keep to. */
+import { InvalidSettings } from "@postwire/core/errors/Errors"
+import { dollarsOf } from "@postwire/core/spend/Prices"
+import * as Spend from "@postwire/core/spend/Spend"
+import * as SpendStore from "@postwire/core/spend/SpendStore"
+import * as NodeClient from "@postwire/node/NodeClient"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as UserDirectories from "effect/persistence/UserDirectories"
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import * as Report from "../terminal/Report.ts"
+import * as Variables from "./Variables.ts"
+
+/** Where it may be said which store it is: the path of an SQLite file, or a redis:// address. */
+export const variable = "POSTWIRE_SPEND_STORE"
+
+/** The variables that limit what is spent, in dollars. */
+const limits = { perDay: "POSTWIRE_SPEND_PER_DAY", perMonth: "POSTWIRE_SPEND_PER_MONTH" } as const
+
+/** The variable that allows spending while the store cannot be used, although there is a limit. */
+const withoutStore = "POSTWIRE_SPEND_WITHOUT_STORE"
+
+/** The limits in the variables, in dollars. */
+export const limitOf = Effect.fnUntraced(function*(variables: Variables.Variables) {
+  const otherwise = Variables.valueOf(variables, withoutStore) ?? "refuse"
+  if (otherwise !== "refuse" && otherwise !== "allow") {
+    return yield* new InvalidSettings({ setting: withoutStore, rule: "must be refuse or allow" })
+  }
+  const amountOf = Effect.fnUntraced(function*(name: string) {
+    const text = Variables.valueOf(variables, name)
+    if (text === undefined) return undefined
+    const dollars = Number(text)
+    return dollars >= 0 ? dollars : yield* new InvalidSettings({ setting: name, rule: "must be dollars, as 12.50" })
+  })
+  return {
+    perDay: yield* amountOf(limits.perDay),
+    perMonth: yield* amountOf(limits.perMonth),
+    withoutStore: otherwise
+  } satisfies Spend.Limit
+})
+
+/** The file of this user, beside the journal of uploads. */
+const ownFile = Effect.gen(function*() {
+  const folder = yield* UserDirectories.make().state("postwire")
+  yield* Effect.tryPromise(() => mkdir(folder, { recursive: true, mode: 0o700 }))
+  return join(folder, "spend.db")
+})
+
+/**
+ * The store that the variables name, else the file of this user. Without that, a command counts for itself, unless there is a
+ * limit: every command would begin with nothing spent.
+ */
+export const layerStore = (
+  variables: Variables.Variables,
+  { perDay, perMonth, withoutStore }: Spend.Limit
+): Layer.Layer<SpendStore.SpendStore, InvalidSettings> => {
+  const named = NodeClient.fromEnvironment(variables).spendStore
+  if (named !== undefined) return NodeClient.layerSpendStore({ spendStore: named })
+  const isKept = withoutStore === "refuse" && (perDay !== undefined || perMonth !== undefined)
+  const without = (reason: string) =>
+    Layer.effect(
+      SpendStore.SpendStore,
+      isKept
+        ? Effect.fail(
+          new InvalidSettings({
+            setting: variable,
+            rule: `must name a file: ${reason}, so the limit of what is spent cannot be kept`
+          })
+        )
+        : Effect.as(
+          Report.say(`What is spent is not kept: ${reason}.`, `Name a file in ${variable}.`),
+          SpendStore.makeMemory()
+        )
+    )
+  return Layer.unwrap(Effect.match(ownFile, {
+    onFailure: () => without("your folder for state cannot be used"),
+    onSuccess: (spendStore) =>
+      Layer.catch(NodeClient.layerSpendStore({ spendStore }), ({ rule }) => without(`${spendStore} ${rule}`))
+  }))
+}
+
+/** Counts what earlier runs of the same work have spent towards `--max-spend`. */
+export const countOn = (
+  { spent = 0 }: { readonly spent?: number | undefined }
+): Effect.Effect<void, never, Spend.Total> =>
+  Effect.map(Spend.Total, (total) => {
+    total.spent += spent
+  })
+
+/** Counts what a command spends, for all commands of this user together. `maxSpend` is for the command alone. */
+export const layer = (
+  variables: Variables.Variables,
+  maxSpend: Option.Option<number>
+): Layer.Layer<never, InvalidSettings> =>
+  Layer.unwrap(Effect.map(limitOf(variables), (limit) =>
+    Spend.layer({
+      spendLimit: { ...limit, total: Option.getOrUndefined(Option.map(maxSpend, dollarsOf)) },
+      appOwner: Variables.valueOf(variables, "POSTWIRE_APP_OWNER")
+    }).pipe(Layer.provide(layerStore(variables, limit)))))

@@ -1,0 +1,70 @@
+/** The variables of a command: those of its environment, and those in a file that nobody else can read. */
+import * as Flag from "effect/cli/Flag"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { open } from "node:fs/promises"
+import { parseEnv } from "node:util"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+
+/** `--credentials FILE`. */
+export const flag = Flag.String("credentials").pipe(
+  Flag.withMetavar("FILE"),
+  Flag.withDescription("File of mode 0600 with lines as POSTWIRE_BEARER_TOKEN=...; else the environment"),
+  Flag.optional
+)
+
+/** Variables by name. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
+/** Where variables are: what is in the file counts more. */
+export interface Places {
+  readonly file: Variables
+  readonly environment: Variables
+}
+
+/** Those of this process, unless others are provided. */
+export const Environment = Context.Reference<Variables>("@postwire/cli/Variables/Environment", {
+  defaultValue: () => process.env
+})
+
+/** The variables of a command, place by place. */
+export const places = Effect.fnUntraced(
+  function*(file: Option.Option<string>): Effect.fn.Return<Places, ErrorReport.FileUnusable> {
+    return { file: Option.isSome(file) ? yield* read(file.value) : {}, environment: yield* Environment }
+  }
+)
+
+/** All variables together. */
+export const all = ({ environment, file }: Places): Variables => ({ ...environment, ...file })
+
+/** The value of a variable; an empty one is as good as none. */
+export const valueOf = (variables: Variables, name: string): string | undefined => variables[name]?.trim() || undefined
+
+/** The variables in a file that nobody else can read. */
+export const read = (path: string): Effect.Effect<Variables, ErrorReport.FileUnusable> =>
+  Effect.flatten(Effect.tryPromise({
+    try: async () => {
+      // Asked of the open file: what is read is what was looked at.
+      await using file = await open(path, "r")
+      const found = await file.stat()
+      // With the advice for a file nobody could enter it any more.
+      if (found.isDirectory()) throw new Error("it is a folder")
+      const { mode } = found
+      return (mode & 0o077) === 0 || process.platform === "win32"
+        ? Effect.succeed(parseEnv(await file.readFile("utf8")))
+        : Effect.fail(
+          new ErrorReport.FileUnusable({
+            path,
+            reason: `others may read it (mode ${(mode & 0o777).toString(8).padStart(4, "0")})`,
+            advice: `Take that right away: chmod 600 ${path}`
+          })
+        )
+    },
+    catch: (cause) =>
+      new ErrorReport.FileUnusable({
+        path,
+        reason: cause instanceof Error ? cause.message : String(cause),
+        advice: "Name a file that exists and that you may read."
+      })
+  }))

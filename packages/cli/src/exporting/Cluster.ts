@@ -1,0 +1,98 @@
+/** `--cluster`: the database that exports of many machines share. */
+import type { Database } from "@postwire/cluster/Database"
+import type { InvalidSettings } from "@postwire/core/errors/Errors"
+import * as Flag from "effect/cli/Flag"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Report from "../terminal/Report.ts"
+
+/** Where the address may be, so that nobody sees a password in it. */
+export const variable = "POSTWIRE_CLUSTER_URL"
+
+/** `--cluster ADDRESS`, or the variable. */
+export const flag = Flag.Redacted("cluster").pipe(
+  Flag.withMetavar("ADDRESS"),
+  Flag.withDescription(`postgres://user@host/database, or sqlite:FILE; else ${variable}`),
+  Flag.withFallbackConfig(Config.Redacted(variable))
+)
+
+/** Where `--cluster` says that the address is in the environment. */
+const inEnvironment = "environment"
+
+/** The flags of exports that only go with `--cluster`. */
+export const exportFlags = {
+  cluster: Flag.Redacted("cluster").pipe(
+    Flag.withMetavar("ADDRESS"),
+    Flag.withDescription(
+      `By all workers of postgres://..., or by this process in sqlite:FILE; ${inEnvironment} is ${variable}`
+    ),
+    Flag.optional
+  ),
+  label: Flag.String("label").pipe(
+    Flag.withDescription("With --cluster, a name that makes it another export than the last one of the same query"),
+    Flag.withDefault("")
+  ),
+  detach: Flag.Boolean("detach").pipe(
+    Flag.withDescription("With --cluster, do not wait for the end"),
+    Flag.withDefault(false)
+  )
+}
+
+/** The address in the environment, where there is one. */
+const fallback: Effect.Effect<Option.Option<Redacted.Redacted>> = Effect.orElseSucceed(
+  Config.option(Config.Redacted(variable)),
+  () => Option.none()
+)
+
+/** The address of the cluster, where the export is for one: an export that names no file is for that of the environment. */
+export const addressOf = (
+  cluster: Option.Option<Redacted.Redacted>,
+  out: string
+): Effect.Effect<Option.Option<Redacted.Redacted>, ErrorReport.Contradiction> =>
+  Option.match(cluster, {
+    onNone: () => out === "" ? fallback : Effect.succeedNone,
+    onSome: (address) =>
+      Redacted.value(address) !== inEnvironment ? Effect.succeed(cluster) : Effect.filterOrFail(
+        fallback,
+        Option.isSome,
+        () =>
+          new ErrorReport.Contradiction({
+            reason: `--cluster ${inEnvironment}, but ${variable} is not set`,
+            advice: "Set it to postgres://user@host/database."
+          })
+      )
+  })
+
+/** The database of an address. Modules that only a cluster needs are loaded here, and not by every command. */
+export const database = Effect.fnUntraced(
+  function*(address: Redacted.Redacted): Effect.fn.Return<Database, InvalidSettings> {
+    const Database = yield* Effect.promise(() => import("@postwire/cluster/Database"))
+    const database = yield* Database.parse(address)
+    if (Database.hasPassword(address) && process.argv.some((argument) => /postgres(ql)?:\/\//.test(argument))) {
+      yield* Report.say(
+        "Every user of this machine can read the password in the command line.",
+        `Put the address into ${variable}.`
+      )
+    }
+    return database
+  }
+)
+
+/** The database of an address, which has to be there: what only looks makes no file. */
+export const existing = Effect.fnUntraced(function*(address: Redacted.Redacted) {
+  const found = yield* database(address)
+  const fs = yield* FileSystem.FileSystem
+  // A file that cannot be looked at is reported by what opens it.
+  if (found._tag === "Sqlite" && !(yield* Effect.orElseSucceed(fs.exists(found.path), () => true))) {
+    return yield* new ErrorReport.FileUnusable({
+      path: found.path,
+      reason: "there is no such file",
+      advice: "Name the file of an export; postwire export --cluster makes one."
+    })
+  }
+  return found
+})

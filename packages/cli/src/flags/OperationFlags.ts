@@ -1,0 +1,163 @@
+/** Any operation as a command, under its name and its alias, with its parameters as flags: `post_fields` is `--post-fields`. */
+import { aliases, catalogue } from "@postwire/core/Catalogue"
+import { bearerOf, type Definition, parametersOf as declaredBy } from "@postwire/core/schema/Definition"
+import * as Parameters from "@postwire/core/schema/Parameters"
+import * as Quota from "@postwire/core/schema/Quota"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
+import { forShells } from "../terminal/ShellWords.ts"
+
+/** Flags by the name of their parameter. A flag that was not given is none. */
+export type Flags = Record<string, Flag.Flag<Option.Option<unknown>>>
+
+/** Every operation once. */
+const definitions: ReadonlyArray<Definition> = [
+  ...new Set(Object.values(catalogue).map(({ definition }): Definition => definition))
+]
+
+/** The operations that page. */
+export const paged: ReadonlyArray<Definition> = definitions.filter(({ paging }) => paging !== undefined)
+
+/** The operations that go on until somebody ends them. */
+export const live: ReadonlyArray<Definition> = definitions.filter(({ live }) => live !== undefined)
+
+/** The operations that answer once. */
+export const answering: ReadonlyArray<Definition> = definitions.filter(({ live }) => live === undefined)
+
+/** The parameters by which a page is asked for, which commands that page by themselves do not take. */
+export const pageToken = ({ paging }: Definition): ReadonlyArray<string> =>
+  paging === undefined ? [] : [paging.token, "pagination_token"]
+
+/** A command of an operation, which also goes by the operation's alias. */
+export const named = <Name extends string, Input, E, R, Context>(
+  definition: Definition,
+  command: Command.Command<Name, Input, Context, E, R>
+): Command.Command<Name, Input, Context, E, R> => {
+  const { name, summary } = definition
+  const described = Command.withDescription(command, [summary, ...termsOf(definition)].join(" ")).pipe(
+    Command.withShortDescription(summary)
+  )
+  const alias = Object.entries(aliases).find(([, of]) => of === name)?.[0]
+  return alias === undefined ? described : Command.withAlias(described, alias)
+}
+
+/** What the service asks of those who call. */
+const termsOf = (definition: Definition): ReadonlyArray<string> => {
+  const { access, limits, scopes } = definition
+  const limit = Quota.format(limits)
+  return [
+    ...(scopes.length === 0 || bearerOf(definition) === "app" ? [] : [`A user's token needs ${scopes.join(", ")}.`]),
+    ...(access === undefined ? [] : [`The project needs ${access} access.`]),
+    ...(limit === undefined ? [] : [`Limit: ${limit}.`])
+  ]
+}
+
+/** The flags of an operation. What a command sends by itself is in `defaults`, and all else is up to the service. */
+export const make = (
+  definition: Definition,
+  options: {
+    readonly without?: ReadonlyArray<string>
+    /** Those that a file of `--each` may take the place of. */
+    readonly replaced?: ReadonlyArray<string>
+    readonly defaults?: Readonly<Record<string, unknown>>
+  } = {}
+): Flags => {
+  const { defaults = {}, replaced = [], without = [] } = options
+  const flags: Flags = {}
+  for (const [name, parameter] of Object.entries(declaredBy(definition))) {
+    if (without.includes(name)) continue
+    const others = replaced.includes(name) ? ["each"] : othersOf(definition, name)
+    flags[name] = flagOf(name, parameter, defaults[name], others)
+  }
+  if (definition.userAuth !== undefined) {
+    flags["user_auth"] = Flag.Boolean("user-auth").pipe(
+      Flag.withDescription(`Sign in as a user with OAuth 1.0a (default ${definition.userAuth})`),
+      Flag.optional
+    )
+  }
+  return flags
+}
+
+/** The parameters that were given. */
+export const parametersOf = (given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) =>
+      Option.isOption(value) && Option.isSome(value) ? [[name, value.value]] : []
+    )
+  )
+
+/** The parameters of which one is to be given, besides this one. */
+const othersOf = ({ alternatives }: Definition, name: string): ReadonlyArray<string> =>
+  alternatives?.of.includes(name) === true ? alternatives.of.filter((other) => other !== name) : []
+
+const nameOf = (parameter: string): string => parameter.replaceAll("_", "-")
+
+const flagOf = (
+  name: string,
+  parameter: Parameters.AnyParameter,
+  standard: unknown,
+  others: ReadonlyArray<string>
+): Flag.Flag<Option.Option<unknown>> => {
+  const needed = others.length === 0 ? "" : ` (this, or ${others.map((other) => `--${nameOf(other)}`).join(" or ")})`
+  const flag = plain(nameOf(name), parameter).pipe(
+    Flag.withDescription(describe(name, parameter, standard) + needed)
+  )
+  return parameter.required && needed === "" ? Flag.map(flag, (value) => Option.some(value)) : Flag.optional(flag)
+}
+
+const plain = (name: string, { kind, open, values }: Parameters.AnyParameter): Flag.Flag<unknown> => {
+  switch (kind) {
+    case "integer":
+      return Flag.Int(name)
+    case "boolean":
+      return Flag.Boolean(name)
+    case "choice":
+      return open === true
+        ? Flag.map(Flag.String(name), nameOn)
+        : values === undefined
+        ? Flag.String(name)
+        : Flag.Literals(name, values)
+    case "list":
+      return values === undefined ? items(name) : Flag.map(Flag.String(name), namesOn)
+    case "bytes":
+      return Flag.withMetavar(Flag.String(name), "FILE")
+    case "json":
+      return Flag.withMetavar(Flag.String(name), "JSON|@FILE")
+    default:
+      return Flag.String(name)
+  }
+}
+
+/** What marks a name that is passed on purpose though no list has it, which a program writes `{ unlisted: "name" }`. */
+const unlistedMark = "unlisted:"
+
+const nameOn = (text: string) => text.startsWith(unlistedMark) ? { unlisted: text.slice(unlistedMark.length) } : text
+
+/** Names stay one text, whose commas the parameter reads, unless one is marked. */
+const namesOn = (text: string) => text.includes(unlistedMark) ? text.split(",").map(nameOn) : text
+
+/** The items of a list: one text with commas, or a flag for each, which may then have commas itself. */
+const items = (name: string): Flag.Flag<ReadonlyArray<string>> =>
+  Flag.String(name).pipe(
+    Flag.atLeast(1),
+    Flag.map((texts) => texts.length === 1 ? texts.flatMap((text) => text.split(",")) : texts)
+  )
+
+/** The rule in a few words. */
+const describe = (name: string, parameter: Parameters.AnyParameter, standard: unknown): string => {
+  const { default: usual = standard, kind, open, values } = parameter
+  const rule = kind === "list" && values !== undefined
+    ? `Names, separated by commas, such as ${values.slice(0, 2).join(",")}`
+    : kind === "choice" && open !== true
+    // The help of a flag lists them.
+    ? "One of these"
+    : kind === "bytes"
+    ? "A file; - is standard input"
+    : kind === "json"
+    ? `${parameter.schema.ast._tag === "Arrays" ? "Objects" : "An object"} as JSON, or a file of it`
+    : kind === "boolean"
+    ? `True; --no-${nameOf(name)} is false`
+    : forShells(Parameters.describe(parameter)).replace(/^must be /, "").replace(/^./, (letter) => letter.toUpperCase())
+  return usual === undefined ? rule : `${rule} (default ${standard ?? usual})`
+}

@@ -1,0 +1,76 @@
+/** Flags for what has no flag of its own: members of a query and JSON for a body, in the service's names. */
+import type { Json, Members, Query } from "@postwire/core/wire/ExtraParameters"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import type * as Stdio from "effect/Stdio"
+import { many } from "../terminal/Defaults.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as TextFile from "../terminal/TextFile.ts"
+
+/** A flag of members of a query, each `NAME=VALUE`. */
+export const query = (name: string): Flag.Flag<ReadonlyArray<string>> =>
+  many(name, "NAME=VALUE", "A member of the query by the service's name; may be given again")
+
+/** A flag of JSON for a body. */
+export const body = (name: string, what: string): Flag.Flag<Option.Option<string>> =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("JSON|@FILE"),
+    Flag.withDescription(`${what}, as JSON or as a file of it, by the service's names`),
+    Flag.optional
+  )
+
+/** The members of a query. One that is given again is a list. No value is shown, for it may be a secret. */
+export const queryOf = (
+  flag: string,
+  given: ReadonlyArray<string>
+): Effect.Effect<Query, ErrorReport.Contradiction> => {
+  const members = new Map<string, Array<string>>()
+  for (const member of given) {
+    const at = member.indexOf("=")
+    if (at < 1) {
+      return ErrorReport.refuse(`--${flag} has no name and value`, `Write --${flag} NAME=VALUE; a value may be empty.`)
+    }
+    const name = member.slice(0, at)
+    members.set(name, [...members.get(name) ?? [], member.slice(at + 1)])
+  }
+  return Effect.succeed(
+    Object.fromEntries(Array.from(members, ([name, values]) => [name, values.length === 1 ? values[0] : values]))
+  )
+}
+
+/** The JSON of a body. */
+export const bodyOf = (
+  flag: string,
+  given: string
+): Effect.Effect<Json, ErrorReport.Contradiction | ErrorReport.FileUnusable, FileSystem.FileSystem | Stdio.Stdio> =>
+  Effect.flatMap(
+    given.startsWith("@") ? TextFile.read(given.slice(1), "a file of JSON") : Effect.succeed(given),
+    (text) => {
+      try {
+        const json: Json = JSON.parse(text)
+        return Effect.succeed(json)
+      } catch {
+        return ErrorReport.refuse(`--${flag} is not JSON`, `Write --${flag} '{"name":"value"}' or --${flag} @FILE.`)
+      }
+    }
+  )
+
+/** The options of a call that the flags make. */
+export const extrasOf = Effect.fnUntraced(
+  function*({ extraBody, extraQuery }: {
+    readonly extraBody: Option.Option<string>
+    readonly extraQuery: ReadonlyArray<string>
+  }) {
+    const query = extraQuery.length === 0 ? undefined : yield* queryOf("extra-query", extraQuery)
+    const body = Option.isNone(extraBody) ? undefined : yield* bodyOf("extra-body", extraBody.value)
+    if (body === undefined) return { extraQuery: query }
+    if (!isMembers(body)) {
+      return yield* ErrorReport.refuse("--extra-body is no object", `Write --extra-body '{"name":"value"}'.`)
+    }
+    return { extraQuery: query, extraBody: body }
+  }
+)
+
+const isMembers = (json: Json): json is Members => typeof json === "object" && json !== null && !Array.isArray(json)

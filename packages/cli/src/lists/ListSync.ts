@@ -1,0 +1,290 @@
+/** `postwire lists sync`: the members of a list become those of a file. The plan comes first, and what became of each at the end. */
+import { addListMember, getList, getListMembers } from "@postwire/core/operations/Lists"
+import { getUsers } from "@postwire/core/operations/Users"
+import { pageSizeOf } from "@postwire/core/schema/Definition"
+import * as Prices from "@postwire/core/spend/Prices"
+import { idsPerRequest } from "@postwire/core/workflows/Hydrate"
+import {
+  allowedRemovals,
+  knownPlan,
+  type Member,
+  type MembersPlan,
+  type Outcome,
+  planListMembers,
+  type Progress,
+  type SyncedMembers,
+  syncListMembers
+} from "@postwire/core/workflows/ListMembers"
+import * as Rows from "@postwire/export/rows/Rows"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stdio from "effect/Stdio"
+import * as Stream from "effect/Stream"
+import * as Connection from "../connection/Connection.ts"
+import * as Spending from "../connection/Spending.ts"
+import * as Ask from "../terminal/Ask.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as ProgressBar from "../terminal/ProgressBar.ts"
+import * as Report from "../terminal/Report.ts"
+import * as Text from "../terminal/Text.ts"
+
+const flags = {
+  list: Argument.String("list").pipe(Argument.withDescription("The id of the list, which is your own")),
+  file: Argument.String("file").pipe(
+    Argument.withDescription("Who is to be on it: ids or usernames as lines, CSV or JSON Lines; - reads standard input")
+  ),
+  column: Flag.String("column").pipe(
+    Flag.withMetavar("NAME"),
+    Flag.withDescription("The column that names them (default: the first known one, such as id or username)"),
+    Flag.optional
+  ),
+  keep: Flag.Boolean("keep").pipe(
+    Flag.withDescription("Only add: members who are not in the file stay"),
+    Flag.withDefault(false)
+  ),
+  dryRun: Flag.Boolean("dry-run").pipe(
+    Flag.withDescription("Show the plan, name by name; change nothing"),
+    Flag.withDefault(false)
+  ),
+  maxRemovals: Flag.Int("max-removals").pipe(
+    Flag.filter((removals) => removals >= 0, () => "0 or more"),
+    Flag.withDescription("How many members it may cost (default: half of them, none for an empty file)"),
+    Flag.optional
+  ),
+  ...Spending.flags,
+  yes: Flag.Boolean("yes").pipe(
+    Flag.withDescription("Do not ask, however much it costs and however many members"),
+    Flag.withDefault(false)
+  ),
+  json: Report.json,
+  wire: Connection.wire,
+  ...Connection.flags
+}
+
+/** `postwire lists sync`. */
+export const command = Command.make("sync", flags, (given) => run(given)).pipe(
+  Command.withDescription(
+    "Make the members of a list those of a file: add who is missing, remove who is not in it, one request each, at the pace of the " +
+      "rate limit. The plan comes first. After an interruption, the same command goes on."
+  ),
+  Command.withShortDescription("Make the members of a list those of a file"),
+  Command.withExamples([
+    {
+      command: "postwire lists sync 1441162269824405510 users.csv --dry-run",
+      description: "See who would come and go"
+    },
+    {
+      command: "postwire lists sync 1441162269824405510 users.csv",
+      description: "Do it; run it again should it be interrupted"
+    },
+    { command: "grep -v '^#' friends.txt | postwire lists sync 1441162269824405510 - --keep", description: "Only add" }
+  ])
+)
+
+type Flags = Command.Command.Config.Infer<typeof flags>
+
+const run = Effect.fnUntraced(function*(flags: Flags) {
+  const { dryRun, json, keep, list, wire } = flags
+  const desired = yield* read(flags)
+  yield* Connection.use(flags, wire, ({ userAuth: user_auth, variables }) =>
+    Effect.gen(function*() {
+      const options = { keep, user_auth }
+      const { isRead, title } = yield* announce(flags, desired, options)
+      const plan = yield* planListMembers(list, desired, options)
+      const price = priceOf(plan)
+      const spent = isRead ? priceOfReading(plan.members, lookedUp(plan)).micros : 0
+      if (dryRun) {
+        return yield* Report.print(json, { ...plan, dollars: Prices.dollarsOf(price.micros) }, () => [
+          told(plan, title),
+          ...named(plan),
+          Spending.told(price)
+        ])
+      }
+      yield* Report.say(
+        plan.done === 0
+          ? `${told(plan, title)}.`
+          : `Resumed: ${Text.count(plan.done)} of ${
+            Text.quantity(plan.done + plan.requests, "changes")
+          } are made already.`
+      )
+      const maxRemovals = yield* agreeToRemovals(plan, flags)
+      if (plan.requests > 0) yield* Spending.agree(flags, { ...price, spent })
+      const steps = yield* makeSteps(plan)
+      const synced = yield* syncListMembers(list, desired, { ...options, maxRemovals, onProgress: steps.onProgress })
+        .pipe(
+          Effect.ensuring(Effect.sync(steps.end)),
+          Effect.onError(() => steps.sayWhereItStands)
+        )
+      yield* Report.print(json, synced, () => outcomesOf(synced))
+      if (synced.refused > 0) {
+        return yield* new ErrorReport.PartialErrors({
+          operation: "lists sync",
+          errors: synced.refused,
+          advice: "They are above; all others are as wished for."
+        })
+      }
+    }).pipe(
+      ErrorReport.inFlags((parameter) => subjectOf(parameter, flags)),
+      ErrorReport.within({ resumable: "itself" }),
+      Effect.provide(Connection.layerJournal(variables))
+    ))
+}, Effect.scoped)
+
+/** Who is in the file. */
+const read = Effect.fnUntraced(function*({ column, file }: Flags) {
+  const { stdin } = yield* Stdio.Stdio
+  const rows = yield* Rows.open(file, {
+    kind: Rows.users,
+    column: Option.getOrUndefined(column),
+    stdin: Stream.toAsyncIterable(stdin)
+  })
+  const batches = yield* Stream.runCollect(rows.batches(1_000))
+  return batches.flatMap((batch) => batch.map(({ value }) => value))
+})
+
+const subjectOf = (parameter: string, { file, list }: Flags): ErrorReport.Subject | undefined =>
+  parameter === "list"
+    ? { name: `The list ${list}`, isFile: false }
+    : parameter.startsWith("desired")
+    ? { name: file, isFile: true }
+    : undefined
+
+/** Tells what reading the members and looking names up costs, unless the plan of an earlier run is still good. */
+const announce = Effect.fnUntraced(function*(
+  flags: Flags,
+  desired: ReadonlyArray<string>,
+  options: { readonly keep: boolean; readonly user_auth: boolean }
+) {
+  const { list } = flags
+  if ((yield* knownPlan(list, desired, options)) !== undefined) return { title: `List ${list}`, isRead: false }
+  const { data } = yield* getList({ id: list, list_fields: ["member_count"], user_auth: options.user_auth })
+  const { member_count: members = 0, name = `List ${list}` } = data ?? {}
+  const title = Text.oneLine(name)
+  // At most: names of members are not looked up.
+  const price = priceOfReading(members, desired.filter(isName).length)
+  if (price.items === 0) return { title, isRead: false }
+  yield* Spending.agree(flags, price)
+  return { title, isRead: true }
+})
+
+const isName = (value: string): boolean => value.startsWith("@")
+
+/** What it costs to read members, and to look up users by their names. */
+const priceOfReading = (members: number, names: number): Spending.Price => {
+  const { definition } = getListMembers
+  const [pages, lookUps] = [Math.ceil(members / pageSizeOf(definition)), Math.ceil(names / idsPerRequest)]
+  return {
+    items: members + names,
+    of: "users to read",
+    requests: pages + lookUps,
+    micros: Spending.mostOf(definition, {}, { items: members, requests: pages }) +
+      Spending.mostOf(getUsers.definition, {}, { items: names, requests: lookUps })
+  }
+}
+
+/** How many users were found by their names: who is not known costs nothing. */
+const lookedUp = ({ add }: MembersPlan): number => add.filter(({ username }) => username !== undefined).length
+
+/** What the changes cost. */
+const priceOf = ({ duration, requests }: MembersPlan): Spending.Price => ({
+  items: requests,
+  of: "changes",
+  requests,
+  micros: Spending.mostOf(addListMember.definition, {}, { items: requests, requests }),
+  duration
+})
+
+/** The plan in a line. */
+const told = ({ add, kept, members, remove, there, unknown }: MembersPlan, title: string): string =>
+  [
+    `${title}: ${Text.quantity(members, "members")}`,
+    `${Text.count(add.length)} to add`,
+    `${Text.count(remove.length)} to remove`,
+    `${Text.count(there.length)} there already`,
+    ...(kept.length === 0 ? [] : [`${Text.count(kept.length)} kept`]),
+    ...(unknown.length === 0 ? [] : [`${Text.count(unknown.length)} unknown`])
+  ].join(", ")
+
+const nameOf = ({ id, username }: Member): string => Text.oneLine(username === undefined ? id ?? "" : `@${username}`)
+
+/** The plan name by name. */
+const named = ({ add, remove, unknown }: MembersPlan): ReadonlyArray<string> => [
+  ...remove.map((user) => `  - ${nameOf(user)}`),
+  ...add.map((user) => `  + ${nameOf(user)}`),
+  ...unknown.map((user) => `  ? ${refusedLine(user)}`)
+]
+
+const refusedLine = (user: Outcome): string => {
+  const { detail, reason = "refused" } = user.refusal ?? {}
+  return Text.oneLine(`${nameOf(user)}: ${reason}${detail === undefined ? "" : ` (${detail})`}`)
+}
+
+/** Nobody loses most of a list by a file that is empty or another's. */
+const agreeToRemovals = Effect.fnUntraced(function*(plan: MembersPlan, { maxRemovals, yes }: Flags) {
+  const removals = plan.remove.length
+  const most = Option.getOrElse(maxRemovals, () => yes ? removals : allowedRemovals(plan))
+  if (removals <= most) return most
+  const what = `${Text.count(removals)} of ${Text.quantity(plan.members, "members")}`
+  if (Option.isNone(maxRemovals) && (yield* Ask.confirm(`Remove ${what}?`))) return removals
+  return yield* ErrorReport.refuse(
+    `${what} would be removed`,
+    `See whom with --dry-run. --max-removals ${removals} or --yes removes them, --keep nobody. Nothing was changed.`
+  )
+})
+
+/** How the changes go on: a bar on a terminal, a line now and then elsewhere. */
+const makeSteps = Effect.fnUntraced(function*(plan: MembersPlan) {
+  let last: Progress | undefined
+  let refused = plan.unknown.length
+  const bar = yield* ProgressBar.make<Progress>({
+    elsewhere: "seldom",
+    usualLength: 56,
+    show: ({ done, of }, seconds) => ({
+      done: of === 0 ? 1 : done / of,
+      step: done,
+      facts: [
+        `${Text.count(done)} of ${Text.quantity(of, "changes")}`,
+        ...(refused === 0 ? [] : [`${Text.count(refused)} refused`]),
+        ...(done === plan.done || done === of
+          ? []
+          : [
+            `${
+              Text.duration(
+                Math.max(seconds * (of - done) / (done - plan.done), plan.duration / 1000 * (of - done) / of)
+              )
+            } to go`
+          ])
+      ]
+    })
+  })
+  return {
+    onProgress: (progress: Progress) => {
+      last = progress
+      if (progress.last.became === "refused") refused++
+      bar.update(progress)
+    },
+    end: bar.end,
+    sayWhereItStands: Effect.suspend(() =>
+      last === undefined
+        ? Effect.void
+        : Report.say(
+          `${Text.count(last.done)} of ${Text.quantity(last.of, "changes")} are made. The same command goes on.`
+        )
+    )
+  }
+})
+
+/** What became of them: in figures, and of those who were refused why. */
+const outcomesOf = ({ added, kept, outcomes, refused, removed, there }: SyncedMembers): ReadonlyArray<string> => [
+  [
+    `${Text.count(added)} added`,
+    `${Text.count(removed)} removed`,
+    `${Text.count(there)} there already`,
+    ...(kept === 0 ? [] : [`${Text.count(kept)} kept`]),
+    ...(refused === 0 ? [] : [`${Text.count(refused)} refused`])
+  ].join(", "),
+  ...outcomes.filter(({ became }) => became === "refused").map((user) => `  ${refusedLine(user)}`)
+]

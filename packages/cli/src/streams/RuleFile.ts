@@ -1,0 +1,84 @@
+/**
+ * Rules of the filtered stream as a file of text has them: one a line, with its tag in brackets before it. A line that is indented goes
+ * on with the rule above; one that begins with `#` and a blank is a comment.
+ */
+import type { WantedRule } from "@postwire/core/streams/rules/StreamRules"
+import * as Text from "../terminal/Text.ts"
+
+/** A place in a file. */
+export interface Place {
+  /** From 1. */
+  readonly line: number
+  /** UTF-16 units of the line before it. */
+  readonly column: number
+  /** The line. */
+  readonly text: string
+}
+
+/** A line of a rule, with the position in the rule's value at which it begins. */
+interface Part extends Place {
+  readonly at: number
+}
+
+/** A rule and the lines that it stands on. */
+export interface Written extends WantedRule {
+  readonly parts: ReadonlyArray<Part>
+}
+
+/** What is no rule. */
+export interface Fault extends Place {
+  readonly problem: string
+}
+
+/** The rules of a file. */
+export const parse = (content: string): ReadonlyArray<Written> | Fault => {
+  const rules: Array<{ value: string; readonly tag?: string; readonly parts: Array<Part> }> = []
+  for (const [i, text] of content.replace(/^\ufeff/, "").split(/\r\n|\r|\n/).entries()) {
+    if (/^\s*$|^\s*#(\s|$)/.test(text)) continue
+    const line = i + 1
+    const last = rules.at(-1)
+    if (/^\s/.test(text) && last !== undefined) {
+      last.parts.push({ line, text, column: text.search(/\S/), at: last.value.length + 1 })
+      last.value += ` ${text.trim()}`
+      continue
+    }
+    const [, tagged = "", tag] = /^\s*(\[("(?:[^"\\]|\\.)*"|[^\]]*)\])/.exec(text) ?? []
+    const name = tag === undefined ? "" : tagOf(tag)
+    if (name === undefined) return { line, column: text.indexOf("["), text, problem: "The tag is no JSON string" }
+    const column = tagged === "" ? text.search(/\S/) : text.indexOf(tagged) + tagged.length + blanksAfter(text, tagged)
+    const value = text.slice(column).trimEnd()
+    if (value === "") return { line, column, text, problem: "A rule belongs behind its tag" }
+    rules.push({ value, ...(name === "" ? {} : { tag: name }), parts: [{ line, text, column, at: 0 }] })
+  }
+  return rules
+}
+
+const blanksAfter = (text: string, tagged: string): number =>
+  text.slice(text.indexOf(tagged) + tagged.length).match(/^\s*/)?.[0].length ?? 0
+
+const tagOf = (written: string): string | undefined => {
+  if (!written.startsWith("\"")) return written.trim()
+  try {
+    const tag: unknown = JSON.parse(written)
+    return typeof tag === "string" ? tag : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Where a place in the value of a rule stands in its file. */
+export const placeOf = ({ parts }: Written, position: number): Place => {
+  const part = parts.findLast(({ at }) => at <= position)
+  return part === undefined
+    ? { line: 1, column: 0, text: "" }
+    : { line: part.line, text: part.text, column: part.column + position - part.at }
+}
+
+/** A rule as it stands in a file. */
+export const line = ({ tag, value }: WantedRule): string => {
+  const text = Text.joinLines(value)
+  if (tag !== undefined && tag !== "") {
+    return `[${/^[^\]"\s](?:[^\]]*[^\]\s])?$/.test(tag) ? tag : JSON.stringify(tag)}] ${text}`
+  }
+  return /^(\[|#(\s|$))/.test(text) ? `[] ${text}` : text
+}

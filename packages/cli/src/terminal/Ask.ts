@@ -1,0 +1,40 @@
+/** Asks whoever runs the command: on standard error, so that standard output holds answers only. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stdio from "effect/Stdio"
+import * as Input from "effect/Terminal"
+import { Terminal } from "./Terminal.ts"
+
+/** Standard input has ended where something was to be read from it. */
+export class NothingTyped extends Schema.TaggedError<NothingTyped>()("NothingTyped", { what: Schema.String }) {
+  override get message(): string {
+    return `Standard input ended before ${this.what} came`
+  }
+  get advice(): string {
+    return "Run the command where you can type, or send it there."
+  }
+}
+
+/** Reads a line from standard input. */
+export const line = Effect.fnUntraced(function*(what: string, question: string) {
+  const { errors } = yield* Terminal
+  const input = yield* Input.Terminal
+  errors.write(`${question} `)
+  const typed = yield* Effect.mapError(input.readLine, () => {
+    errors.write("\n")
+    return new NothingTyped({ what })
+  })
+  return typed.trim()
+})
+
+/** Whether somebody is there to be asked. */
+export const isPossible = Effect.gen(function*() {
+  const { errors } = yield* Terminal
+  return errors.isTerminal && (yield* (yield* Stdio.Stdio).stdinIsTerminal)
+})
+
+/** Whether somebody says yes. Where nobody is there, that is no. */
+export const confirm = Effect.fnUntraced(function*(question: string) {
+  if (!(yield* isPossible)) return false
+  return /^y(es)?$/i.test(yield* Effect.orElseSucceed(line("an answer", `${question} [y/N]`), () => ""))
+})

@@ -1,0 +1,161 @@
+/** Files as an export needs them: failures have names, and what must survive a crash is on the disk when a call returns. */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { createHash, type Hash } from "node:crypto"
+import { createReadStream } from "node:fs"
+import * as fs from "node:fs/promises"
+import { basename, dirname } from "node:path"
+import {
+  DiskFull,
+  type ExportError,
+  FileExists,
+  FileFailure,
+  NotWritable,
+  OutputRefused,
+  PipeClosed
+} from "./ExportErrors.ts"
+
+/** Does something with a file; what goes wrong gets its name. */
+export const attempt = <A>(path: string, work: () => Promise<A>): Effect.Effect<A, ExportError> =>
+  Effect.tryPromise({ try: work, catch: (cause) => failureOf(path, cause) })
+
+/** The name of a failure. */
+export const failureOf = (path: string, cause: unknown): ExportError => {
+  const errcode = sqliteCodeOf(cause)
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  switch (errcode === undefined ? codeOf(cause) : sqlite[errcode]) {
+    case "ENOSPC":
+    case "EDQUOT":
+    case "EFBIG":
+      return new DiskFull({ path, reason })
+    case "EEXIST":
+      return new FileExists({ path })
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+    case "ENOENT":
+    case "ENOTDIR":
+    case "EISDIR":
+      return new NotWritable({ path, reason })
+    case "ENAMETOOLONG":
+      return new OutputRefused({ path, reason: "the name is too long" })
+    case "ELOOP":
+      return new OutputRefused({ path, reason: "it is a symbolic link" })
+    case "EPIPE":
+      return new PipeClosed()
+    case "EBUSY":
+      return new FileFailure({ path, reason: "another program has locked it", cause })
+    default:
+      return new FileFailure({ path, reason, cause })
+  }
+}
+
+/** The code of Node, such as `ENOSPC`. */
+export const codeOf = (cause: unknown): string | undefined =>
+  Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : undefined
+
+/** The file that Node says it was about. */
+export const pathOf = (cause: unknown): string | undefined =>
+  Predicate.hasProperty(cause, "path") && typeof cause.path === "string" ? cause.path : undefined
+
+/** The primary code of SQLite. */
+export const sqliteCodeOf = (cause: unknown): number | undefined =>
+  Predicate.hasProperty(cause, "errcode") && typeof cause.errcode === "number" ? cause.errcode & 0xff : undefined
+
+/** SQLite's own codes for the same. */
+const sqlite: Readonly<Record<number, string>> = { 5: "EBUSY", 8: "EROFS", 13: "ENOSPC", 14: "EACCES" }
+
+/** Whether there is anything of that name, a link that leads nowhere included. */
+export const exists = (path: string): Effect.Effect<boolean, ExportError> =>
+  Effect.map(look(path), (found) => found !== undefined)
+
+/** What there is of that name, links not followed. */
+export const look = (path: string) =>
+  attempt(path, () =>
+    fs.lstat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return undefined
+      throw error
+    }))
+
+/** The text of a file, where there is one. */
+export const read = (path: string): Effect.Effect<string | undefined, ExportError> =>
+  attempt(path, () =>
+    fs.readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return undefined
+      throw error
+    }))
+
+/** The name of a file in a folder, which leads nowhere else. */
+export const Name = Schema.String.check(
+  Schema.makeFilter((name) => basename(name) === name && !["", ".", ".."].includes(name))
+)
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR, O_TRUNC, O_WRONLY } = fs.constants
+
+const ways = { w: O_WRONLY | O_CREAT | O_TRUNC, "r+": O_RDWR, a: O_WRONLY | O_CREAT | O_APPEND }
+
+/** Opens a file for writing, as Node's flag of the same name does, but never through a symbolic link. */
+export const open = (path: string, way: keyof typeof ways): Promise<fs.FileHandle> =>
+  fs.open(path, ways[way] | O_NOFOLLOW)
+
+/** Puts a text in the place of a file: whatever happens, the whole old or the whole new one is there. */
+export const replace = (path: string, text: string): Effect.Effect<void, ExportError> =>
+  attempt(path, async () => {
+    const temporary = `${path}.tmp`
+    const file = await open(temporary, "w")
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await fs.rename(temporary, path)
+    await syncFolder(path)
+  })
+
+/** A file is there after a crash only when its folder was synchronised too, where the file system can do that. */
+export const syncFolder = async (path: string): Promise<void> => {
+  try {
+    const folder = await fs.open(dirname(path), "r")
+    try {
+      await folder.sync()
+    } finally {
+      await folder.close()
+    }
+  } catch (error) {
+    // Network and foreign file systems refuse it. After a power failure the names may then be those of before: an older
+    // checkpoint, which is as good to go on from.
+    if (!refusals.has(codeOf(error) ?? "")) throw error
+  }
+}
+
+const refusals = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EPERM", "EACCES", "EISDIR", "EBADF"])
+
+/** What a file holds, in short. */
+export interface Digest {
+  readonly sha256: string
+  readonly bytes: number
+}
+
+/** The SHA-256 of a file and its length. */
+export const digest = (path: string): Effect.Effect<Digest, ExportError> =>
+  attempt(path, async () => {
+    const { bytes, hash } = await hashOf(path)
+    return { sha256: hash.digest("hex"), bytes }
+  })
+
+/** The hash of the first `bytes` of a file, which can take more. */
+export const hashOf = async (
+  path: string,
+  bytes = Infinity
+): Promise<{ readonly hash: Hash; readonly bytes: number }> => {
+  const hash = createHash("sha256")
+  let read = 0
+  if (bytes === 0) return { hash, bytes: read }
+  for await (const chunk of createReadStream(path, { end: bytes - 1 }) as AsyncIterable<Buffer>) {
+    hash.update(chunk)
+    read += chunk.length
+  }
+  return { hash, bytes: read }
+}

@@ -1,0 +1,76 @@
+/** What an export says of itself when it ends, beside its files: what was asked, what came, when, and the files' hashes. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { basename } from "node:path"
+import * as disk from "../files/Disk.ts"
+import { CheckpointUnusable, type ExportError } from "../files/ExportErrors.ts"
+import * as sealed from "../files/Sealed.ts"
+import { Fingerprint, Progress } from "./Checkpoint.ts"
+import type { Output } from "./Sink.ts"
+
+/** A manifest. It holds no secret: the credential is a hash. */
+export const Manifest = Schema.Struct({
+  version: Schema.Literal(2),
+  /** `partial`: all there was, but the service reported errors for parts of it. */
+  status: Schema.Literals(["done", "partial", "interrupted", "failed"]),
+  /** Why it failed. */
+  reason: Schema.optionalKey(Schema.String),
+  fingerprint: Fingerprint,
+  progress: Progress,
+  endedAt: Schema.String,
+  software: Schema.String,
+  /** The files, once they are complete. */
+  files: Schema.Array(Schema.Struct({
+    /** As seen from the folder of the items. */
+    name: Schema.String.check(Schema.makeFilter((name) => Schema.is(disk.Name)(basename(name)))),
+    holds: Schema.String,
+    rows: Schema.Int,
+    bytes: Schema.Int,
+    sha256: Schema.String
+  }))
+})
+
+/** A manifest. */
+export interface Manifest extends Schema.Schema.Type<typeof Manifest> {}
+
+/** Makes a manifest; the files are read for it, and refused when they are not what was written. */
+export const make = (
+  options: Pick<Manifest, "status" | "fingerprint" | "progress" | "endedAt"> & {
+    readonly reason?: string
+    readonly outputs: ReadonlyArray<Output & { readonly name: string }>
+  }
+): Effect.Effect<Manifest, ExportError> => {
+  const { outputs, ...rest } = options
+  return Effect.gen(function*() {
+    const files = yield* Effect.forEach(
+      outputs,
+      ({ path, sha256, ...output }) =>
+        Effect.flatMap(disk.digest(path), (digest) =>
+          sha256 === undefined || sha256 === digest.sha256
+            ? Effect.succeed({ ...output, ...digest })
+            : Effect.fail(new CheckpointUnusable({ path, reason: "it was changed while it was written" })))
+    )
+    return { version: 2, ...rest, software: `postwire ${yield* softwareVersion}`, files }
+  })
+}
+
+/** Writes a manifest. */
+export const write = (path: string, manifest: Manifest): Effect.Effect<void, ExportError> =>
+  disk.replace(path, sealed.stringify(manifest))
+
+// A static import of JSON cannot be read by a Node that is too old, which could not be told so.
+const softwareVersion = Effect.promise(() => import("../../package.json", { with: { type: "json" } })).pipe(
+  Effect.map(({ default: { version } }) => version)
+)
+
+const decode = Schema.decodeUnknownResult(Manifest)
+
+/** The manifest in a file, where there is one. */
+export const read = (path: string): Effect.Effect<Manifest | undefined, ExportError> =>
+  Effect.flatMap(disk.read(path), (text): Effect.Effect<Manifest | undefined, CheckpointUnusable> => {
+    if (text === undefined) return Effect.undefined
+    const decoded = decode(sealed.parse(text))
+    return decoded._tag === "Success"
+      ? Effect.succeed(decoded.success)
+      : Effect.fail(new CheckpointUnusable({ path, reason: "it was changed, or is of another version" }))
+  })

@@ -1,0 +1,68 @@
+/** Files of whole pages: a part is kept in one until all parts are there, then they are read one after the other. */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as disk from "../files/Disk.ts"
+import type { ExportError } from "../files/ExportErrors.ts"
+import { linesOf } from "../files/Lines.ts"
+import type { FileSink } from "../folders/Sink.ts"
+import { emptyPage } from "../rows/EmptyPage.ts"
+import type { Page } from "../rows/Page.ts"
+import * as Files from "./Files.ts"
+
+/** A sink whose rows are whole pages. */
+export const spool = (path: string): FileSink => {
+  const format: Files.Format = {
+    name: "pages",
+    extension: ".pages",
+    encoder: () => ({ header: "", rows: Files.lines })
+  }
+  const files = Files.make(path, format, "gzip")
+  return {
+    ...files,
+    open: (job, folder) =>
+      Effect.map(files.open({ ...job, expected: [] }, folder), (writer) => ({
+        ...writer,
+        get progress() {
+          return writer.progress
+        },
+        commit: ({ anomalies, errors, includes, items, ...page }, progress) =>
+          writer.commit(
+            { ...page, items: [{ items, includes, errors, anomalies }], includes: {}, errors: [] },
+            progress
+          )
+      }))
+  }
+}
+
+/** The pages in spools, one after the other. The place of a page is its spool and its line. */
+export const merged = (
+  spools: ReadonlyArray<string>,
+  fetched: Pick<Page, "requests" | "spent">,
+  cursor = "0:0"
+): Stream.Stream<Page, ExportError> => {
+  const [first = 0, line = 0] = cursor.split(":").map(Number)
+  const pages = async function*(): AsyncGenerator<Page> {
+    let isFirst = cursor === "0:0"
+    const told = (page: Page): Page => {
+      if (!isFirst) return page
+      isFirst = false
+      return { ...page, ...fetched }
+    }
+    for (const [number, path] of spools.entries()) {
+      if (number < first) continue
+      let at = 0
+      let held: Page | undefined
+      for await (const text of linesOf(path, { gzip: true })) {
+        if (held !== undefined) yield told(held)
+        held = undefined
+        at++
+        if (number === first && at <= line) continue
+        held = { ...JSON.parse(text), next: `${number}:${at}`, rateLimit: undefined }
+      }
+      const isLast = number === spools.length - 1
+      const next = isLast ? undefined : `${number + 1}:0`
+      yield told({ ...held ?? emptyPage, next })
+    }
+  }
+  return Stream.fromAsyncIterable(pages(), (cause) => disk.failureOf(spools[first] ?? "", cause))
+}

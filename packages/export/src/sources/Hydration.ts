@@ -1,0 +1,143 @@
+/**
+ * Posts and users of files of ids as a source of exports: those that are there are its items, and what became of every row is a
+ * table beside them. The place in the file is the cursor, and another file does not go on from it.
+ *
+ * ```ts
+ * const rows = yield* Rows.open("ids.txt", { kind: Hydration.posts })
+ * const source = Hydration.source(rows, "posts", { post_fields: ["created_at"] })
+ * const { progress } = yield* Export.run(source, { sink: Parquet.make("posts.parquet"), mode: "resume" })
+ * ```
+ */
+import type { Client } from "@postwire/core/client/Client"
+import { type AnyError, InvalidParameters } from "@postwire/core/errors/Errors"
+import * as Anomaly from "@postwire/core/schema/Anomaly"
+import type { Response } from "@postwire/core/schema/Response"
+import * as Hydrate from "@postwire/core/workflows/Hydrate"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+import { emptyPage } from "../rows/EmptyPage.ts"
+import { lookUp, type Of } from "../rows/LookUp.ts"
+import { type Page, sumOf } from "../rows/Page.ts"
+import * as Rows from "../rows/Rows.ts"
+import * as Plan from "./Plan.ts"
+import type { Source } from "./Source.ts"
+
+export type { Of } from "../rows/LookUp.ts"
+
+/** Files of ids of posts. A row that holds none has an outcome, too: `invalid`. */
+export const posts: Rows.Kind = { ...Rows.posts, read: (text, column) => Rows.posts.read(text, column) ?? text }
+
+/** Files of ids and names of users. A row that holds none has an outcome, too: `invalid`. */
+export const users: Rows.Kind = { ...Rows.users, read: (text, column) => Rows.users.read(text, column) ?? text }
+
+/** The parameters that ask for what they ask for, with one that says that something is withheld. */
+export const parametersOf = (of: Of, parameters: unknown): Readonly<Record<string, unknown>> | InvalidParameters =>
+  Hydrate.parametersOf(Hydrate.lookups[of], parameters)
+
+/** What a hydration will cost. */
+export interface Estimate {
+  readonly rows: number
+  /** At least. */
+  readonly requests: number
+  /** At least, in milliseconds. */
+  readonly duration: number
+  readonly limits: Plan.Limits
+}
+
+/** Estimates a hydration: nothing is asked for. */
+export const estimate = ({ definition, parameters }: Source<unknown>, rows: Rows.Rows): Estimate => {
+  const requests = Math.ceil(rows.count / Hydrate.idsPerRequest)
+  const limits = { requests: Plan.usualRequests({ definition, parameters }), from: "usual" } as const
+  return { rows: rows.count, requests, duration: requests === 0 ? 0 : Plan.durationOf(requests, limits, 0), limits }
+}
+
+/** Pages that wait for the disk; it takes those that are there as one. */
+const maxPagesAhead = 16
+
+/** The posts or users of a file. `parameters` are those of the request, without ids; a mistake in them fails the first page. */
+export const source = (
+  rows: Rows.Rows,
+  of: Of,
+  parameters: Readonly<Record<string, unknown>> = {},
+  options: Hydrate.Options = {}
+): Source<Rows.RowsUnusable> => {
+  const lookup = Hydrate.lookups[of]
+  const own = parametersOf(of, parameters)
+  const { concurrency = Hydrate.defaultConcurrency, ...each } = options
+  const pages = (from: string | undefined, own: Readonly<Record<string, unknown>>) =>
+    rows.batches(Hydrate.idsPerRequest, from).pipe(
+      Stream.mapEffect((batch) => pageOf(of, batch, rows.count, own, each), { concurrency }),
+      // Where the service is faster than the disk.
+      Stream.buffer({ capacity: maxPagesAhead }),
+      Stream.chunks,
+      Stream.map((pages) => pages.reduce(together))
+    )
+  return {
+    definition: lookup.definition,
+    parameters: own instanceof InvalidParameters ? parameters : own,
+    perRequest: { [lookup.parameter]: ["1"] },
+    fingerprint: { file: rows.sha256, ...(rows.column === undefined ? {} : { column: rows.column }) },
+    hasOutcomes: true,
+    pages: (cursor) => {
+      if (own instanceof InvalidParameters) return Stream.fail(own)
+      const refused = Hydrate.refusalOf(lookup, options)
+      if (refused !== undefined) return Stream.fail(refused)
+      return rows.count === 0 ? Stream.make(emptyPage) : pages(cursor, own)
+    }
+  }
+}
+
+/** What a batch of rows has brought. */
+const pageOf = Effect.fnUntraced(function*(
+  of: Of,
+  batch: ReadonlyArray<Rows.Row>,
+  count: number,
+  parameters: Readonly<Record<string, unknown>>,
+  options: Omit<Hydrate.Options, "concurrency">
+): Effect.fn.Return<Page, AnyError, Client> {
+  const { answers, results } = yield* lookUp(of, batch, parameters, options)
+  const items: Array<object> = []
+  const outcomes = results.map(([row, { data, outcome, problem }]) => {
+    if (Predicate.isObject(data)) items.push(data)
+    const detail = problem?.detail ?? problem?.title
+    return { row: row.number, value: row.text, outcome, ...(detail === undefined ? {} : { detail }) }
+  })
+  const last = batch.at(-1)
+  const page: Page = {
+    items,
+    outcomes,
+    includes: {},
+    errors: answers.flatMap(({ errors }) => errors),
+    next: last === undefined || last.number >= count ? undefined : last.next,
+    rateLimit: undefined
+  }
+  return answers.flatMap(({ response }) => response ?? []).reduce(withAnswer, page)
+})
+
+/** A page with what else an answer has brought. */
+const withAnswer = (page: Page, response: Response<unknown, unknown>): Page => ({
+  ...page,
+  includes: joined(page.includes, response.body.includes ?? {}),
+  anomalies: sumOf(page.anomalies, Object.fromEntries(Anomaly.countsOf(response.anomalies))),
+  rateLimit: response.rateLimit ?? page.rateLimit
+})
+
+/** Two pages, one after the other, as one. */
+const together = (one: Page, other: Page): Page => ({
+  items: [...one.items, ...other.items],
+  outcomes: [...one.outcomes ?? [], ...other.outcomes ?? []],
+  includes: joined(one.includes, other.includes),
+  errors: [...one.errors, ...other.errors],
+  anomalies: sumOf(one.anomalies, other.anomalies),
+  next: other.next,
+  rateLimit: other.rateLimit ?? one.rateLimit
+})
+
+const joined = (one: Page["includes"], other: object): Page["includes"] => {
+  const all = new Map(Object.entries(one))
+  for (const [bucket, objects] of Object.entries(other)) {
+    if (Array.isArray(objects)) all.set(bucket, [...all.get(bucket) ?? [], ...objects])
+  }
+  return Object.fromEntries(all)
+}

@@ -1,0 +1,284 @@
+/**
+ * What the owner of a sandbox can ask of it over HTTP, with the admin token: `/_sandbox/...`. In process the same is
+ * there as plain calls, on `Sandbox`.
+ */
+import { catalogue, type Name } from "@postwire/core/Catalogue"
+import { partsOf } from "@postwire/core/schema/Definition"
+import * as Wire from "@postwire/core/wire/Wire"
+import * as Effect from "effect/Effect"
+import * as FindMyWay from "effect/http/FindMyWay"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Crypto from "node:crypto"
+import * as Faults from "../faults/Faults.ts"
+import * as Names from "../http/Names.ts"
+import * as Problem from "../http/Problem.ts"
+import { urlOf } from "../http/RequestTarget.ts"
+import * as ServiceClock from "../http/ServiceClock.ts"
+import { millisOf, Time } from "../http/Time.ts"
+import type { Entry } from "../journal/Journal.ts"
+import * as RequestBody from "../journal/RequestBody.ts"
+import * as Bill from "../limits/Bill.ts"
+import { collections } from "../store/Overview.ts"
+import * as AdminApps from "./AdminApps.ts"
+import { attempt, call, type Endpoint, told } from "./AdminEndpoint.ts"
+import * as AdminStreams from "./AdminStreams.ts"
+import type { Controls } from "./Controls.ts"
+import * as Description from "./Description.ts"
+
+/** Where the calls begin. */
+export const root = "/_sandbox"
+
+/** Whether a request is one of the calls. */
+export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean => url.startsWith(`${root}/`)
+
+/** Whether a text is a day of the calendar, with a time and its zone or without; `Date` takes February 30 for March 2. */
+const isDated = (text: string): boolean => {
+  const [, day] = /^(\d{4}-\d\d-\d\d)(?:T.+(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
+  return day !== undefined && !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day)
+}
+
+const Instant = Schema.Union([Schema.Number, Schema.String]).check(
+  Schema.makeFilter((input) =>
+    (typeof input === "number" || isDated(input)) &&
+      ServiceClock.isInstant(new Date(input).getTime()) ||
+    "is not an instant: milliseconds, or ISO 8601 with its zone, from 1990 to 2248"
+  )
+)
+
+const Population = Schema.Struct({
+  seed: Schema.optional(Schema.Int),
+  posts: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))),
+  start: Schema.optional(Instant)
+})
+
+const clockOf = ({ clock }: Controls) => ({ now: new Date(clock.now()).toISOString() })
+
+const faultsOf = ({ faults }: Controls) => ({ faults: faults.list() })
+
+const budgetOf = ({ budget }: Controls) => ({ windows: budget.windows(), posts: budget.posts() })
+
+const billOf = ({ bill }: Controls) => bill.statement()
+
+const names = Object.keys(catalogue) as Array<Name>
+
+const Form = Schema.Struct({
+  operation: Schema.Literals(names),
+  /** Texts by the name of the parameter. */
+  parameters: Schema.Record(Schema.String, Schema.String),
+  wire: Schema.optional(Schema.Literals(Wire.names))
+})
+
+/** An entry of the journal in short. */
+const line = ({ body: _body, headers: _headers, ...line }: Entry) => line
+
+/** The whole number of a query, within its bounds. */
+const numberOf = (text: string | undefined, otherwise: number, maximum: number): number => {
+  const number = Math.trunc(Number(text))
+  return number > 0 ? Math.min(number, maximum) : otherwise
+}
+
+/** Suspends an account, by its id or username, or ends that. */
+const suspend = (suspended: boolean): Endpoint =>
+  attempt(({ store: { users } }, { user = "" }) => {
+    const found = users.byUsername(user) ?? (/^\d{1,19}$/.test(user) ? users.byId(user) : undefined)
+    if (found === undefined) return Effect.fail(Problem.noRoute())
+    users.setSuspended(found.id, suspended)
+    return Effect.succeed({ id: found.id, username: found.username, suspended })
+  })
+
+const endpoints: Readonly<Record<string, Endpoint>> = {
+  "GET /health": call((sandbox) => {
+    // Also when nothing else is written: a full disk is no good health.
+    sandbox.store.touch()
+    return { status: "ok", ...clockOf(sandbox), counts: sandbox.store.counts() }
+  }),
+  "GET /credentials": call(({ seeded }) => ({
+    user: seeded.ada,
+    bearerToken: Redacted.value(seeded.userBearerToken),
+    appBearerToken: Redacted.value(seeded.appBearerToken),
+    consumerKey: seeded.consumerKey,
+    consumerSecret: Redacted.value(seeded.consumerSecret),
+    accessToken: Redacted.value(seeded.accessToken),
+    accessTokenSecret: Redacted.value(seeded.accessTokenSecret),
+    publicClient: seeded.publicClient,
+    confidentialClient: {
+      id: seeded.confidentialClient.id,
+      secret: Redacted.value(seeded.confidentialClient.secret)
+    },
+    redirects: seeded.redirects
+  })),
+  ...AdminApps.endpoints,
+  ...AdminStreams.endpoints,
+  "GET /clock": call(clockOf),
+  "POST /clock": told(
+    Schema.Union([Schema.Struct({ advance: Time }), Schema.Struct({ now: Instant })]),
+    (sandbox, payload) => {
+      if ("advance" in payload) sandbox.clock.advance(millisOf(payload.advance))
+      else sandbox.clock.set(new Date(payload.now))
+      return clockOf(sandbox)
+    }
+  ),
+  "DELETE /clock": call((sandbox) => {
+    sandbox.clock.reset()
+    return clockOf(sandbox)
+  }),
+  "GET /faults": call(faultsOf),
+  "POST /faults": told(Faults.Rule, ({ faults }, rule) => ({ id: faults.add(rule) })),
+  "DELETE /faults": call((sandbox) => {
+    sandbox.faults.clear()
+    return faultsOf(sandbox)
+  }),
+  "DELETE /faults/:id": {
+    answer: (sandbox, _request, { id }) =>
+      sandbox.faults.remove(Number(id)) ? Effect.succeed(faultsOf(sandbox)) : Problem.noRoute()
+  },
+  "GET /journal": {
+    answer: ({ journal }, _request, { after = "0" }) =>
+      /^\d{1,15}$/.test(after)
+        ? Effect.succeed(
+          HttpServerResponse.text(`{"entries":${journal.json(Number(after))}}`, { contentType: "application/json" })
+        )
+        : Problem.invalidRequest("The `after` parameter is not the id of an entry.", { after })
+  },
+  // For those who look often: the latest in short, and from where on the journal reaches back.
+  "GET /journal/lines": call(({ journal }, { after, limit }) => ({
+    oldest: journal.oldest(),
+    lines: journal.entries(numberOf(after, 0, Infinity), numberOf(limit, 200, 10_000)).map(line)
+  })),
+  "GET /journal/:id": attempt(({ journal }, { id }) => {
+    const entry = journal.entry(Number(id))
+    return entry === undefined ? Effect.fail(Problem.noRoute()) : Effect.succeed(entry)
+  }),
+  "DELETE /journal": call(({ journal }) => {
+    journal.clear()
+    return { entries: [] }
+  }),
+  "GET /budget": call(budgetOf),
+  "POST /budget": told(
+    Schema.Struct({
+      operation: Schema.Literals(names),
+      remaining: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+    }),
+    (sandbox, { operation, remaining }) => {
+      sandbox.budget.leave(operation, remaining)
+      return budgetOf(sandbox)
+    }
+  ),
+  "DELETE /budget": call((sandbox) => {
+    sandbox.budget.clear()
+    return budgetOf(sandbox)
+  }),
+  "GET /bill": call(billOf),
+  "POST /bill": told(
+    Schema.Struct({
+      cap: Schema.NullOr(
+        Schema.Finite.check(Schema.makeFilter((dollars) => Bill.isCap(dollars) || "is not an amount of dollars"))
+      )
+    }),
+    (sandbox, { cap }) => {
+      sandbox.bill.setCap(cap ?? undefined)
+      return billOf(sandbox)
+    }
+  ),
+  "DELETE /bill": call((sandbox) => {
+    sandbox.bill.clear()
+    return billOf(sandbox)
+  }),
+  "GET /operations": call(({ wires }) => ({
+    wires,
+    operations: Description.operations(),
+    authorization: Names.endpoints
+  })),
+  "POST /request": {
+    answer: Effect.fnUntraced(function*(sandbox, request) {
+      const form = yield* Effect.mapError(
+        Schema.decodeUnknownEffect(Form)(yield* RequestBody.json(request)),
+        ({ message }) => Problem.invalidRequest(message)
+      )
+      const { operation, parameters, wire = "neutral" } = form
+      return yield* Description.requestOf(operation, parameters, wire, sandbox.seeded.ada.id)
+    })
+  },
+  "GET /state/:collection": attempt(({ store }, { after, collection, limit, user }) => {
+    const found = collections.find((name) => name === collection)
+    if (found === undefined) return Effect.fail(Problem.noRoute())
+    const userId = user === undefined ? undefined : store.users.byUsername(user)?.id ?? user
+    return Effect.succeed(store.overview.list(found, { limit: numberOf(limit, 50, 1_000), after, userId }))
+  }),
+  "PUT /suspensions/:user": suspend(true),
+  "DELETE /suspensions/:user": suspend(false),
+  "GET /snapshot": call(({ snapshot }) => snapshot()),
+  "PUT /snapshot": {
+    answer: Effect.fnUntraced(function*(sandbox, request, { journal }) {
+      if (journal !== undefined && journal !== "keep") {
+        return yield* Problem.invalidRequest("The `journal` parameter can only be `keep`.", { journal })
+      }
+      const bytes = yield* Effect.mapError(
+        request.arrayBuffer,
+        () => Problem.invalidRequest("The body could not be read.")
+      )
+      return yield* Effect.try({
+        try: () => {
+          sandbox.restore(new Uint8Array(bytes), { keepJournal: journal === "keep" })
+          return { counts: sandbox.store.counts() }
+        },
+        catch: (error) =>
+          Problem.ofFailure(
+            error,
+            Problem.invalidRequest(error instanceof Error ? error.message : "The body is no snapshot.")
+          )
+      })
+    })
+  },
+  "POST /reset": call((sandbox) => {
+    sandbox.reset()
+    return { counts: sandbox.store.counts() }
+  }),
+  "POST /seed": told(Population, (sandbox, { start, ...population }) => {
+    sandbox.reset({ ...population, start: start === undefined ? undefined : new Date(start) })
+    return { counts: sandbox.store.counts() }
+  })
+}
+
+/** Every call, as method and path below the root. */
+export const calls: ReadonlyArray<string> = Object.keys(endpoints)
+
+const snapshotType = "application/vnd.sqlite3"
+
+const routes = (): FindMyWay.Router<Endpoint> => {
+  const router = FindMyWay.make<Endpoint>()
+  for (const [route, endpoint] of Object.entries(endpoints)) {
+    const [method, path] = partsOf(route)
+    router.on(method, `${root}${path}` as `/${string}`, endpoint)
+  }
+  return router
+}
+
+/** Answers the calls of the one who holds the token. */
+export const make = (sandbox: Controls) => {
+  const router = routes()
+  const expected = Crypto.hash("sha256", `Bearer ${Redacted.value(sandbox.adminToken)}`, "buffer")
+  const isOwner = (authorization: string | undefined): boolean =>
+    Crypto.timingSafeEqual(Crypto.hash("sha256", authorization ?? "", "buffer"), expected)
+  return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+    Effect.gen(function*() {
+      if (!isOwner(request.headers["authorization"])) return yield* Problem.unauthorized("The admin token is missing.")
+      const url = urlOf(request)
+      const found = url && router.find(request.method, url.pathname)
+      if (url === undefined || found === undefined) return yield* Problem.noRoute()
+      const parameters = { ...Object.fromEntries(url.searchParams), ...found.params }
+      const answer = yield* found.handler.answer(sandbox, request, parameters)
+      if (HttpServerResponse.isHttpServerResponse(answer)) return answer
+      return answer instanceof Uint8Array
+        ? HttpServerResponse.uint8Array(answer, { contentType: snapshotType })
+        : HttpServerResponse.jsonUnsafe(answer)
+    }).pipe(
+      Effect.catchTag("Problem", (problem) => Effect.succeed(Problem.response(problem))),
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError("The sandbox failed", defect), Problem.response(Problem.ofFailure(defect)))
+      )
+    )
+}

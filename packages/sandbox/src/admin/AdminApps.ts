@@ -1,0 +1,65 @@
+/** The calls that make apps and grants, and that look at them. */
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Problem from "../http/Problem.ts"
+import type { App } from "../store/Credentials.ts"
+import { attempt, call, type Endpoint, told } from "./AdminEndpoint.ts"
+
+const NewApp = Schema.Struct({
+  name: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(100))),
+  kind: Schema.optionalKey(Schema.Literals(["public", "confidential"])),
+  redirects: Schema.optionalKey(Schema.Array(Schema.String)),
+  rotation: Schema.optionalKey(Schema.Literals(["lenient", "strict"])),
+  access: Schema.optionalKey(Schema.Literals(["standard", "research"])),
+  rights: Schema.optionalKey(Schema.Literals(["read", "read-write", "read-write-directmessages"])),
+  owner: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,19}$/)))
+})
+
+const NewGrant = Schema.Struct({
+  app: Schema.optional(Schema.String),
+  user: Schema.optional(Schema.String),
+  scopes: Schema.optional(Schema.Array(Schema.String))
+})
+
+/** An app without its secrets. */
+const overview = ({ access, client, id, name, rights }: App) => ({
+  id,
+  name,
+  kind: client.secret === undefined ? "public" : "confidential",
+  clientId: client.id,
+  redirects: client.redirects,
+  rotation: client.rotation,
+  access,
+  rights
+})
+
+/** The calls. */
+export const endpoints: Readonly<Record<string, Endpoint>> = {
+  "GET /apps": call(({ store }) => ({ apps: store.credentials.apps().map(overview) })),
+  "POST /apps": told(NewApp, ({ app, store }, { owner, ...options }) => {
+    const made = app({ ...options, ...owner !== undefined && { owner: { id: owner } } })
+    const { bearerToken, consumerKey, consumerSecret } = made.settings
+    const kept = store.credentials.appById(made.id)
+    return {
+      ...(kept && overview(kept)),
+      clientSecret: made.client.secret,
+      consumerKey,
+      consumerSecret,
+      bearerToken
+    }
+  }),
+  "GET /grants": call(({ grants }) => ({ grants: grants.list() })),
+  "POST /grants": told(NewGrant, ({ grants }, grant) => {
+    const { accessToken, refreshToken, ...rest } = grants.make(grant)
+    return {
+      ...rest,
+      accessToken: Redacted.value(accessToken),
+      refreshToken: refreshToken && Redacted.value(refreshToken)
+    }
+  }),
+  "DELETE /grants/:id": attempt(({ grants }, { id = "" }) => {
+    const ended = grants.revoke(id)
+    return ended === undefined ? Effect.fail(Problem.noRoute()) : Effect.succeed(ended)
+  })
+}

@@ -1,0 +1,87 @@
+/** The calls about streams: who is connected, what goes over them, and the load that fills them. */
+import { endpoints as names } from "@postwire/core/schema/models/Connection"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Problem from "../http/Problem.ts"
+import * as Load from "../streams/Load.ts"
+import { attempt, call, type Endpoint, told } from "./AdminEndpoint.ts"
+import type { Controls } from "./Controls.ts"
+
+/** So many of what was are shown. */
+const shown = 50
+
+const loadOf = ({ loading }: Controls) => ({
+  load: loading === undefined
+    ? null
+    : { perSecond: loading.perSecond, made: loading.made(), isOver: loading.isOver() }
+})
+
+const iso = (millis: number | undefined) => millis === undefined ? undefined : new Date(millis).toISOString()
+
+/** The streams as they stand. */
+const overview = (sandbox: Controls) => {
+  const { store: { credentials, streamRules }, streams } = sandbox
+  const connections = streams.connections().toReversed()
+  return {
+    connections: [
+      ...connections.filter(({ closedAt }) => closedAt === undefined),
+      ...connections.filter(({ closedAt }) => closedAt !== undefined)
+    ].slice(0, shown).map(({ closedAt, openedAt, sentAt, ...connection }) => ({
+      ...connection,
+      openedAt: iso(openedAt),
+      closedAt: iso(closedAt),
+      sentAt: iso(sentAt)
+    })),
+    rules: streamRules.appIds().flatMap((app) => {
+      const name = credentials.appById(app)?.name ?? ""
+      return streamRules.list(app).map((rule) => ({ app, name, ...rule }))
+    }),
+    matches: streams.matches().slice(0, shown).map(({ at, ...match }) => ({ at: iso(at), ...match })),
+    ...loadOf(sandbox)
+  }
+}
+
+/** What the streams show of now. */
+export type Overview = ReturnType<typeof overview>
+
+/** The calls. */
+export const endpoints: Readonly<Record<string, Endpoint>> = {
+  "GET /streams": call(overview),
+  "DELETE /streams/:id": attempt((sandbox, { disconnectType, id = "" }) =>
+    sandbox.streams.disconnect(id, disconnectType) ? Effect.succeed(overview(sandbox)) : Effect.fail(Problem.noRoute())
+  ),
+  "POST /streams/events": told(
+    Schema.Struct({
+      endpoint: Schema.Literals(names),
+      id: Schema.NonEmptyString,
+      data: Schema.Record(Schema.String, Schema.Json)
+    }),
+    ({ streams }, { data, endpoint, id }) => {
+      streams.tell(endpoint, { id, data })
+      return {}
+    }
+  ),
+  "POST /ledger": call(({ streams }) => {
+    streams.record()
+    return streams.ledger()
+  }),
+  "GET /ledger": call(({ streams }) => streams.ledger()),
+  "GET /load": call(loadOf),
+  "POST /load": told(
+    Schema.Struct({
+      perSecond: Schema.Finite.check(
+        Schema.makeFilter((perSecond) => Load.isRate(perSecond) || "must be more than 0, and 100000 at most")
+      ),
+      seed: Schema.optional(Schema.Int),
+      posts: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)))
+    }),
+    (sandbox, options) => {
+      sandbox.load(options)
+      return loadOf(sandbox)
+    }
+  ),
+  "DELETE /load": call((sandbox) => {
+    sandbox.loading?.stop()
+    return loadOf(sandbox)
+  })
+}

@@ -1,0 +1,111 @@
+/** The console: a page to look into a sandbox and to send it requests. It asks for the admin token. */
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Redacted from "effect/Redacted"
+import * as Crypto from "node:crypto"
+import { readdirSync, readFileSync } from "node:fs"
+import { extname } from "node:path"
+import * as Problem from "../http/Problem.ts"
+import { urlOf } from "../http/RequestTarget.ts"
+
+/** Where the page is. */
+export const path = "/console"
+
+/**
+ * The address that opens the page without asking for the token, which stands in the fragment: browsers do not send it.
+ * Whoever has it owns the sandbox.
+ */
+export const urlWith = (baseUrl: string, adminToken: Redacted.Redacted): string =>
+  `${baseUrl}${path}#token=${encodeURIComponent(Redacted.value(adminToken))}`
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  // Previews of media, and the empty icon of the page.
+  "img-src 'self' data:",
+  "media-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'"
+].join("; ")
+
+const headers = {
+  "content-security-policy": policy,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  // Asked for again each time, and answered with 304: another version may have taken the port.
+  "cache-control": "no-cache"
+}
+
+/** What a browser is told that a file is, by the end of its name. */
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".mjs": "text/javascript; charset=utf-8"
+}
+
+interface Asset {
+  readonly bytes: Uint8Array
+  readonly type: string
+  readonly etag: string
+}
+
+let assets: ReadonlyMap<string, Asset> | undefined
+
+/** The files by name: among the sources, built or not, and in a single executable inside it. */
+const files = (): ReadonlyArray<readonly [file: string, bytes: Uint8Array]> => {
+  // Not imported: a Node that cannot make such executables has less of it.
+  const sea = process.getBuiltinModule("node:sea")
+  if (sea.isSea()) {
+    const inside = "console/"
+    return sea.getAssetKeys()
+      .filter((key) => key.startsWith(inside))
+      .map((key) => [key.slice(inside.length), new Uint8Array(sea.getRawAsset(key))])
+  }
+  const folder = new URL("../../src/console/", import.meta.url)
+  return readdirSync(folder).map((file) => [file, readFileSync(new URL(file, folder))])
+}
+
+/** The files as they were when the first of them was asked for. */
+const load = (): ReadonlyMap<string, Asset> => {
+  if (assets !== undefined) return assets
+  assets = new Map(
+    files().flatMap(([file, bytes]) => {
+      const type = types[extname(file)]
+      if (type === undefined) return []
+      return [[file === "page.html" ? path : `${path}/${file}`, {
+        bytes,
+        type,
+        etag: `"${Crypto.hash("sha256", bytes, "base64url")}"`
+      }]]
+    })
+  )
+  return assets
+}
+
+/** Whether a request is for the page or its parts. */
+export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean =>
+  url === path || url.startsWith(`${path}/`) || url.startsWith(`${path}?`)
+
+/** Answers with the page and its parts. */
+export const answer = (
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.sync(() => {
+    const asset = load().get(urlOf(request)?.pathname ?? "")
+    if (asset === undefined || (request.method !== "GET" && request.method !== "HEAD")) {
+      return Problem.response(Problem.noRoute())
+    }
+    const { bytes, etag, type } = asset
+    const known = request.headers["if-none-match"]?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? []
+    return known.includes(etag) || known.includes("*")
+      ? HttpServerResponse.empty({ status: 304, headers: { ...headers, etag } })
+      : HttpServerResponse.uint8Array(bytes, { contentType: type, headers: { ...headers, etag } })
+  })

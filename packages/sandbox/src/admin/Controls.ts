@@ -1,0 +1,217 @@
+/** What one needs to use a sandbox, and what one can make it do: plain calls, as its state is synchronous. */
+import type { WireName } from "@postwire/core/schema/WireName"
+import * as Wire from "@postwire/core/wire/Wire"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { randomBytes } from "node:crypto"
+import * as Nonces from "../auth/Nonces.ts"
+import * as Secrets from "../auth/Secrets.ts"
+import * as Faults from "../faults/Faults.ts"
+import type { Fixtures } from "../fixtures/Fixtures.ts"
+import * as Arrangement from "../fixtures/index.ts"
+import * as ServiceClock from "../http/ServiceClock.ts"
+import * as Journal from "../journal/Journal.ts"
+import * as Bill from "../limits/Bill.ts"
+import * as RateLimits from "../limits/RateLimits.ts"
+import * as Usage from "../limits/Usage.ts"
+import * as Seed from "../seed/Seed.ts"
+import type * as Service from "../service/Service.ts"
+import { Store, StoreUnavailable } from "../store/Store.ts"
+import * as Hub from "../streams/Hub.ts"
+import * as Load from "../streams/Load.ts"
+import type * as Streams from "../streams/Streams.ts"
+import * as Budget from "./Budget.ts"
+import * as Grants from "./Grants.ts"
+import type { Options, Population } from "./Options.ts"
+import { populate, type Template } from "./Population.ts"
+
+/** The state of a sandbox, what one needs to use it, and what one can make it do. */
+export interface Controls extends Fixtures {
+  /** The address; over a connection with its port. */
+  readonly baseUrl: string
+  /** What it speaks: all wires, or the one of the option `wire`. */
+  readonly wires: ReadonlyArray<WireName>
+  /** What the seed made: the user ada and credentials of every form. */
+  readonly seeded: Seed.Seeded
+  readonly store: Store["Service"]
+  readonly clock: ServiceClock.ServiceClock
+  readonly faults: Faults.Faults
+  readonly journal: Journal.Journal
+  /** What was asked, oldest first: the entries of the journal. */
+  readonly requests: ReadonlyArray<Journal.Entry>
+  readonly budget: Budget.Budget
+  /** What apps were charged, in dollars. */
+  readonly bill: Bill.Bill
+  /** Who is connected to which stream, and what was sent. */
+  readonly streams: Omit<Streams.Hub, "connect" | "clear">
+  /** Makes posts from now on, so many a second by the clock, until it is stopped or there are as many as wanted. */
+  readonly load: (options: Load.Options) => Load.Load
+  /** The latest load. */
+  readonly loading: Load.Load | undefined
+  /** What users have allowed apps. */
+  readonly grants: Grants.Grants
+  /** Lets a program use `/_sandbox`. */
+  readonly adminToken: Redacted.Redacted
+  /** The state as the bytes of an SQLite file, which `restore` takes and `file` can be. */
+  readonly snapshot: () => Uint8Array
+  /**
+   * Puts the state of a snapshot in the place of this one; throws when it is none. What is in no snapshot begins anew:
+   * faults, budget and, unless it is kept, the journal. The clock goes on.
+   */
+  readonly restore: (snapshot: Uint8Array, options?: { readonly keepJournal?: boolean | undefined }) => void
+  /**
+   * Begins anew as the sandbox was made, or with another population. Credentials of another seed are others. What
+   * `user`, `app` and `ada` gave before stands for nothing any more.
+   */
+  readonly reset: (population?: Population) => void
+}
+
+/** Makes the controls and what they control: the parts of a service. */
+export const make = Effect.fnUntraced(function*(
+  options: Options,
+  { baseUrl, template }: { readonly baseUrl: () => string; readonly template?: Template | undefined }
+) {
+  const store = yield* Store
+  const { faults: faulty = 0, seed = 1 } = options
+  const clock = yield* ServiceClock.make(options.start)
+  const adminToken = options.adminToken ?? Redacted.make(randomBytes(24).toString("base64url"))
+  const faults = Faults.make(seed)
+  const journal = Journal.make()
+  const limits = RateLimits.make()
+  const postCap = RateLimits.postCap(options.postCap ?? 10_000_000)
+  const usage = Usage.make()
+  const nonces = Nonces.make()
+  const bill = Bill.make({ store, now: clock.now, cap: options.spendCap })
+  if (faulty > 0) faults.add({ probability: faulty })
+  const makeLoad = yield* Load.make({ store, now: clock.now })
+  let loading: Load.Load | undefined
+
+  let epoch = 0
+  let population: Population = options
+  let seeded = yield* Effect.try({
+    try: () =>
+      template === undefined
+        ? populate(store, population, clock.now())
+        : store.restore(template.snapshot, () => template.seeded),
+    catch: (cause) => new StoreUnavailable({ file: options.file ?? ":memory:", cause })
+  })
+  const fixtures = Arrangement.make({ store, clock, seeded: () => seeded, baseUrl })
+  const budget = Budget.make({
+    limits,
+    postCap,
+    now: clock.now,
+    appId: () => store.credentials.appByConsumerKey(seeded.consumerKey)?.id,
+    userId: () => seeded.ada.id,
+    clear: () => {
+      limits.clear()
+      postCap.clear()
+      usage.clear()
+    }
+  })
+  const streams = yield* Hub.make({
+    store,
+    now: clock.now,
+    seed,
+    maxConnections: options.streamConnections ?? 1,
+    maxRules: options.streamRules ?? 1_000
+  })
+  const grants = Grants.make({ store, now: clock.now, seeded: () => seeded })
+  const forget = (): void => {
+    epoch++
+    loading?.stop()
+    loading = undefined
+    streams.clear()
+    budget.clear()
+    nonces.clear()
+    bill.setCap(options.spendCap)
+    faults.clear()
+    if (faulty > 0) faults.add({ probability: faulty })
+  }
+
+  const controls: Controls = {
+    user: fixtures.user,
+    app: fixtures.app,
+    get ada() {
+      return fixtures.ada
+    },
+    get settings() {
+      return fixtures.settings
+    },
+    get requests() {
+      return journal.entries()
+    },
+    get baseUrl() {
+      return baseUrl()
+    },
+    wires: options.wire === undefined ? Wire.names : [options.wire],
+    get seeded() {
+      return seeded
+    },
+    store,
+    clock,
+    faults,
+    journal,
+    budget,
+    bill,
+    streams,
+    load: (options) => {
+      loading?.stop()
+      return loading = makeLoad(options)
+    },
+    get loading() {
+      return loading
+    },
+    grants,
+    adminToken,
+    snapshot: store.snapshot,
+    restore: (snapshot, { keepJournal = false } = {}) => {
+      seeded = store.restore(snapshot, (next) => {
+        next.verify()
+        // A snapshot of another population: the credentials of this one get to work on it too.
+        return Seed.isIn(next, seeded) ? seeded : populate(next, population, clock.now())
+      })
+      forget()
+      if (!keepJournal) journal.clear()
+    },
+    reset: (other = {}) => {
+      const next = { ...options, ...other }
+      const back = clock.mark()
+      // What it begins with does not happen to anybody.
+      loading?.stop()
+      streams.clear()
+      try {
+        if (next.start === undefined) clock.reset()
+        else clock.set(next.start)
+        seeded = store.transaction(() => {
+          store.clear()
+          return populate(store, next, clock.now())
+        })
+      } catch (error) {
+        back()
+        throw error
+      }
+      population = next
+      fixtures.clear()
+      forget()
+      journal.clear()
+    }
+  }
+  const parts: Omit<Service.Parts, "delivered"> = {
+    store,
+    clock,
+    faults,
+    journal,
+    limits,
+    postCap,
+    usage,
+    bill,
+    nonces,
+    streams,
+    secrets: Secrets.make(
+      () => store.credentials,
+      () => [adminToken, seeded.userBearerToken, seeded.appBearerToken]
+    ),
+    epoch: () => epoch
+  }
+  return { controls, parts }
+})

@@ -1,0 +1,190 @@
+/** The operations as plain data, for programs that make forms of them, and the requests that filled-in forms stand for. */
+import { aliases, catalogue, type Name } from "@postwire/core/Catalogue"
+import { type Definition, parametersOf, partsOf, routesOf } from "@postwire/core/schema/Definition"
+import * as ParameterRule from "@postwire/core/schema/ParameterRule"
+import * as Parameters from "@postwire/core/schema/Parameters"
+import * as Quota from "@postwire/core/schema/Quota"
+import type { WireName } from "@postwire/core/schema/WireName"
+import { prepare } from "@postwire/core/wire/RequestEncoder"
+import * as Wire from "@postwire/core/wire/Wire"
+import * as Effect from "effect/Effect"
+import * as Authentication from "../auth/Authentication.ts"
+import * as Problem from "../http/Problem.ts"
+
+/** A name or a route on each wire. */
+export type OnWires = { readonly [W in WireName]: string }
+
+/** One parameter of an operation. */
+export interface Parameter {
+  readonly name: string
+  readonly place: "path" | "query" | "body"
+  readonly kind: Parameters.Kind
+  readonly required: boolean
+  /** What its text must be, bounds included, in words. */
+  readonly rule: string
+  readonly bounds: Parameters.Bounds | undefined
+  readonly values: ReadonlyArray<string> | undefined
+  /** Whether other values than the known ones may be given. */
+  readonly open: boolean
+  readonly default: number | string | undefined
+  /** Whether it names fields or expansions. */
+  readonly selector: boolean
+  /** Its key in the query, or its position in the body. */
+  readonly key: OnWires
+}
+
+/** One operation. */
+export interface Operation {
+  readonly name: Name
+  readonly summary: string
+  readonly effect: Definition["effect"]
+  /** Method and path; of several, each goes with the parameter that selects it. */
+  readonly routes: ReadonlyArray<OnWires & { readonly selectedBy: string }>
+  readonly parameters: ReadonlyArray<Parameter>
+  /** Rules across parameters, in words. */
+  readonly rules: ReadonlyArray<string>
+  readonly credentials: ReadonlyArray<Authentication.Caller["form"]>
+  /** The parameter that takes the token of a page. */
+  readonly pageToken: string | undefined
+  /** What a user's OAuth 2.0 token must have been given for. */
+  readonly scopes: Definition["scopes"]
+  /** How often it may be called, in words. */
+  readonly limits: string | undefined
+}
+
+const describe = (name: Name): Operation => {
+  const definition: Definition = catalogue[name].definition
+  const { alternatives, paging, rules = [] } = definition
+  return {
+    name,
+    summary: definition.summary,
+    effect: definition.effect,
+    routes: routesOf(definition).map(([selectedBy, route]) => {
+      const [method, path] = partsOf(route)
+      return { selectedBy, ...onWires((wire) => `${method} ${wire.path(path)}`) }
+    }),
+    parameters: (["path", "query", "body"] as const).flatMap((place) =>
+      Object.entries(definition[place] ?? {}).map(([name, parameter]) => ({
+        name,
+        place,
+        kind: parameter.kind,
+        required: parameter.required,
+        rule: ruleOf(parameter),
+        bounds: parameter.bounds,
+        values: parameter.values,
+        open: parameter.open ?? false,
+        default: parameter.default,
+        selector: Parameters.isSelector(name),
+        key: keyOf(definition, place, name)
+      }))
+    ),
+    rules: [...(alternatives === undefined ? [] : [alternatives]), ...rules].map(ParameterRule.format),
+    credentials: Authentication.formsOf(definition),
+    pageToken: paging?.token,
+    scopes: definition.scopes,
+    limits: Quota.format(definition.limits)
+  }
+}
+
+/** The rule without what programs may give instead of text. */
+const ruleOf = (parameter: Parameters.AnyParameter): string =>
+  Parameters.describe(parameter)
+    .replace("a Date, a DateTime or an RFC 3339 string such as", "a time such as")
+    .replace(", as a string, a bigint or a safe integer", "")
+    .replace(", as a list or as one string with commas", ", with commas")
+    .replace("a list of names, or one string of names separated by commas", "names separated by commas")
+
+const keyOf = (definition: Definition, place: Parameter["place"], name: string): OnWires => {
+  if (place === "query") return onWires((wire) => wire.queryKey(definition, Parameters.queryKey(name)))
+  const position = place === "body" ? definition.at?.[name] ?? name : name
+  return onWires((wire) => wire.bodyKey(position))
+}
+
+const onWires = (say: (wire: Wire.Wire) => string): OnWires => ({
+  neutral: say(Wire.named.neutral),
+  x: say(Wire.named.x),
+  "x-2026-02": say(Wire.named["x-2026-02"])
+})
+
+/** Every operation, by name. */
+export const operations = (): ReadonlyArray<Operation> =>
+  (Object.keys(catalogue) as Array<keyof typeof catalogue>)
+    .filter((name): name is Name => !(name in aliases))
+    .map(describe)
+
+/** A request without its authorization. */
+export interface Request {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  readonly body: string | undefined
+  /** Of a body that has files: its parts in their order. A file is that of a parameter. */
+  readonly parts?: ReadonlyArray<{ readonly name: string } & ({ readonly text: string } | { readonly file: string })>
+}
+
+/** The request of an operation whose parameters are texts, as people type them. Bounds are left to the service. */
+export const requestOf = (
+  name: Name,
+  texts: Readonly<Record<string, string>>,
+  wire: WireName,
+  identity: string
+): Effect.Effect<Request, Problem.Problem> => {
+  const definition: Definition = catalogue[name].definition
+  const known = new Map(Object.entries(parametersOf(definition)))
+  /** What stands for the files, which are not here. */
+  const files = new Map<unknown, string>()
+  const parameters = Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => {
+      const parameter = known.get(name)
+      if (parameter === undefined) return [name, text]
+      if (parameter.kind === "bytes") {
+        const bytes = new Uint8Array(1)
+        files.set(bytes, name)
+        return [name, bytes]
+      }
+      if (parameter.kind === "json") return [name, jsonOf(text)]
+      // Lists of a body are arrays; everything else may be text.
+      const isArray = parameter.kind === "list" && definition.body?.[name] !== undefined
+      if (isArray) return [name, linesOf(text)]
+      return [name, parameter.open === true ? namesOf(parameter, text) : Parameters.fromText(parameter, text)]
+    })
+  )
+  const prepared = prepare(definition, parameters, Wire.named[wire], { checks: "identifiers" })
+  if ("_tag" in prepared) {
+    const at = prepared._tag === "InvalidParameters" ? [prepared.parameter] : prepared.parameters
+    return Effect.fail(
+      Problem.invalidRequest(prepared.message, Object.fromEntries(at.map((name) => [name, texts[name] ?? ""])))
+    )
+  }
+  const { body, identityAt, method, path, query } = prepared
+  const whole = identityAt === undefined ? path : path.slice(0, identityAt) + identity + path.slice(identityAt)
+  const request = { method, path: query === "" ? whole : `${whole}?${query}` }
+  return Effect.succeed(
+    typeof body !== "object" ? { ...request, body } : {
+      ...request,
+      body: undefined,
+      parts: body.parts.map((part) =>
+        "text" in part ? part : { name: part.name, file: files.get(part.bytes) ?? part.name }
+      )
+    }
+  )
+}
+
+/** Objects are written as JSON. Text that is none is told by the rule of the parameter. */
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** The names of an open parameter. A form offers those that are known: another one is meant as it is. */
+const namesOf = ({ kind, values = [] }: Parameters.AnyParameter, text: string) => {
+  const nameOf = (name: string) => values.includes(name) ? name : { unlisted: name }
+  return kind === "list" ? text.split(",").map((name) => nameOf(name.trim())) : nameOf(text)
+}
+
+/** One item per line, or separated by commas when there is one line only. */
+const linesOf = (text: string): ReadonlyArray<string> =>
+  text.trim().split(text.trim().includes("\n") ? "\n" : ",").map((item) => item.trim())

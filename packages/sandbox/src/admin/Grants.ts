@@ -1,0 +1,97 @@
+/** What users have allowed apps: made without a page, looked at, revoked. */
+import * as Scopes from "@postwire/core/schema/Scopes"
+import type * as Redacted from "effect/Redacted"
+import type { Seeded } from "../seed/Seed.ts"
+import type { App } from "../store/Credentials.ts"
+import { type Grant, maximumListed } from "../store/Grants.ts"
+import type { Store } from "../store/Store.ts"
+
+/** A grant, with the app and the user by their names. Instants are in milliseconds since the epoch. */
+export interface GrantEntry extends Omit<Grant, "appId" | "userId"> {
+  readonly app: Pick<App, "id" | "name"> & { readonly clientId: string }
+  readonly user: { readonly id: string; readonly username: string }
+}
+
+/** A grant to be. */
+export interface GrantOptions {
+  /** By its id or its client id. Default: the app of the seed that has no secret. */
+  readonly app?: string | undefined
+  /** By id or username. Default: ada. */
+  readonly user?: string | undefined
+  /** Neutral, or as X calls them. Default: all. */
+  readonly scopes?: ReadonlyArray<string> | undefined
+}
+
+/** What a login brings. */
+export interface MadeGrant {
+  readonly id: string
+  readonly app: GrantEntry["app"]
+  readonly user: GrantEntry["user"]
+  readonly scopes: ReadonlyArray<string>
+  readonly accessToken: Redacted.Redacted
+  /** Only with the scope `offline.access`. */
+  readonly refreshToken: Redacted.Redacted | undefined
+  /** In milliseconds since the epoch. */
+  readonly expiresAt: number
+}
+
+/** The grants of one service. */
+export interface Grants {
+  /** Signs a user in with OAuth 2.0, and ends the earlier login with the same app. Throws when there is no such thing. */
+  readonly make: (grant?: GrantOptions) => MadeGrant
+  /** The latest 1,000, newest first, also those that have ended. Their tokens are not in it. */
+  readonly list: () => ReadonlyArray<GrantEntry>
+  /** Ends a grant as its user would; nothing when there is no such grant. */
+  readonly revoke: (id: string) => GrantEntry | undefined
+}
+
+/** The grants of a store. */
+export const make = (
+  { now, seeded, store }: {
+    readonly store: Store["Service"]
+    readonly now: () => number
+    readonly seeded: () => Seeded
+  }
+): Grants => {
+  const { credentials, grants, users } = store
+  const appOf = ({ client, id, name }: App): GrantEntry["app"] => ({ id, name, clientId: client.id })
+  const entryOf = ({ appId, userId, ...grant }: Grant): GrantEntry => {
+    const app = credentials.appById(appId)
+    return {
+      ...grant,
+      app: app === undefined ? { id: appId, name: "", clientId: "" } : appOf(app),
+      user: { id: userId, username: users.byId(userId)?.username ?? "" }
+    }
+  }
+  return {
+    make: ({ app: named = seeded().publicClient.id, scopes = Scopes.scopes, user: who = seeded().ada.id } = {}) => {
+      const app = credentials.appById(named) ?? credentials.appByClientId(named)
+      if (app === undefined) throw new RangeError(`There is no app ${named}`)
+      const user = users.byUsername(who) ?? users.byId(who)
+      if (user === undefined) throw new RangeError(`There is no user ${who}`)
+      const unknown = scopes.filter((scope) => Scopes.fromWire(scope).length === 0 || scope.includes(" "))
+      if (unknown.length > 0) throw new RangeError(`There is no scope ${unknown.join(", ")}`)
+      const { accessToken, expiresAt, grantId, refreshToken } = grants.open({
+        app,
+        userId: user.id,
+        scope: scopes.join(" "),
+        now: now()
+      })
+      return {
+        id: grantId,
+        app: appOf(app),
+        user: { id: user.id, username: user.username },
+        scopes,
+        accessToken,
+        refreshToken,
+        expiresAt
+      }
+    },
+    list: () => grants.list(maximumListed).map(entryOf),
+    revoke: (id) => {
+      grants.end(id, "revoked", now())
+      const grant = grants.byId(id)
+      return grant && entryOf(grant)
+    }
+  }
+}

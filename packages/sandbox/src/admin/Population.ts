@@ -1,0 +1,47 @@
+/** The state that a sandbox begins with. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Seed from "../seed/Seed.ts"
+import { type State, Store } from "../store/Store.ts"
+import { InvalidOption, type Population, type ServerOptions } from "./Options.ts"
+
+/** A store with its seed: made as a whole or not at all, unless it is there already. `now` is in milliseconds. */
+export const populate = (state: State, { posts = 1_000, seed = 1, start }: Population, now: number): Seed.Seeded => {
+  if (!Seed.isSize(posts)) throw new InvalidOption({ option: "posts", rule: `must be ${Seed.size}` })
+  const options: Seed.Options = { seed, posts, start: start === undefined ? now : Number(start) }
+  return state.transaction(() => Seed.existing(state, options) ?? Seed.run(state, options))
+}
+
+/** A state that was made before, to copy. */
+export interface Template {
+  readonly snapshot: Uint8Array
+  readonly seeded: Seed.Seeded
+}
+
+const maxTemplates = 8
+
+/** The copy of a larger state would take too much memory. */
+const maxTemplatePosts = 20_000
+
+/** How long a state that began in the present can still be one that begins now. */
+const templateMillis = 600_000
+
+/** By population; `expires` is in milliseconds since the epoch. */
+const templates = new Map<string, Template & { readonly expires: number }>()
+
+/** The template of valid options, made once per process; none where each sandbox has to make its own state. */
+export const templateOf = Effect.fnUntraced(function*({ file, posts = 1_000, seed = 1, start }: ServerOptions) {
+  // A file may hold a state already.
+  if (file !== undefined || posts > maxTemplatePosts) return undefined
+  const now = yield* Clock.currentTimeMillis
+  const key = JSON.stringify([seed, posts, start === undefined ? null : Number(start)])
+  const known = templates.get(key)
+  if (known !== undefined && known.expires > now) return known
+  const made = yield* Effect.scoped(Effect.map(Store.open({ file: ":memory:" }), (store) => {
+    const seeded = store.transaction(() => Seed.run(store, { seed, posts, start: Number(start ?? now) }))
+    return { snapshot: store.snapshot(), seeded, expires: start === undefined ? now + templateMillis : Infinity }
+  }))
+  if (templates.size >= maxTemplates) templates.clear()
+  templates.set(key, made)
+  return made
+})

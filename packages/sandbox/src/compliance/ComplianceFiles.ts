@@ -1,0 +1,98 @@
+/** The addresses of compliance jobs: whoever knows one sends the ids, or fetches the results. They answer as a store of files does. */
+import * as ByteSize from "effect/ByteSize"
+import * as Effect from "effect/Effect"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Stream from "effect/Stream"
+import { isSame } from "../auth/Authentication.ts"
+import * as Problem from "../http/Problem.ts"
+import { urlOf } from "../http/RequestTarget.ts"
+import { rangeOf } from "../media/MediaFiles.ts"
+import type { Job } from "../store/ComplianceJobs.ts"
+import type { Store } from "../store/Store.ts"
+import * as ComplianceJobs from "./ComplianceJobs.ts"
+
+/** Whether a request is for such an address. */
+export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean => url.startsWith(ComplianceJobs.root)
+
+/** The longest text of ids, in bytes. */
+const maxBytes = 64 * 1_048_576
+
+/** Takes the ids of jobs, and gives their results, all of them or a range. */
+export const make = ({ complianceJobs }: Store["Service"], now: () => number) => {
+  const take = Effect.fnUntraced(function*(job: Job, request: HttpServerRequest.HttpServerRequest) {
+    const at = now()
+    // The address is signed for this type.
+    if (request.headers["content-type"] !== "text/plain") return refuse("SignatureDoesNotMatch")
+    if (at >= job.created_at + ComplianceJobs.uploadMillis) return refuse("ExpiredToken")
+    const bytes = yield* request.arrayBuffer.pipe(
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
+      Effect.option
+    )
+    if (bytes._tag === "None" || bytes.value.byteLength > maxBytes) return refuse("EntityTooLarge")
+    const ids = new TextDecoder().decode(bytes.value).split(/\r?\n/).filter((line) => line !== "")
+    const wrong = ids.findIndex((id) => !/^\d{1,19}$/.test(id))
+    complianceJobs.upload(job.id, {
+      ids: wrong < 0 ? ids : [],
+      failure: wrong < 0 ? undefined : `Line ${wrong + 1} is no id.`,
+      at,
+      readyAt: at + ComplianceJobs.processingMillis(ids.length)
+    })
+    return HttpServerResponse.empty({ status: 200 })
+  })
+
+  const give = (job: Job, request: HttpServerRequest.HttpServerRequest) => {
+    const at = now()
+    if (at >= job.created_at + ComplianceJobs.downloadMillis) return refuse("ExpiredToken")
+    if (ComplianceJobs.statusOf(job, at) !== "complete") return refuse("NoSuchKey")
+    const { id, size, uploaded_at } = job
+    const range = rangeOf(request.headers["range"], size)
+    const headers = { etag: `"${id}-${uploaded_at}"`, "accept-ranges": "bytes", "cache-control": "no-store" }
+    if (range === "unsatisfiable") {
+      return HttpServerResponse.empty({ status: 416, headers: { ...headers, "content-range": `bytes */${size}` } })
+    }
+    const { end, start } = range ?? { start: 0, end: size }
+    return HttpServerResponse.stream(Stream.fromIterable(complianceJobs.read(id, start, end), { chunkSize: 1 }), {
+      status: range === undefined ? 200 : 206,
+      contentType: "application/octet-stream",
+      contentLength: end - start,
+      headers: range === undefined ? headers : { ...headers, "content-range": `bytes ${start}-${end - 1}/${size}` }
+    })
+  }
+
+  return (
+    request: HttpServerRequest.HttpServerRequest
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+    Effect.suspend(() => {
+      const url = urlOf(request)
+      const { file, id } = ComplianceJobs.namedBy(url?.pathname ?? "") ?? {}
+      const job = id === undefined ? undefined : complianceJobs.byId(id)
+      const key = file === "results" ? job?.download_key : job?.upload_key
+      if (job === undefined || key === undefined || !isSame(key, url?.searchParams.get("signature") ?? "")) {
+        return Effect.succeed(refuse("SignatureDoesNotMatch"))
+      }
+      if (file === "submission" && request.method === "PUT") return take(job, request)
+      return Effect.succeed(
+        file === "results" && request.method === "GET" ? give(job, request) : refuse("MethodNotAllowed")
+      )
+    }).pipe(
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError("The sandbox failed", defect), Problem.response(Problem.ofFailure(defect)))
+      )
+    )
+}
+
+const statuses = {
+  EntityTooLarge: 400,
+  ExpiredToken: 400,
+  MethodNotAllowed: 405,
+  NoSuchKey: 404,
+  SignatureDoesNotMatch: 403
+} as const
+
+const refuse = (code: keyof typeof statuses): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(`<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code></Error>`, {
+    status: statuses[code],
+    contentType: "application/xml"
+  })

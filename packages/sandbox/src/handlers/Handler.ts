@@ -1,0 +1,75 @@
+/** What a handler is: the request in the operation's own terms, and what it answers with. */
+import type { Catalogue, Name } from "@postwire/core/Catalogue"
+import type { Operation, Paged } from "@postwire/core/client/Operation"
+import type { Definition } from "@postwire/core/schema/Definition"
+import type { BytesInput } from "@postwire/core/schema/Parameters"
+import type { LiveOperation } from "@postwire/core/streams/StreamOperation"
+import type * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import type { Caller } from "../auth/Authentication.ts"
+import type { Behaviour } from "../faults/Faults.ts"
+import type { Problem } from "../http/Problem.ts"
+import type { PostCap } from "../limits/RateLimits.ts"
+import type { Usage } from "../limits/Usage.ts"
+import type { Reply } from "../projection/Reply.ts"
+import type { PageRequest } from "../store/Pages.ts"
+import type { Store } from "../store/Store.ts"
+import type { Hub } from "../streams/Streams.ts"
+
+/** A parameter as it arrives: lists as lists, instants as milliseconds, ids and texts as strings, bytes in memory. */
+type Received<T> = [T] extends [Schema.JsonObject | ReadonlyArray<object>] ? T
+  : [T] extends [BytesInput] ? Uint8Array<ArrayBuffer>
+  : Date extends T ? number
+  : ReadonlyArray<never> extends T ? ReadonlyArray<string>
+  : [T] extends [boolean] ? boolean
+  : [T] extends [number] ? number
+  : [T] extends [string] ? T
+  : string
+
+type Keys<P> = P extends unknown ? keyof P : never
+
+type At<P, K extends PropertyKey> = P extends { readonly [X in K]?: infer T } ? T : never
+
+type IsRequired<P, K extends PropertyKey> = P extends unknown
+  ? (P extends { readonly [X in K]: unknown } ? (undefined extends At<P, K> ? false : true) : false)
+  : never
+
+type ParametersIn<O> = O extends Paged<infer P, infer _R, infer _S, infer _E> ? P
+  : O extends Operation<infer P, infer _R, infer _S, infer _E> ? P
+  : O extends LiveOperation<infer P, infer _R, infer _S, infer _E> ? P
+  : never
+
+type Seen<P> =
+  & { readonly [K in Keys<P> as false extends IsRequired<P, K> ? never : K]: Received<NonNullable<At<P, K>>> }
+  & { readonly [K in Keys<P> as false extends IsRequired<P, K> ? K : never]?: Received<NonNullable<At<P, K>>> }
+
+/** The parameters of an operation as its handler sees them. */
+export type Parameters<N extends Name> = Seen<ParametersIn<Catalogue[N]>>
+
+/** One request to an operation. */
+export interface Call<P> {
+  readonly definition: Definition
+  readonly parameters: P
+  readonly caller: Caller
+  /** The service's time in milliseconds. */
+  readonly now: number
+  readonly store: Store["Service"]
+  readonly usage: Usage
+  readonly postCap: PostCap
+  readonly streams: Hub
+  /** The part of a listing that is asked for: as many as the request says, or else the declaration. */
+  readonly page: PageRequest
+  /** What becomes of the media that the request is about. */
+  readonly processing?: Behaviour["processing"]
+}
+
+/** Answers one operation. */
+export type Handler<N extends Name> = (call: Call<Parameters<N>>) => Effect.Effect<Reply, Problem>
+
+/** The operations that answer until somebody ends them. */
+export type LiveName = {
+  readonly [N in Name]: Catalogue[N] extends { readonly definition: { readonly live: unknown } } ? N : never
+}[Name]
+
+/** A handler for every operation that answers once: the compiler refuses a catalogue with one that has none. */
+export type Handlers = { readonly [N in Exclude<Name, LiveName>]: Handler<N> }

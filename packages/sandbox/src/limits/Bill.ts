@@ -1,0 +1,199 @@
+/**
+ * The bill: what apps are charged for the answers that they get, by the prices that the declarations name. A resource is
+ * charged once for an app and a UTC day; a refusal costs nothing, an answer that is lost on its way what it holds.
+ */
+import type { Name } from "@postwire/core/Catalogue"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Prices from "@postwire/core/spend/Prices"
+import type { Caller } from "../auth/Authentication.ts"
+import * as Problem from "../http/Problem.ts"
+import type * as Projection from "../projection/Projection.ts"
+import type { Answer as Charged, Charge, Resource } from "../store/Charges.ts"
+import type { Store } from "../store/Store.ts"
+import * as Usage from "./Usage.ts"
+
+/** What an app was charged for an operation on a day. */
+export interface Line extends Omit<Charge, "appId" | "micros"> {
+  readonly dollars: number
+}
+
+/** What one app was charged. */
+export interface Account {
+  readonly app: string
+  readonly name: string
+  /** In the current billing cycle. */
+  readonly dollars: number
+  /** Oldest day first. */
+  readonly lines: ReadonlyArray<Line>
+}
+
+/** The bill as it stands. */
+export interface Statement {
+  /** The day that the prices are of. */
+  readonly prices: string
+  /** The calendar month, UTC: its first day, and that of the next one. */
+  readonly cycle: { readonly from: string; readonly to: string }
+  /** The dollars that an app may spend in a cycle. */
+  readonly cap: number | undefined
+  /** What all apps were charged in all days. */
+  readonly dollars: number
+  readonly apps: ReadonlyArray<Account>
+}
+
+/** The bill, to look at and to limit. */
+export interface Bill {
+  readonly statement: () => Statement
+  /**
+   * Sets the dollars that each app may spend in a billing cycle, or takes that away. The request that passes it is answered
+   * in full; every later one is refused with 403 until the next cycle.
+   */
+  readonly setCap: (dollars: number | undefined) => void
+  /** Forgets what was charged. */
+  readonly clear: () => void
+}
+
+/** An answer that leaves. */
+export interface Answer {
+  readonly operation: Name
+  readonly definition: Definition
+  readonly caller: Caller
+  /** What the path of the request holds. */
+  readonly params: Readonly<Record<string, string | undefined>>
+  readonly resources: ReadonlyArray<Projection.Resource>
+  readonly parameters: Readonly<Record<string, unknown>>
+  /** What the handler answered with. */
+  readonly data: unknown
+  /** The service's time in milliseconds. */
+  readonly now: number
+  /** Whether it is more of an answer that was charged for before. */
+  readonly continues?: boolean
+}
+
+/** The bill as the service has it. */
+export interface Ledger extends Bill {
+  readonly charge: (answer: Answer) => void
+  /** The refusal of an app whose cap is reached. */
+  readonly refusal: (appId: string, now: number) => Problem.Problem | undefined
+}
+
+/** What a bill is of. */
+export interface Options {
+  readonly store: Store["Service"]
+  readonly cap: number | undefined
+  /** Milliseconds. */
+  readonly now: () => number
+  readonly prices?: Prices.Prices
+}
+
+/** Whether an amount can be a cap: dollars. */
+export const isCap = (dollars: number): boolean => dollars >= 0 && dollars <= 1e9
+
+const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
+
+/** The first day of the month and of the next one. */
+const cycleOf = (now: number): Statement["cycle"] => {
+  const [begin, end] = Usage.monthOf(now)
+  return { from: dayOf(begin), to: dayOf(end) }
+}
+
+/** The bill of a service. */
+export const make = ({ cap: given, now: clock, prices = Prices.current, store }: Options): Ledger => {
+  let cap = given
+  const { charges, credentials, posts } = store
+
+  const isOwned = ({ caller: { appId, userId }, params: { id } }: Answer): boolean =>
+    userId !== undefined && id === userId && credentials.ownerOf(appId) === userId
+
+  /** Of what a write answers: whether the post that was made has a link, or leads to messages. */
+  const hasLink = ({ data, parameters }: Answer): boolean =>
+    parameters["direct_message_deep_link"] !== undefined ||
+    typeof data === "object" && data !== null && "id" in data &&
+      posts.byId(String(data.id))?.entities?.urls !== undefined
+
+  const resourcesOf = (answer: Answer): ReadonlyArray<Resource> => {
+    const { definition: { price }, resources } = answer
+    if (price === "free" || "request" in price) return []
+    const owned = price.owned === true && isOwned(answer)
+    const main = owned
+      ? { row: `owned ${price.read}`, micros: prices.ownedRead }
+      : { row: price.read, micros: prices.read[price.read] }
+    return resources.flatMap(({ id, kind, place }) =>
+      place === "data"
+        ? [{ ...main, id }]
+        : prices.includes && (kind === "post" || kind === "user")
+        ? [{ row: kind, id, micros: prices.read[kind] }]
+        : []
+    )
+  }
+
+  const requestOf = (answer: Answer): number | undefined => {
+    const { price } = answer.definition
+    if (price === "free" || "read" in price) return undefined
+    const { request, withUrl = request } = price
+    return prices.request[withUrl !== request && hasLink(answer) ? withUrl : request]
+  }
+
+  const spent = (appId: string, now: number): number => {
+    const { from, to } = cycleOf(now)
+    return charges.between(appId, from, to)
+  }
+
+  /** What a disk could not take: reading goes on, and is charged when there is room. */
+  const owed: Array<Charged> = []
+  const settle = (): void => {
+    try {
+      for (let first = owed[0]; first !== undefined; first = owed[0]) {
+        charges.add(first)
+        owed.shift()
+      }
+    } catch (failure) {
+      if (!Problem.isOfDisk(failure)) throw failure
+    }
+  }
+
+  return {
+    charge: (answer) => {
+      owed.push({
+        appId: answer.caller.appId,
+        day: dayOf(answer.now),
+        operation: answer.operation,
+        request: requestOf(answer),
+        continues: answer.continues === true,
+        resources: resourcesOf(answer)
+      })
+      settle()
+    },
+    refusal: (appId, now) =>
+      cap === undefined || spent(appId, now) < Prices.microsOf(cap)
+        ? undefined
+        : Problem.spendCapReached(appId, cycleOf(now).to),
+    statement: () => {
+      settle()
+      const now = clock()
+      const all = charges.all()
+      return {
+        prices: prices.since,
+        cycle: cycleOf(now),
+        cap,
+        dollars: Prices.dollarsOf(all.reduce((sum, { micros }) => sum + micros, 0)),
+        apps: [...new Set(all.map(({ appId }) => appId))].map((app) => ({
+          app,
+          name: credentials.appById(app)?.name ?? "",
+          dollars: Prices.dollarsOf(spent(app, now)),
+          lines: all.filter(({ appId }) => appId === app).map(({ appId: _, micros, ...line }) => ({
+            ...line,
+            dollars: Prices.dollarsOf(micros)
+          }))
+        }))
+      }
+    },
+    setCap: (dollars) => {
+      if (dollars !== undefined && !isCap(dollars)) throw new RangeError("The cap must be dollars, from 0")
+      cap = dollars
+    },
+    clear: () => {
+      owed.length = 0
+      charges.clear()
+    }
+  }
+}

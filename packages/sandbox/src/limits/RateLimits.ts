@@ -1,0 +1,176 @@
+/**
+ * How much callers may ask for: requests per operation and credential in fixed windows of 15 minutes and of a day, one per
+ * second of some operations, and posts per project and month.
+ */
+import type { Name } from "@postwire/core/Catalogue"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Quota from "@postwire/core/schema/Quota"
+import type { Caller } from "../auth/Authentication.ts"
+
+/** What is counted: the requests of an operation. */
+type Operation = Pick<Definition, "name" | "limits" | "pace">
+
+/** Who is counted. */
+type Credential = Pick<Caller, "key" | "userId">
+
+/** The lengths of windows in milliseconds. */
+const lengths = { perWindow: Quota.windowMillis, perDay: 86_400_000 }
+
+/** More credentials of operations than this are not kept: those whose windows have ended go. */
+const maxRemembered = 10_000
+
+/** What a window announces. */
+export interface Announced {
+  readonly limit: number
+  readonly remaining: number
+  /** Milliseconds. */
+  readonly resetAt: number
+}
+
+/** A request that was counted. */
+export interface Counted {
+  /** Whether it was within all limits, and no sooner than the operation allows. */
+  readonly allowed: boolean
+  /** The window that is spent, or else the shortest; none where the operation has no limit. */
+  readonly announced: Announced | undefined
+}
+
+/** A window as it stands. */
+export interface Standing extends Announced {
+  readonly operation: Name
+  /** The `key` of the caller. */
+  readonly credential: string
+}
+
+/** The windows of one service. */
+export interface RateLimits {
+  /** Counts a request, unless it is refused. */
+  readonly count: (operation: Operation, credential: Credential, now: number) => Counted
+  /** The windows that have not ended. */
+  readonly standing: (now: number) => ReadonlyArray<Standing>
+  /** Leaves at most so many requests in the windows of an operation, which begin when there are none. */
+  readonly leave: (operation: Operation, credential: Credential, remaining: number, now: number) => void
+  readonly clear: () => void
+}
+
+interface Window {
+  readonly limit: number
+  readonly length: number
+  readonly resetAt: number
+  used: number
+}
+
+const announce = ({ limit, resetAt, used }: Window): Announced => ({ limit, remaining: limit - used, resetAt })
+
+const isSpent = ({ limit, used }: Window): boolean => used >= limit
+
+/** Whether a window has begun and not ended: one that lies ahead is of a clock that was set back since. */
+const isCurrent = ({ length, resetAt }: Window, now: number): boolean => resetAt > now && resetAt - length <= now
+
+/** Windows that begin with their first request. */
+export const make = (): RateLimits => {
+  interface Kept {
+    readonly operation: Name
+    readonly credential: string
+    readonly windows: Array<Window>
+    last: number
+  }
+  const kept = new Map<string, Kept>()
+  const keptOf = ({ limits, name }: Operation, { key: credential, userId }: Credential, now: number): Kept => {
+    const key = `${name} ${credential}`
+    let known = kept.get(key)
+    if (known === undefined) {
+      if (kept.size >= maxRemembered) {
+        for (const [other, { windows }] of kept) {
+          if (!windows.some((window) => isCurrent(window, now))) kept.delete(other)
+        }
+      }
+      const quota = Quota.of(limits, userId === undefined ? "app" : "user")
+      // What is served is in the catalogue.
+      known = { operation: name as Name, credential, windows: [], last: -Infinity }
+      for (const span of ["perWindow", "perDay"] as const) {
+        const limit = quota[span]
+        if (limit !== undefined) known.windows.push({ limit, length: lengths[span], resetAt: -Infinity, used: 0 })
+      }
+      kept.set(key, known)
+    }
+    for (const [i, window] of known.windows.entries()) {
+      if (!isCurrent(window, now)) known.windows[i] = { ...window, resetAt: now + window.length, used: 0 }
+    }
+    return known
+  }
+  return {
+    count: (operation, credential, now) => {
+      const { pace = 0 } = operation
+      const kept = keptOf(operation, credential, now)
+      const since = now - kept.last
+      const tooSoon = since >= 0 && since < pace
+      const spent = kept.windows.find(isSpent)
+      const allowed = spent === undefined && !tooSoon
+      if (allowed) {
+        for (const window of kept.windows) window.used++
+        kept.last = now
+      }
+      const announced = spent ?? kept.windows[0]
+      return { allowed, announced: announced && announce(announced) }
+    },
+    standing: (now) =>
+      [...kept.values()].flatMap(({ credential, operation, windows }) =>
+        windows.filter((window) => isCurrent(window, now)).map((window) => ({
+          operation,
+          credential,
+          ...announce(window)
+        }))
+      ),
+    leave: (operation, credential, remaining, now) => {
+      for (const window of keptOf(operation, credential, now).windows) {
+        window.used = window.limit - Math.min(Math.max(remaining, 0), window.limit)
+      }
+    },
+    clear: () => kept.clear()
+  }
+}
+
+/** The headers that announce a window. Nothing announces the request per second. */
+export const headers = (window: Announced | undefined): Record<string, string> =>
+  window === undefined ? {} : {
+    "x-rate-limit-limit": String(window.limit),
+    "x-rate-limit-remaining": String(window.remaining),
+    "x-rate-limit-reset": String(Math.ceil(window.resetAt / 1000))
+  }
+
+/** What a project has read of the posts that it may read in a month. */
+export interface Usage {
+  readonly project: string
+  readonly posts: number
+  readonly maximum: number
+}
+
+/** How many posts projects have read. */
+export interface PostCap {
+  readonly maximum: number
+  /** Whether a project has read all that it may in the month of `now`. */
+  readonly isSpent: (project: string, now: number) => boolean
+  readonly add: (project: string, posts: number, now: number) => void
+  /** What projects have read in the month of `now`. */
+  readonly usage: (now: number) => ReadonlyArray<Usage>
+  readonly clear: () => void
+}
+
+/** A cap of so many posts per project and calendar month (UTC). The page that reaches it is still answered in full. */
+export const postCap = (maximum: number): PostCap => {
+  const used = new Map<string, { readonly month: string; readonly posts: number }>()
+  const of = (project: string, now: number): number => {
+    const entry = used.get(project)
+    return entry?.month === monthOf(now) ? entry.posts : 0
+  }
+  return {
+    maximum,
+    isSpent: (project, now) => of(project, now) >= maximum,
+    add: (project, posts, now) => void used.set(project, { month: monthOf(now), posts: of(project, now) + posts }),
+    usage: (now) => [...used.keys()].map((project) => ({ project, posts: of(project, now), maximum })),
+    clear: () => used.clear()
+  }
+}
+
+const monthOf = (now: number): string => new Date(now).toISOString().slice(0, 7)

@@ -1,0 +1,114 @@
+/** The addresses of media: whoever knows one gets the bytes, as from the service, by program or by browser. */
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Stream from "effect/Stream"
+import * as Problem from "../http/Problem.ts"
+import { urlOf } from "../http/RequestTarget.ts"
+import type { Store } from "../store/Store.ts"
+import type { Content } from "../store/Uploads.ts"
+import * as Processing from "./Processing.ts"
+
+/** Where the addresses begin. */
+const root = "/media/"
+
+/** The path of media: its key, and the end of a name that tells its type. */
+export const pathOf = (mediaKey: string, mediaType: string): string =>
+  `${root}${mediaKey}.${extensions.get(mediaType) ?? "bin"}`
+
+/** The path of a file in a message: the ids of both, and the name of the file. */
+export const inMessage = (path: string, messageId: string): string =>
+  path.replace(/^\/media\/(\d+_(\d+)\.\w+)$/, `${root}dm/${messageId}/$2/$1`)
+
+/** What a browser shows. Everything else is handed out to be kept. */
+const extensions: ReadonlyMap<string, string> = new Map([
+  ["image/jpeg", "jpg"],
+  ["image/png", "png"],
+  ["image/gif", "gif"],
+  ["image/webp", "webp"],
+  ["video/mp4", "mp4"],
+  ["video/quicktime", "mov"],
+  ["video/webm", "webm"]
+])
+
+/** Whether a request is for media. */
+export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean => url.startsWith(root)
+
+/** Answers with the bytes of media that are ready, all of them or a range. */
+export const make = (store: Store["Service"], now: () => number) =>
+(
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.sync(() => {
+    const path = (urlOf(request)?.pathname ?? "").replace(/dm\/\d+\/\d+\//, "")
+    const key = path.slice(root.length).replace(/\.\w+$/, "")
+    const id = key.slice(key.indexOf("_") + 1)
+    const upload = store.uploads.byId(id)
+    const type = upload?.media_type
+    if (
+      upload === undefined || type === undefined || Processing.stateOf(upload, now()) !== "succeeded" ||
+      path !== pathOf(key, type) || store.attachments.mediaByKeys([key]).length === 0 ||
+      (request.method !== "GET" && request.method !== "HEAD")
+    ) return Problem.response(Problem.noRoute())
+    const content = store.uploads.content(id)
+    const { size } = content
+    const range = rangeOf(request.headers["range"], size)
+    const headers = { ...safety(type, path.slice(root.length)), "accept-ranges": "bytes" }
+    if (range === "unsatisfiable") {
+      return HttpServerResponse.empty({ status: 416, headers: { ...headers, "content-range": `bytes */${size}` } })
+    }
+    const { end, start } = range ?? { start: 0, end: size }
+    const options = {
+      status: range === undefined ? 200 : 206,
+      contentType: extensions.has(type) ? type : "application/octet-stream",
+      contentLength: end - start,
+      headers: range === undefined ? headers : { ...headers, "content-range": `bytes ${start}-${end - 1}/${size}` }
+    }
+    return request.method === "HEAD"
+      ? HttpServerResponse.stream(Stream.empty, options)
+      : HttpServerResponse.stream(streamOf(content, start, end), options)
+  }).pipe(
+    Effect.catchDefect((defect) =>
+      Effect.as(Effect.logError("The sandbox failed", defect), Problem.response(Problem.ofFailure(defect)))
+    )
+  )
+
+/** A file as an answer. */
+export const response = (
+  { content, type }: { readonly content: Content; readonly type: string }
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.stream(streamOf(content, 0, content.size), {
+    contentType: type,
+    contentLength: content.size,
+    headers: { "x-content-type-options": "nosniff" }
+  })
+
+/** A segment at a time, and the next one when the last has gone. */
+const streamOf = (content: Content, start: number, end: number): Stream.Stream<Uint8Array> =>
+  Stream.fromIterable(content.read(start, end), { chunkSize: 1 })
+
+/** Strangers' bytes at the address of the console: they are what they are said to be, run nothing, and load nothing. */
+const safety = (type: string, name: string): Record<string, string> => ({
+  "content-disposition": `${extensions.has(type) ? "inline" : "attachment"}; filename="${name}"`,
+  "content-security-policy": "default-src 'none'; sandbox",
+  "cross-origin-resource-policy": "same-site",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-store"
+})
+
+/** The one range that a header asks for; of several, and of what is none, everything is the answer. */
+export const rangeOf = (
+  header: string | undefined,
+  size: number
+): { readonly start: number; readonly end: number } | "unsatisfiable" | undefined => {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? []
+  if (first === "" && last === "") return undefined
+  const start = first === "" ? Math.max(size - Number(last), 0) : Number(first)
+  const end = first === "" || last === "" ? size : Math.min(Number(last) + 1, size)
+  return first !== "" && last !== "" && Number(last) < start
+    ? undefined
+    : start < end
+    ? { start, end }
+    : "unsatisfiable"
+}

@@ -1,0 +1,48 @@
+/** What the terms of a query ask of a post, in the words and facts that the index holds. */
+import type * as Query from "@postwire/core/query/Query"
+import * as Terms from "../text/Terms.ts"
+
+/** Words in a row in a column of the index, or a fact as the index spells it. */
+export type Condition =
+  | { readonly in: "text" | "urls"; readonly words: ReadonlyArray<string> }
+  | { readonly in: "facts"; readonly fact: string }
+
+/** The condition of a term. Nothing for what the index does not know. */
+export const of = (term: Query.Term): Condition | undefined => {
+  switch (term._tag) {
+    case "Text":
+      return term.within === undefined ? { in: "text", words: Terms.words(term.text) } : undefined
+    case "Hashtag":
+      return fact("tag", term.name)
+    case "Cashtag":
+      return fact("cashtag", term.name)
+    case "Mention":
+      return fact("mention", term.name)
+  }
+  switch (term.name) {
+    case "from":
+    case "to":
+    case "lang":
+      return fact(term.name, term.value)
+    case "is":
+      return fact("is", term.value)
+    case "has":
+      return fact("has", term.value)
+    case "conversation_id":
+      return fact("conversation", term.value)
+    case "reposts_of":
+      return fact("reposts", term.value)
+    case "reposts_of_post_id":
+      return fact("reposted", term.value)
+    case "quotes_of_post_id":
+      return fact("quoted", term.value)
+    case "in_reply_to_post_id":
+      return fact("answered", term.value)
+    case "url":
+      return { in: "urls", words: Terms.words(term.value) }
+    default:
+      return undefined
+  }
+}
+
+const fact = (...fact: Terms.Fact): Condition => ({ in: "facts", fact: Terms.spell(fact) })

@@ -1,0 +1,69 @@
+/**
+ * Queries as expressions of the full-text index in which every word is one that `Terms` made, so no query can reach the syntax of
+ * SQL or of the index.
+ */
+import * as Language from "@postwire/core/query/Query"
+import * as Result from "effect/Result"
+import * as Terms from "../text/Terms.ts"
+import * as Conditions from "./Conditions.ts"
+
+/** A query that was understood. */
+export interface Query {
+  readonly source: string
+  /** The expression of the full-text index that finds its posts. */
+  readonly match: string
+  /** The expression that finds those of its posts that have a fact. */
+  readonly matchWith: (...fact: Terms.Fact) => string
+}
+
+/** Reads a query. Its length is for the caller to limit. */
+export const parse = (source: string): Result.Result<Query, Language.QuerySyntaxError> =>
+  Result.flatMap(Language.parse(source, { dialect: "search" }), ({ node }) => {
+    const unknown = Language.terms(node).find((term) => Conditions.of(term) === undefined)
+    if (unknown !== undefined) {
+      return Result.fail(
+        new Language.QuerySyntaxError({
+          source,
+          message: `Searches of the sandbox do not know ${source.slice(unknown.start, unknown.end)}`,
+          position: unknown.start,
+          end: unknown.end
+        })
+      )
+    }
+    const nodes = node._tag === "All" ? node.nodes : [node]
+    return Result.succeed({
+      source,
+      match: toMatch(node),
+      // Beside the other terms, so that the index tells from few posts whether they are left out.
+      matchWith: (...fact) => all([having(fact)], nodes)
+    })
+  })
+
+const toMatch = (node: Language.Node): string => {
+  switch (node._tag) {
+    case "Any":
+      return `(${node.nodes.map(toMatch).join(" OR ")})`
+    case "All":
+      return all([], node.nodes)
+    case "Not":
+      return all([], [node])
+    default:
+      return termMatch(node)
+  }
+}
+
+// The index knows exclusion as a difference only, so what has no positive part is taken from all posts.
+const all = (besides: ReadonlyArray<string>, nodes: ReadonlyArray<Language.Node>): string => {
+  const wanted = [...besides, ...nodes.filter((node) => node._tag !== "Not").map(toMatch)]
+  const unwanted = nodes.flatMap((node) => node._tag === "Not" ? [toMatch(node.node)] : [])
+  const found = wanted.length === 0 ? having(["is", "post"]) : `(${wanted.join(" AND ")})`
+  return unwanted.length === 0 ? found : `(${found} NOT (${unwanted.join(" OR ")}))`
+}
+
+const termMatch = (term: Language.Term): string => {
+  const condition = Conditions.of(term)
+  if (condition === undefined) throw new Error(`The index does not know ${term._tag}`)
+  return condition.in === "facts" ? `facts : "${condition.fact}"` : `${condition.in} : "${condition.words.join(" ")}"`
+}
+
+const having = (fact: Terms.Fact): string => `facts : "${Terms.spell(fact)}"`

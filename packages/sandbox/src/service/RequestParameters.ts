@@ -1,0 +1,188 @@
+/** The parameters of a request, read from its path, its query and its body. */
+import * as BodyLayout from "@postwire/core/schema/BodyLayout"
+import { parametersOf } from "@postwire/core/schema/Definition"
+import * as ParameterRule from "@postwire/core/schema/ParameterRule"
+import * as Parameters from "@postwire/core/schema/Parameters"
+import type { Wire } from "@postwire/core/wire/Wire"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Problem from "../http/Problem.ts"
+import * as RequestBody from "../journal/RequestBody.ts"
+import type * as PageToken from "../projection/PageToken.ts"
+import type * as Projection from "../projection/Projection.ts"
+import * as RequestWire from "./RequestWire.ts"
+import { type Route, wrongConstant } from "./Router.ts"
+import * as UnknownNames from "./UnknownNames.ts"
+
+/** What a request asks for. */
+export interface Received {
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly selection: Projection.Selection
+  readonly token: Token | undefined
+  /** How many items a page has at most. */
+  readonly limit: number
+  /** What all pages of one listing share. */
+  readonly listing: PageToken.Listing["parameters"]
+}
+
+/** The token of a page, and the name that it came with. */
+export interface Token {
+  readonly key: string
+  readonly value: string
+}
+
+/** What the parts of a request hold. */
+export interface Sources {
+  readonly path: Readonly<Record<string, string | undefined>>
+  readonly query: URLSearchParams
+  readonly body: object | undefined
+}
+
+/** Reads the parameters with the schemas that the client writes them with, and checks every rule again. */
+export const receive = (
+  route: Route,
+  wire: Wire,
+  sources: Sources,
+  access: Parameters.AccessLevel
+): Result.Result<Received, Problem.Problem> =>
+  Result.flatMap(collect(route, wire, sources), (given) => decode(route, wire, given, access))
+
+/** A value as it was sent, and the name that it came with. */
+interface Given {
+  readonly key: string
+  readonly value: unknown
+}
+
+/** What was sent, by the names of the parameters. */
+const collect = (
+  route: Route,
+  wire: Wire,
+  { body, path, query }: Sources
+): Result.Result<ReadonlyMap<string, Given>, Problem.Problem> => {
+  const { definition } = route
+  const given = new Map<string, Given>()
+  for (const name of Object.keys(definition.path ?? {})) {
+    const value = path[name] ?? path[wire.bodyKey(name)]
+    if (value !== undefined) given.set(name, { key: name, value })
+  }
+  const names = new Map(
+    Object.keys(definition.query ?? {})
+      // Of what an operation never brings, the service knows no selector.
+      .filter((name) => RequestWire.namesOf(wire, definition, name)?.size !== 0)
+      .map((name) => [wire.queryKey(definition, Parameters.queryKey(name)), name] as const)
+  )
+  // Where both are taken they are one.
+  if (definition.paging?.token === "next_token") names.set("pagination_token", "next_token")
+  const constants = definition.queryConstants ?? {}
+  for (const [key, value] of query) {
+    if (Object.hasOwn(constants, key)) {
+      if (value !== constants[key]) return refuse(`The \`${key}\` must be ${constants[key]}`, { [key]: value })
+      continue
+    }
+    const name = names.get(key)
+    if (name === undefined) {
+      return refuseName(`The query parameter [${key}] is not one of [${[...names.keys()].join(",")}]`, key, value)
+    }
+    if (given.has(name)) return refuseName(`The query parameter [${key}] is there more than once`, key, value)
+    given.set(name, { key, value })
+  }
+  const constant = body && wrongConstant(definition, body)
+  if (constant !== undefined) return refuse(`The \`${constant}\` must be ${definition.constants?.[constant]}`)
+  const positions = [
+    ...Object.keys(definition.body ?? {}).map((name) => wire.bodyKey(definition.at?.[name] ?? name)),
+    ...Object.keys(definition.constants ?? {})
+  ]
+  const unknown = body && UnknownNames.memberOf(body, positions)
+  if (unknown !== undefined) {
+    return refuseName(
+      `${unknown.path}: is not defined in the schema and the schema does not allow additional properties. It is not one of [${
+        positions.map((position) => `$.${position}`).join(",")
+      }]`,
+      unknown.path,
+      typeof unknown.value === "string" ? unknown.value : JSON.stringify(RequestBody.shown(unknown.value))
+    )
+  }
+  for (const name of Object.keys(definition.body ?? {})) {
+    const position = definition.at?.[name] ?? name
+    const array = position.includes(".0.")
+      ? BodyLayout.lookup(body, {}, position.slice(0, position.indexOf(".0.")))
+      : undefined
+    if (Array.isArray(array) && array.length > 1) {
+      return refuse(`There is more than one \`${name}\`; only one is allowed`)
+    }
+    const value = BodyLayout.lookup(body, {}, wire.bodyKey(position))
+    if (value !== undefined) given.set(name, { key: name, value })
+  }
+  return Result.succeed(given)
+}
+
+/** The values as handlers see them, and what the service itself makes of some. */
+const decode = (
+  { definition, selectedBy }: Route,
+  wire: Wire,
+  given: ReadonlyMap<string, Given>,
+  access: Parameters.AccessLevel
+): Result.Result<Received, Problem.Problem> => {
+  const parameters: Record<string, unknown> = {}
+  const selection: Record<string, ReadonlyArray<string>> = {}
+  const listing: Record<string, string> = {}
+  let token: Token | undefined
+  for (const [name, parameter] of Object.entries(parametersOf(definition))) {
+    const sent = given.get(name)
+    if (sent === undefined) {
+      // The route of an alternative is nothing without it: GET /2/users needs ids.
+      if (parameter.required || name === selectedBy) return refuse(`The \`${name}\` parameter can not be empty`)
+      continue
+    }
+    const inBody = definition.body?.[name] !== undefined
+    const names = RequestWire.namesOf(wire, definition, name)
+    const words = names === undefined || typeof sent.value !== "string" ? [] : sent.value.split(",")
+    const foreign = words.filter((word) => names?.has(word) === false)
+    if (names !== undefined && foreign.length > 0) {
+      return refuseName(
+        `The \`${sent.key}\` query parameter value [${foreign.join(",")}] is not one of [${
+          [...names.keys()].join(",")
+        }]`,
+        sent.key,
+        foreign.join(",")
+      )
+    }
+    const value = words.length === 0 ? sent.value : words.map((word) => names?.get(word)).join(",")
+    const wired = inBody || typeof value !== "string" ? value : Parameters.fromText(parameter, value)
+    const decoded = Schema.decodeUnknownResult(parameter.schema)(wired)
+    if (Result.isFailure(decoded) || !Parameters.isWithinBounds(parameter, wired as Parameters.Wire, access)) {
+      const shown = typeof value === "string" ? value : JSON.stringify(RequestBody.shown(value))
+      return refuse(`The \`${name}\` parameter value [${shown}] ${Parameters.describe(parameter, access)}`, {
+        [name]: shown
+      })
+    }
+    if (Parameters.isSelector(name)) selection[name] = String(value).split(",")
+    else if (name === definition.paging?.token) token = { key: sent.key, value: String(value) }
+    else {
+      parameters[name] = valueOf(parameter, decoded.success)
+      if (definition.paging !== undefined && name !== "max_results") listing[name] = String(value)
+    }
+  }
+  for (const rule of definition.rules ?? []) {
+    const parameter = ParameterRule.broken(rule, (name) => given.has(name))
+    if (parameter !== undefined) return refuse(`${parameter}: ${ParameterRule.format(rule)}`)
+  }
+  const limit = Number(parameters["max_results"] ?? definition.query?.["max_results"]?.default ?? 100)
+  return Result.succeed({ parameters, selection, token, limit, listing: { ...listing, route: selectedBy } })
+}
+
+const refuse = (
+  message: string,
+  parameters?: Readonly<Record<string, string>>
+): Result.Result<never, Problem.Problem> => Result.fail(Problem.invalidRequest(message, parameters))
+
+/** Of a name that does not belong where it is, what is said is not a wire's to say otherwise. */
+const refuseName = (message: string, key: string, value: string): Result.Result<never, Problem.Problem> =>
+  Result.fail(Problem.invalidRequest(message, { [key]: value }, { isVerbatim: true }))
+
+/** A decoded value in the form that handlers see. */
+const valueOf = (parameter: Parameters.AnyParameter, value: unknown): unknown => {
+  if (parameter.kind === "timestamp") return Date.parse(String(value))
+  if (parameter.kind === "list" && typeof value === "string") return value.split(",")
+  return value
+}

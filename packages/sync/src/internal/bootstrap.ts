@@ -1,0 +1,30 @@
+/**
+ * What the worker runs first. A caller that is blocked hears of nothing that becomes of a worker, so this loads the module
+ * at `url` and puts into the memory what the worker ends with. It is text because it has to run where nothing can be
+ * loaded.
+ */
+import { ownName, place, placesBytes, reasonBytes, State } from "./protocol.ts"
+
+export const bootstrap = `
+  const { memory, url } = process.getBuiltinModule("node:worker_threads").workerData["${ownName}"]
+  const places = new Int32Array(memory, 0, ${placesBytes / Int32Array.BYTES_PER_ELEMENT})
+  let reason
+  const keep = (error) => {
+    try {
+      reason ??= String(error)
+    } catch {}
+  }
+  process.on("uncaughtExceptionMonitor", keep)
+  process.on("exit", (code) => {
+    const text = reason ?? "it ended with code " + code
+    places[${place.reason}] = Buffer.from(memory, ${placesBytes}, ${reasonBytes}).write(text)
+    const isLoading = Atomics.load(places, ${place.state}) === ${State.loading}
+    Atomics.store(places, ${place.state}, isLoading ? ${State.unloadable} : ${State.ended})
+    Atomics.add(places, ${place.answers}, 1)
+    Atomics.notify(places, ${place.answers})
+  })
+  import(url).catch((error) => {
+    keep(error)
+    process.exit(1)
+  })
+`

@@ -1,0 +1,290 @@
+/** The caller's side of the bridge: starts the worker, posts requests and sleeps until the answer is there. */
+import { pathToFileURL } from "node:url"
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  SHARE_ENV,
+  Worker,
+  workerData as ownData
+} from "node:worker_threads"
+import { bootstrap } from "./bootstrap.ts"
+import * as Interruption from "./interruption.ts"
+import * as NetworkDefaults from "./networkDefaults.ts"
+import * as Protocol from "./protocol.ts"
+import { type Answer, ownName, place, type Request, share, type Shared, State, type WorkerData } from "./protocol.ts"
+import { Pulse } from "./pulse.ts"
+
+/** Why there is no answer. */
+export interface NoAnswer {
+  readonly _tag: "NoAnswer"
+  readonly reason: string
+  /** Whether any of the request may have left. */
+  readonly sent: boolean
+  /** Whether any of it may have left, if it is a create. */
+  readonly isOut: boolean
+  /** Whether time was up. */
+  readonly late: boolean
+}
+
+/** A request that an answer is waited for. */
+type Asking = Extract<Request, { readonly id: number; readonly client: number }>
+
+type Publish = Extract<Request, { readonly _tag: "Publish" }>
+
+/** Is told how something goes on. It does not throw. */
+export type OnProgress = (progress: unknown) => void
+
+interface Watched {
+  readonly gate: Publish["gate"]
+  readonly onProgress: OnProgress | undefined
+  /** What it is yet to be told. */
+  readonly untold: Array<unknown>
+}
+
+type Untagged<R> = R extends unknown ? Omit<R, "id"> : never
+
+/** The longest sleep without a look at the worker's state. */
+const longestSleepMillis = 200
+/** How long a call sleeps before it prepares for an interruption, which takes longer than a short call. */
+const shortCallMillis = 50
+
+/** Whether this thread is such a worker. A client in it would start the next one, and so on. */
+export const isInside: boolean = typeof ownData === "object" && ownData !== null && ownName in ownData
+
+const none: ReadonlyArray<never> = []
+
+/** One worker and the memory shared with it. */
+export class Bridge {
+  readonly #worker: Worker
+  readonly #port: MessagePort
+  readonly #shared: Shared
+  /** Answers that somebody waits for, once they are there: a page may be fetched ahead while another call runs. */
+  readonly #awaited = new Map<number, Answer | undefined>()
+  /** Uploads and posts that are under way: more than one only where a call is made while another tells of its progress. */
+  readonly #published = new Map<number, Watched>()
+  #lastId = 0
+
+  /** Starts the worker. Throws where Node refuses one. */
+  constructor(workerUrl: string | URL) {
+    const shared = share()
+    const { port1, port2 } = new MessageChannel()
+    const workerData: WorkerData = { [ownName]: { memory: shared.memory, port: port2, url: addressOf(workerUrl) } }
+    this.#shared = shared
+    this.#port = port1
+    this.#worker = new Worker(bootstrap, {
+      eval: true,
+      workerData,
+      transferList: [port2],
+      execArgv: NetworkDefaults.flagsFrom(process.execArgv),
+      env: SHARE_ENV
+    })
+    // What kills the worker is reported by the call that waits for it; if none does, the next one starts another.
+    this.#worker.on("error", () => {})
+    this.#worker.on("exit", () => this.#end())
+    this.#worker.unref()
+    port1.unref()
+  }
+
+  /** Whether the worker is gone. */
+  get isDead(): boolean {
+    return isOver(this.#state)
+  }
+
+  /** Posts a request that has no answer; the buffers change hands. */
+  post(request: Request, buffers: ReadonlyArray<ArrayBuffer> = none): void {
+    this.#port.postMessage(request, buffers)
+  }
+
+  /** Posts a request whose answer is to be waited for; the buffers change hands. */
+  send(request: Untagged<Asking>, buffers?: ReadonlyArray<ArrayBuffer>): number {
+    const id = this.#lastId = this.#lastId % 0x7fffffff + 1
+    Atomics.store(this.#shared.places, place.answer, 0)
+    this.post({ ...request, id }, buffers)
+    this.#awaited.set(id, undefined)
+    return id
+  }
+
+  /** Hands over what is uploaded or posted. Its progress is told while its answer is waited for. */
+  publish(request: Omit<Publish, "_tag" | "id" | "gate" | "isWatched">, onProgress: OnProgress | undefined): number {
+    const gate = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
+    const id = this.send({ _tag: "Publish", ...request, gate, isWatched: onProgress !== undefined })
+    this.#published.set(id, { gate, onProgress, untold: [] })
+    return id
+  }
+
+  /**
+   * Blocks until the answer is there, the worker is gone, or `timeout` milliseconds have passed. The body of the answer
+   * may lie in the shared memory: it is good until the next request. `isEndless`: it is one of many waits that may all be short,
+   * between which no listener is called either.
+   */
+  wait(id: number, timeout: number, isEndless = false): Answer | NoAnswer {
+    const waiting = new Waiting(id, timeout)
+    try {
+      return this.#until(waiting, isEndless ? 0 : shortCallMillis) ??
+        (Interruption.isListenedTo() ? Interruption.interruptible(() => this.#until(waiting)) : this.#until(waiting)) ??
+        this.#giveUp(id, "interrupted by SIGINT")
+    } finally {
+      this.#published.delete(id)
+    }
+  }
+
+  /** Sends and waits. */
+  call(request: Untagged<Asking>, timeout: number): Answer | NoAnswer {
+    return this.wait(this.send(request), timeout)
+  }
+
+  /** Ends a request whose answer nobody waits for any more. */
+  abandon(id: number): void {
+    if (this.#awaited.delete(id) && !this.isDead) this.post({ _tag: "Abort", id })
+  }
+
+  /** Ends the worker at once. */
+  terminate(): void {
+    this.#end()
+    void this.#worker.terminate()
+    this.#port.close()
+  }
+
+  get #state(): number {
+    return Atomics.load(this.#shared.places, place.state)
+  }
+
+  /** A worker that was terminated says nothing itself. */
+  #end(): void {
+    if (!this.isDead) Atomics.store(this.#shared.places, place.state, State.ended)
+  }
+
+  /** Waits until there is an answer or none to come; `undefined` when `most` milliseconds are over before. */
+  #until(waiting: Waiting, most = Infinity): Answer | NoAnswer | undefined {
+    const { places } = this.#shared
+    const { id, timeout } = waiting
+    for (;;) {
+      const answers = Atomics.load(places, place.answers)
+      // Before the answers are looked at: the last thing that a worker does may be to answer.
+      const state = this.#state
+      const answer = this.#take(id)
+      if (answer !== undefined) return answer
+      if (isOver(state)) return this.#obituary(id, state)
+      const isLoading = state === State.loading
+      if (waiting.pulse.hasStopped(isLoading)) {
+        const unanswered = this.#giveUp(id, isLoading ? "the worker did not start" : "the worker stopped responding")
+        this.terminate()
+        return unanswered
+      }
+      if (waiting.elapsed >= timeout) return this.#giveUp(id, "time is up", true)
+      if (waiting.elapsed >= most) return undefined
+      Atomics.wait(
+        places,
+        place.answers,
+        answers,
+        Math.min(longestSleepMillis, Math.min(most, timeout) - waiting.elapsed)
+      )
+      waiting.pulse.feel(Atomics.load(places, place.heartbeat), waiting.woke())
+    }
+  }
+
+  #obituary(id: number, state: number): NoAnswer {
+    const { places, reason } = this.#shared
+    const words = reason.toString("utf8", 0, places[place.reason])
+    return state === State.unloadable
+      ? unstarted(words)
+      : noAnswer(words === "" ? "the worker ended" : `the worker ended: ${words}`, { isOut: this.#isOut(id) })
+  }
+
+  #giveUp(id: number, reason: string, late = false): NoAnswer {
+    // Each side writes before it reads what the other one writes: either the worker sees this and sends nothing any more,
+    // or it is seen to be ready, and a create of it to be out.
+    const gate = this.#published.get(id)?.gate
+    if (gate === undefined) Atomics.store(this.#shared.places, place.withdrawn, id)
+    else Atomics.store(gate, Protocol.gate.withdrawn, 1)
+    const [sent, isOut] = [this.#state !== State.loading, this.#isOut(id)]
+    this.abandon(id)
+    return noAnswer(reason, { late, sent, isOut })
+  }
+
+  #isOut(id: number): boolean {
+    const gate = this.#published.get(id)?.gate
+    return gate !== undefined
+      ? Atomics.load(gate, Protocol.gate.out) === 1
+      : Atomics.load(this.#shared.places, place.out) === id
+  }
+
+  #take(id: number): Answer | undefined {
+    const { places, room } = this.#shared
+    const answered = Atomics.load(places, place.answer)
+    if (answered === id) {
+      this.#awaited.delete(id)
+      const [headers, body] = [places[place.headers]!, places[place.body]!]
+      return {
+        _tag: "Response",
+        id,
+        status: places[place.status]!,
+        headers: room.toString("utf8", 0, headers),
+        body: room.subarray(headers, headers + body)
+      }
+    }
+    // An answer to another call is one that came after its call had given up.
+    if (answered !== 0) Atomics.store(places, place.answer, 0)
+    for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
+      const answer = got.message as Answer
+      if (answer._tag === "Progress") this.#published.get(answer.id)?.untold.push(answer.progress)
+      else if (this.#awaited.has(answer.id)) this.#awaited.set(answer.id, answer)
+    }
+    this.#tell(id)
+    const answer = this.#awaited.get(id)
+    if (answer !== undefined) this.#awaited.delete(id)
+    return answer
+  }
+
+  /** Only whoever waits for it: a call that is made meanwhile is not interrupted by another, which would take its answer's place. */
+  #tell(id: number): void {
+    const watched = this.#published.get(id)
+    if (watched === undefined) return
+    const { onProgress, untold } = watched
+    while (untold.length > 0) onProgress?.(untold.shift())
+  }
+}
+
+/** What a call waits for, and since when. */
+class Waiting {
+  readonly id: number
+  readonly timeout: number
+  readonly pulse = new Pulse()
+  readonly #start = performance.now()
+  #now = this.#start
+
+  constructor(id: number, timeout: number) {
+    this.id = id
+    this.timeout = timeout
+  }
+
+  /** In milliseconds. */
+  get elapsed(): number {
+    return this.#now - this.#start
+  }
+
+  /** Returns for how long the call slept. */
+  woke(): number {
+    const before = this.#now
+    this.#now = performance.now()
+    return this.#now - before
+  }
+}
+
+const isOver = (state: number): boolean => state === State.ended || state === State.unloadable
+
+const addressOf = (url: string | URL): string =>
+  typeof url === "string" && !/^(file|data):/.test(url) ? pathToFileURL(url).href : String(url)
+
+const noAnswer = (reason: string, { isOut = false, late = false, sent = true } = {}): NoAnswer => ({
+  _tag: "NoAnswer",
+  reason,
+  isOut,
+  late,
+  sent
+})
+
+/** A worker that could not be started has sent nothing. */
+export const unstarted = (reason: string): NoAnswer =>
+  noAnswer(`the worker could not be started: ${reason}`, { sent: false })

@@ -1,0 +1,165 @@
+/** One call: handed to the worker, waited for, received. Parameters are checked and bodies are read on this side. */
+import type { Redact } from "@postwire/core/auth/Redaction"
+import * as CallErrors from "@postwire/core/client/CallErrors"
+import { type CallOptions, checkOptions, requestOptionNames } from "@postwire/core/client/CallOptions"
+import * as RawRequest from "@postwire/core/client/RawRequest"
+import { invalidParameter, type InvalidParameters, InvalidSettings } from "@postwire/core/errors/Errors"
+import * as Timeouts from "@postwire/core/http/Timeouts"
+import type { Anomaly } from "@postwire/core/schema/Anomaly"
+import type { Definition, Form } from "@postwire/core/schema/Definition"
+import * as ExtraParameters from "@postwire/core/wire/ExtraParameters"
+import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
+import type { Wire } from "@postwire/core/wire/Wire"
+import type { Settings } from "../Settings.ts"
+import type { NoAnswer } from "./bridge.ts"
+import type { Connection, Sent } from "./connection.ts"
+import * as ErrorCodec from "./errorCodec.ts"
+import * as OwnServers from "./ownServers.ts"
+import type { Answer, Received } from "./protocol.ts"
+
+/** What the calls of a client have in common. */
+export interface Context {
+  readonly settings: Settings<Form>
+  readonly wire: Wire
+  readonly connection: Connection
+  /** Keeps the credentials of the client out of texts. */
+  readonly redact: Redact
+  /** Bodies are read on this side, so what is to be said of them is said here. */
+  readonly warn: (operation: string, anomalies: ReadonlyArray<Anomaly>) => void
+}
+
+/** A call that is under way. */
+export interface Pending extends Sent {
+  readonly prepared: RequestEncoder.Prepared
+  /** How long it may take, in milliseconds. */
+  readonly limit: number
+}
+
+/** What errors tell of a call. */
+type Told = Parameters<typeof CallErrors.lost>[0]
+
+/** Whoever called: the stack of an error begins there. */
+export type Caller = (...args: never) => unknown
+
+/** The worker keeps the limits too and knows more, so it is let speak first. */
+const headstartMillis = 100
+
+/** Hands a call to the worker; what comes of it is for `receive` to wait for, `ahead` of other calls or not. */
+export const begin = (
+  context: Context,
+  definition: Definition,
+  parameters: object,
+  options: CallOptions,
+  ahead = false
+): Pending | Error => {
+  const { connection, redact, settings, wire } = context
+  if (connection.isClosed) return CallErrors.closed(definition)
+  const invalid = checkOptions(definition, options)
+  if (invalid !== undefined) return invalid
+  const prepared = RequestEncoder.prepare(definition, parameters, wire, settings, redact)
+  const whole = ExtraParameters.add(prepared, definition, wire, options, redact)
+  return whole instanceof Error ? whole : unreadable(whole) ?? post(context, whole, options, ahead)
+}
+
+/**
+ * What a Blob holds cannot be read while this thread is blocked, nor by another thread: Node ends the process at a part of a
+ * file that one opened and the other reads.
+ */
+const unreadable = ({ body, operation }: RequestEncoder.Prepared): InvalidParameters | undefined => {
+  if (typeof body !== "object") return undefined
+  const blob = body.parts.find((part) => "bytes" in part && part.bytes instanceof Blob)
+  if (blob === undefined) return undefined
+  const rule = "must be a Uint8Array or an ArrayBuffer: a call that blocks cannot read a Blob"
+  return invalidParameter(operation, blob.name, rule, undefined)
+}
+
+/** Hands a request to any path to the worker. */
+export const beginRequest = (
+  context: Context,
+  checked: ReturnType<typeof RawRequest.check>,
+  options: CallOptions
+): Pending | Error => {
+  if (context.connection.isClosed) return CallErrors.closed(RawRequest.toldOf(checked))
+  if (checked instanceof Error) return checked
+  return checkOptions(checked, options, requestOptionNames) ?? post(context, checked.prepared, options, false)
+}
+
+const post = (
+  { connection, settings }: Context,
+  prepared: RequestEncoder.Prepared,
+  options: CallOptions,
+  ahead: boolean
+): Pending | Error => {
+  const refused = refusedHere(settings, prepared)
+  if (refused !== undefined) return refused
+  const { retries, timeout } = options
+  const sent = connection.send(prepared, { retries, timeout }, ahead)
+  if (sent instanceof InvalidSettings) return sent
+  const limit = limitOf(settings, options)
+  return sent._tag === "NoAnswer" ? unanswered(prepared, limit, sent) : { ...sent, prepared, limit }
+}
+
+/** Waits for a call. */
+export const receive = ({ bridge, id, limit, prepared }: Pending): Received | Error => {
+  const answer = bridge.wait(id, limit + headstartMillis)
+  return answer._tag === "Response" ? answer : failureOf(prepared, limit, answer)
+}
+
+const failureOf = (call: Told, limit: number, answer: Answer | NoAnswer): Error => {
+  switch (answer._tag) {
+    case "Failure":
+      return ErrorCodec.decode(answer.error)
+    case "Unsent":
+      return unsent(call, answer.reason)
+    case "NoAnswer":
+      return unanswered(call, limit, answer)
+    default:
+      // A defect of ours, in words.
+      return new Error(answer._tag === "Defect" ? answer.message : answer._tag)
+  }
+}
+
+/**
+ * Waits for what was handed over to be uploaded or posted: as long as it takes, for every step of it has limits of its own.
+ */
+export const receivePublished = (call: Told, begun: Sent | NoAnswer, isEndless = false): unknown => {
+  if (begun._tag === "NoAnswer") return unanswered(call, Infinity, begun)
+  const answer = begun.bridge.wait(begun.id, Infinity, isEndless)
+  return answer._tag === "Published" ? answer.value : failureOf(call, Infinity, answer)
+}
+
+/** Throws what is an error, with a stack that begins with the caller. */
+export const orThrow = <A>(outcome: A, caller: Caller): Exclude<A, Error> => {
+  if (!(outcome instanceof Error)) return outcome as Exclude<A, Error>
+  Error.captureStackTrace(outcome, caller)
+  throw outcome
+}
+
+/** A call may block for so long at least, whatever its limits are: the worker ends it before. */
+const leastLimitMillis = 300_000
+
+/** How long a call may block. */
+const limitOf = (settings: Settings<Form>, { timeout = settings.timeout }: CallOptions): number => {
+  if (typeof timeout === "number") return timeout
+  const limits = Timeouts.limitsOf(timeout, Timeouts.limitsOf(settings.timeout))
+  const waits = settings.waitOnRateLimit === true ? settings.maxWait ?? Timeouts.defaultMaxWaitMillis : 0
+  return Math.max(leastLimitMillis, limits?.total ?? 0) + waits
+}
+
+/** That the service runs on this thread, which the call would block. */
+export const refusedHere = ({ baseUrl }: Settings<Form>, call: Told): Error | undefined =>
+  baseUrl !== undefined && OwnServers.listensHere(baseUrl) ? unsent(call, ownServer(baseUrl)) : undefined
+
+const unsent = (call: Told, reason: string) => CallErrors.lost(call, { phase: "connect", sent: false, reason })
+
+const unanswered = (call: Told, limit: number, { isOut, late, reason, sent }: NoAnswer) =>
+  CallErrors.lost(call, {
+    phase: sent ? "unknown" : "connect",
+    sent: sent && (call.effect !== "create" || isOut),
+    reason: late ? `the call did not end within ${limit} ms` : reason,
+    timeout: late ? "total" : undefined
+  })
+
+const ownServer = (baseUrl: string): string =>
+  `the service at ${baseUrl} runs on this thread, which the call blocks, so it could never answer. Start it in a process ` +
+  "of its own (`postwire sandbox`), or call it with @postwire/node"

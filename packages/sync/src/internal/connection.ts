@@ -1,0 +1,170 @@
+/** What joins a client to its worker: it is opened there by its first call, and again after the worker was lost. */
+import { marker } from "@postwire/core/auth/Redaction"
+import type { CallOptions } from "@postwire/core/client/CallOptions"
+import { InvalidSettings } from "@postwire/core/errors/Errors"
+import type { Form } from "@postwire/core/schema/Definition"
+import type { Prepared } from "@postwire/core/wire/RequestEncoder"
+import type { Statistics } from "@postwire/node/UndiciHttpClient"
+import * as Redacted from "effect/Redacted"
+import type { Settings } from "../Settings.ts"
+import * as Bridge from "./bridge.ts"
+import * as NetworkDefaults from "./networkDefaults.ts"
+import type { Publishing } from "./protocol.ts"
+
+/** One worker serves all clients of a thread, but for those that have their own. It starts with the first call. */
+const shared = new Map<string, Bridge.Bridge>()
+let lastClient = 0
+
+/** How long the end of a client and its figures may take. */
+const answerTimeoutMillis = 5_000
+
+/** How long the end of a client may take that renews tokens: what was sent for is kept before. */
+const renewalTimeoutMillis = 20_000
+
+/** A request that is with the worker. */
+export interface Sent {
+  readonly _tag: "Sent"
+  readonly bridge: Bridge.Bridge
+  readonly id: number
+}
+
+/** One client. */
+export class Connection {
+  readonly #client = ++lastClient
+  readonly #settings: Settings<Form>
+  readonly #ownWorker: boolean
+  readonly #isRenewed: boolean
+  readonly #workerUrl: string | URL | undefined
+  #bridge: Bridge.Bridge | undefined
+  #isClosed = false
+
+  /** `workerUrl` is where the worker is, if that is known. */
+  constructor({ ownWorker, workerUrl: _, ...settings }: Settings<Form>, workerUrl: string | URL | undefined) {
+    this.#settings = plain(settings)
+    this.#ownWorker = ownWorker === true
+    this.#isRenewed = settings.account !== undefined || settings.oauth2 !== undefined
+    this.#workerUrl = workerUrl
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** Hands a request to the worker. `ahead`: others may be sent before its answer is taken. */
+  send(prepared: Prepared, options: CallOptions, ahead: boolean): Sent | Bridge.NoAnswer | InvalidSettings {
+    const bridge = this.#open()
+    if (!(bridge instanceof Bridge.Bridge)) return bridge
+    const [own, buffers] = crossing(prepared)
+    const request = { _tag: "Send", client: this.#client, prepared: own, options: plain(options), ahead } as const
+    const id = bridge.send(request, buffers)
+    return { _tag: "Sent", bridge, id }
+  }
+
+  /** Hands over what is uploaded or posted. */
+  publish(
+    publishing: Publishing,
+    onProgress: Bridge.OnProgress | undefined
+  ): Sent | Bridge.NoAnswer | InvalidSettings {
+    const bridge = this.#open()
+    if (!(bridge instanceof Bridge.Bridge)) return bridge
+    return { _tag: "Sent", bridge, id: bridge.publish({ client: this.#client, publishing }, onProgress) }
+  }
+
+  /** Ends a stream, also of a client that was closed. */
+  leave(stream: number): void {
+    if (this.#bridge?.isDead === false) this.#bridge.post({ _tag: "Leave", stream })
+  }
+
+  /** Connections and requests by origin; empty when nothing is open. */
+  statistics(): Readonly<Record<string, Statistics>> {
+    const bridge = this.#openBridge
+    if (bridge === undefined) return {}
+    const answer = bridge.call({ _tag: "Statistics", client: this.#client }, answerTimeoutMillis)
+    if (answer._tag === "Defect") throw new Error(answer.message)
+    return answer._tag === "Statistics" ? answer.statistics : {}
+  }
+
+  /** A text without the credentials that only the worker knows. */
+  redact(text: string): string {
+    const bridge = this.#open()
+    const answer = bridge instanceof Bridge.Bridge
+      ? bridge.call({ _tag: "Redact", client: this.#client, text }, answerTimeoutMillis)
+      : undefined
+    return answer?._tag === "Redacted" ? answer.text : marker
+  }
+
+  close(): void {
+    const bridge = this.#openBridge
+    this.#isClosed = true
+    if (bridge === undefined) return
+    bridge.call({ _tag: "Close", client: this.#client }, this.#isRenewed ? renewalTimeoutMillis : answerTimeoutMillis)
+    if (this.#ownWorker) bridge.terminate()
+  }
+
+  get #openBridge(): Bridge.Bridge | undefined {
+    return this.#isClosed || this.#bridge?.isDead === true ? undefined : this.#bridge
+  }
+
+  #open(): Bridge.Bridge | Bridge.NoAnswer | InvalidSettings {
+    const known = this.#ownWorker ? this.#bridge : shared.get(String(this.#workerUrl))
+    const bridge = known === undefined || known.isDead ? this.#start() : known
+    if (!(bridge instanceof Bridge.Bridge) || bridge === this.#bridge) return bridge
+    const settings = this.#settings
+    const defaults = NetworkDefaults.read({ secure: settings.baseUrl?.startsWith("http:") !== true })
+    bridge.post({ _tag: "Open", client: this.#client, settings, defaults })
+    return this.#bridge = bridge
+  }
+
+  #start(): Bridge.Bridge | Bridge.NoAnswer | InvalidSettings {
+    const invalid = (rule: string) => new InvalidSettings({ setting: "workerUrl", rule })
+    if (Bridge.isInside) {
+      return invalid(
+        "must be the address of @postwire/sync/PostwireWorker, not of a program that makes a client itself"
+      )
+    }
+    if (this.#workerUrl === undefined) {
+      return invalid(
+        "is missing: the worker is not beside this module. A program that is bundled bundles " +
+          "@postwire/sync/PostwireWorker as an entry of its own and gives the address of the result"
+      )
+    }
+    try {
+      const bridge = new Bridge.Bridge(this.#workerUrl)
+      if (!this.#ownWorker) shared.set(String(this.#workerUrl), bridge)
+      return bridge
+    } catch (error) {
+      // Node may refuse a worker, for one to a program that runs with --permission.
+      return Bridge.unstarted(String(error))
+    }
+  }
+}
+
+/**
+ * A request that can change threads, with what changes hands. Of bytes that is a copy: the caller keeps theirs, which may be
+ * a small part of a large buffer.
+ */
+const crossing = (prepared: Prepared): [prepared: Prepared, buffers: ReadonlyArray<ArrayBuffer>] => {
+  if (typeof prepared.body !== "object") return [prepared, []]
+  const buffers: Array<ArrayBuffer> = []
+  const parts = prepared.body.parts.map((part) => {
+    if (!("bytes" in part) || part.bytes instanceof Blob) return part
+    // A Buffer has another `slice`, which copies nothing.
+    const bytes = new Uint8Array(part.bytes)
+    buffers.push(bytes.buffer)
+    return { ...part, bytes }
+  })
+  return [{ ...prepared, body: { parts } }, buffers]
+}
+
+/** Neither redacted values cross threads nor proxies, which objects of frameworks may be. */
+const plainOf = (value: unknown): unknown =>
+  Redacted.isRedacted(value)
+    ? Redacted.value(value)
+    : Array.isArray(value)
+    ? value.map(plainOf)
+    : typeof value === "object" && value !== null
+    ? plain(value)
+    : value
+
+const plain = <A extends object>(settings: A): A =>
+  Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, plainOf(value)])) as A

@@ -1,0 +1,58 @@
+/** What came over the bridge, and what is made of it. */
+import * as CallErrors from "@postwire/core/client/CallErrors"
+import type { Form } from "@postwire/core/schema/Definition"
+import * as Response from "@postwire/core/schema/Response"
+import * as ResponseDecoder from "@postwire/core/wire/ResponseDecoder"
+import type { RawResponse } from "../RawResponse.ts"
+import type { Context } from "./calls.ts"
+import type { Received } from "./protocol.ts"
+
+export type AnyResponse = Response.Response<unknown, unknown>
+
+/** Decodes the answer to a call of an operation. */
+export const read = (
+  { redact, settings, warn, wire }: Context,
+  told: CallErrors.Told,
+  { body, cost, headers, status }: Received
+): AnyResponse | Error => {
+  const decoded = told.result._tag === "Bytes"
+    ? ResponseDecoder.decodeBytes(told, new Uint8Array(body), headersOf(headers))
+    : ResponseDecoder.decode(told, wire, textOf(body), () => headersOf(headers), settings.verify)
+  if (!(decoded instanceof ResponseDecoder.Undecodable)) Response.markCost(decoded, cost)
+  if (CallErrors.isClean(decoded)) return decoded
+  const read = CallErrors.reread(told, decoded, { status, headers: headersOf(headers) }, textOf(body), redact)
+  if (!(read instanceof Error)) warn(told.name, read.anomalies)
+  return read
+}
+
+/** A copy, as it is handed out. */
+export const rawOf = ({ body, headers, status }: Received): RawResponse => {
+  const bytes = new Uint8Array(body)
+  const text = () => new TextDecoder().decode(bytes)
+  return {
+    status,
+    ok: status >= 200 && status < 300,
+    headers: new Headers(pairsOf(headers)),
+    bytes: () => bytes.slice(),
+    text,
+    json: () => JSON.parse(text())
+  }
+}
+
+export const inForm = (form: Form, received: Received, response: AnyResponse): unknown =>
+  form === "raw" ? rawOf(received) : form === "response" ? response : response.body
+
+/** UTF-8 in shared memory, which a TextDecoder refuses; without a byte order mark, as everywhere on the web. */
+const textOf = ({ buffer, byteLength, byteOffset }: Uint8Array): string => {
+  const bytes = Buffer.from(buffer, byteOffset, byteLength)
+  return bytes.toString("utf8", bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
+}
+
+const headersOf = (lines: string): Record<string, string> => Object.fromEntries(pairsOf(lines))
+
+const pairsOf = (lines: string): Array<[name: string, value: string]> => {
+  const pairs: Array<[name: string, value: string]> = []
+  const parts = lines.split("\n")
+  for (let i = 0; i + 1 < parts.length; i += 2) pairs.push([parts[i]!, parts[i + 1]!])
+  return pairs
+}
