@@ -152,6 +152,8 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
   let rows: Array<object> = []
   let gaps: Array<object> = []
   let { gaps: missing, lost, until } = before
+  const reached = Date.parse(before.until ?? "")
+  const since = reached - precision
   /** By how much the service's clock is ahead. */
   let ahead = 0
   const recent = new Recent(before.ids, options.recover === "recovery" ? minutesBefore : secondsBefore)
@@ -217,7 +219,10 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
         items++
         break
       case "Watermark":
-        until = event.until.toISOString()
+        // Every run resumes a little early: a watermark there must not move the next run further back.
+        until = since <= event.until.getTime() && event.until.getTime() < reached
+          ? before.until
+          : event.until.toISOString()
         ahead = event.serviceAt.getTime() - event.at.getTime()
         break
       case "Gap": {
@@ -275,7 +280,7 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
     tags,
     ...before.until === undefined
       ? {}
-      : { resumeFrom: { at: new Date(Date.parse(before.until) - precision), ids: recent.ids } }
+      : { resumeFrom: { at: new Date(since), ids: recent.ids } }
   })
   const isStopped = yield* Effect.raceFirst(
     Effect.as(Stream.runForEachWhile(Stream.chunks(happening), taking), false),
