@@ -89,7 +89,7 @@ const settings = [
   {
     title: "Options of a stream",
     lead: "The second argument of streams, in place of those of a call.",
-    of: [["packages/core/src/streams/StreamOptions.ts", "LiveOptions"]]
+    of: [["packages/core/src/streams/StreamOptions.ts", "StreamOptions"]]
   },
   {
     title: "What a stream resumes from",

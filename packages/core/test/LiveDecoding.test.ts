@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import type { Definition } from "../src/schema/Definition.ts"
 import type { AnyItem, PostItem } from "../src/schema/StreamItem.ts"
 import * as DecodeLines from "../src/streams/internal/decodeLines.ts"
-import { LiveLines } from "../src/streams/internal/lines.ts"
+import { LineReader } from "../src/streams/internal/lines.ts"
 import { streamPostLabels } from "../src/streams/operations/ComplianceStreams.ts"
 import { streamLikesFirehose, streamPosts } from "../src/streams/operations/Streams.ts"
 import * as Wire from "../src/wire/Wire.ts"
@@ -42,7 +42,7 @@ const Text = Schema.Array(Schema.Literals([
 ]))
 
 describe("lines", () => {
-  const read = (lines: LiveLines, pieces: ReadonlyArray<Uint8Array>) => {
+  const read = (lines: LineReader, pieces: ReadonlyArray<Uint8Array>) => {
     const got: Array<string | undefined> = []
     for (const piece of pieces) {
       lines.push(piece, (line) => got.push(line), () => got.push(undefined))
@@ -67,8 +67,8 @@ describe("lines", () => {
         ],
         rest: isTooLong(rest) ? "" : rest.replace(/\r$/, "")
       }
-      assert.deepStrictEqual(read(new LiveLines(longest), cut(bytes, sizes)), expected)
-      assert.deepStrictEqual(read(new LiveLines(longest), [bytes]), expected)
+      assert.deepStrictEqual(read(new LineReader(longest), cut(bytes, sizes)), expected)
+      assert.deepStrictEqual(read(new LineReader(longest), [bytes]), expected)
     },
     { arbitrary: { runs: 300 } }
   )
@@ -78,14 +78,14 @@ describe("lines", () => {
     { bytes: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))), sizes: Sizes },
     ({ bytes, sizes }) => {
       const all = Uint8Array.from([...bytes, 10])
-      const { got } = read(new LiveLines(), cut(all, sizes))
-      assert.deepStrictEqual(got, read(new LiveLines(), [Uint8Array.from(all)]).got)
+      const { got } = read(new LineReader(), cut(all, sizes))
+      assert.deepStrictEqual(got, read(new LineReader(), [Uint8Array.from(all)]).got)
       assert.lengthOf(got, all.filter((byte) => byte === 10).length)
     }
   )
 
   it("keep nothing of a line that is too long, and report it before it ends", () => {
-    const lines = new LiveLines(1_000)
+    const lines = new LineReader(1_000)
     let tooLong = 0
     const piece = new Uint8Array(1024 * 1024).fill(97)
     const before = process.memoryUsage().arrayBuffers
@@ -98,7 +98,7 @@ describe("lines", () => {
   })
 
   it("take no more memory when they come byte by byte", () => {
-    const lines = new LiveLines()
+    const lines = new LineReader()
     const piece = Uint8Array.of(97)
     const before = process.memoryUsage().heapUsed
     for (let i = 0; i < 500_000; i++) lines.push(piece, assert.fail, assert.fail)

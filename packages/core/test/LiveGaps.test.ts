@@ -6,7 +6,7 @@ import { Coverage } from "../src/streams/internal/coverage.ts"
 import * as Gaps from "../src/streams/internal/gaps.ts"
 import { streamPosts, streamPostsFirehose, streamPostsSample } from "../src/streams/operations/Streams.ts"
 import * as Streaming from "../src/streams/Streaming.ts"
-import type { LiveOptions } from "../src/streams/StreamOptions.ts"
+import type { StreamOptions } from "../src/streams/StreamOptions.ts"
 import { accept, follow, following, idOf, pass } from "./support/Following.ts"
 import type { Outcome } from "./support/Service.ts"
 import { type Posted, settle, streaming } from "./support/StreamService.ts"
@@ -50,7 +50,7 @@ const searching = (
 }
 
 /** A loop over the items, of which the first one takes until the gate opens. */
-const stuckLoop = (options: LiveOptions, gate: Effect.Effect<void> = Effect.never) =>
+const stuckLoop = (options: StreamOptions, gate: Effect.Effect<void> = Effect.never) =>
   Effect.gen(function*() {
     const ids: Array<string> = []
     const fiber = yield* Streaming.items(streamPosts.definition, {}, { recover: "search", ...options }).pipe(

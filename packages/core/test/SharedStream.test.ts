@@ -6,10 +6,10 @@ import * as StreamItem from "../src/schema/StreamItem.ts"
 import { streamPosts } from "../src/streams/operations/Streams.ts"
 import * as SharedStream from "../src/streams/shared/SharedStream.ts"
 import * as StreamLog from "../src/streams/shared/StreamLog.ts"
-import type { LiveEvent } from "../src/streams/StreamEvents.ts"
-import type { LiveOptions } from "../src/streams/StreamOptions.ts"
+import type { StreamEvent } from "../src/streams/StreamEvents.ts"
+import type { StreamOptions } from "../src/streams/StreamOptions.ts"
 
-type Happening = LiveEvent<StreamItem.AnyItem>
+type Happening = StreamEvent<StreamItem.AnyItem>
 
 const at = new Date(0)
 
@@ -34,10 +34,10 @@ const failure = new InvalidParameters({
 /** A line that a test speaks through. */
 class Line {
   readonly said = Effect.runSync(Queue.unbounded<Happening, InvalidParameters | Cause.Done>())
-  readonly options: LiveOptions
+  readonly options: StreamOptions
   isOpen = true
 
-  constructor(options: LiveOptions) {
+  constructor(options: StreamOptions) {
     this.options = options
   }
 
@@ -50,7 +50,7 @@ const settled = Effect.repeat(Effect.yieldNow, { times: 60 })
 interface Process {
   readonly shared: SharedStream.SharedStream<StreamItem.AnyItem, InvalidParameters>
   readonly lines: Array<Line>
-  readonly events: Array<SharedStream.SharedHappening["_tag"]>
+  readonly events: Array<SharedStream.SharedNotice["_tag"]>
   /** Nothing that it asks of the log is answered any more. */
   readonly cutOff: { now: boolean }
   readonly end: Effect.Effect<void>

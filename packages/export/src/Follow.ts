@@ -17,10 +17,10 @@ import type { Result } from "@postwire/core/schema/Response"
 import type { Selection } from "@postwire/core/schema/Selection"
 import type * as StreamItem from "@postwire/core/schema/StreamItem"
 import * as Spend from "@postwire/core/spend/Spend"
-import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
+import type { StreamEvent } from "@postwire/core/streams/StreamEvents"
 import * as Streaming from "@postwire/core/streams/Streaming"
-import type { LiveOperation } from "@postwire/core/streams/StreamOperation"
-import type { LiveOptions } from "@postwire/core/streams/StreamOptions"
+import type { StreamOperation } from "@postwire/core/streams/StreamOperation"
+import type { StreamOptions } from "@postwire/core/streams/StreamOptions"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -34,16 +34,16 @@ import type { Sink } from "./folders/Sink.ts"
 import * as Table from "./rows/Table.ts"
 
 /** A stream with its parameters. */
-export interface Source<out E = Streaming.LiveError, out R = Client> {
+export interface Source<out E = Streaming.AnyStreamError, out R = Client> {
   readonly definition: Definition
   readonly parameters: Readonly<Record<string, unknown>>
   /** Everything that happens on it, from where an earlier run has ended (`resumeFrom`). */
-  readonly events: (options: LiveOptions) => Stream.Stream<LiveEvent<StreamItem.AnyItem>, E, R>
+  readonly events: (options: StreamOptions) => Stream.Stream<StreamEvent<StreamItem.AnyItem>, E, R>
 }
 
 /** A stream with its parameters. */
 export const make = <P, R extends Result, Sel extends keyof Selection, E, const S extends SelectionOf<P, R, Sel>>(
-  { definition }: LiveOperation<P, R, Sel, E>,
+  { definition }: StreamOperation<P, R, Sel, E>,
   ...[parameters]: Arguments<P, R, Sel, S, never>
 ): Source => fromDefinition(definition, { ...parameters })
 
@@ -63,7 +63,7 @@ export interface Rotation {
 
 /** How to follow a stream. */
 export interface Options<out S = never>
-  extends Pick<LiveOptions, "recover" | "tags" | "slowConsumer" | "bufferSize" | "silence" | "reconnects">
+  extends Pick<StreamOptions, "recover" | "tags" | "slowConsumer" | "bufferSize" | "silence" | "reconnects">
 {
   readonly sink: Sink
   /** Default: one file, which grows. */
@@ -79,7 +79,7 @@ export interface Options<out S = never>
   /** Called with where the last run has ended, before the stream is opened. What it fails with ends the run. */
   readonly onStart?: ((standing: Standing) => Effect.Effect<unknown, S>) | undefined
   /** Called with everything that happens, before it is written. */
-  readonly onEvent?: ((event: LiveEvent<StreamItem.AnyItem>) => void) | undefined
+  readonly onEvent?: ((event: StreamEvent<StreamItem.AnyItem>) => void) | undefined
   /** Called with where the stream stands, whenever that is on the disk. */
   readonly onCheckpoint?: ((standing: Standing) => Effect.Effect<unknown>) | undefined
 }
@@ -209,7 +209,7 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
     return Math.max(1, Math.min(mostRows, Math.floor((size - current.size) / lengthOf(current) / 2)))
   }
 
-  const take = (event: LiveEvent<StreamItem.AnyItem>): void => {
+  const take = (event: StreamEvent<StreamItem.AnyItem>): void => {
     options.onEvent?.(event)
     switch (event._tag) {
       case "Delivered":
@@ -242,7 +242,7 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
   }
 
   /** Takes what has come together; whether there may be more. */
-  const taking = Effect.fnUntraced(function*(events: ReadonlyArray<LiveEvent<StreamItem.AnyItem>>) {
+  const taking = Effect.fnUntraced(function*(events: ReadonlyArray<StreamEvent<StreamItem.AnyItem>>) {
     for (const event of events) {
       const from = files.current?.from ?? (rows.length > 0 ? firstAt : Infinity)
       if (isOver({ from }, event.at.getTime())) yield* completed

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as StreamItem from "@postwire/core/schema/StreamItem"
 import { streamPosts } from "@postwire/core/streams/operations/Streams"
-import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
+import type { StreamEvent } from "@postwire/core/streams/StreamEvents"
 import { Deferred, Effect, Exit, Stream } from "effect"
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -14,7 +14,7 @@ import { allIdsIn, filesIn, idsIn, linesOf } from "./support/Archives.ts"
 import { folder, now } from "./support/Scene.ts"
 import { type SinkName, sinks } from "./support/Sinks.ts"
 
-type Event = LiveEvent<StreamItem.AnyItem>
+type Event = StreamEvent<StreamItem.AnyItem>
 
 /** A second lies between two posts. */
 const timeOf = (number: number): number => now + number * 1_000

@@ -3,7 +3,7 @@ import type { Client } from "@postwire/core/client/Client"
 import { PaginationStuck } from "@postwire/core/errors/Errors"
 import * as StreamItem from "@postwire/core/schema/StreamItem"
 import { streamPosts } from "@postwire/core/streams/operations/Streams"
-import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
+import type { StreamEvent } from "@postwire/core/streams/StreamEvents"
 import { Effect, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import {
@@ -57,7 +57,7 @@ const opened = (path: string) => {
 const edit = (path: string, change: (state: State) => object): void =>
   writeFileSync(path, sealed.stringify(change(opened(path))))
 
-const delivered = (number: number): LiveEvent<StreamItem.AnyItem> => ({
+const delivered = (number: number): StreamEvent<StreamItem.AnyItem> => ({
   _tag: "Delivered",
   at: new Date(now + number),
   item: StreamItem.make(true, { data: { id: String(number), text: "x", edit_history_post_ids: [String(number)] } })

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import * as Errors from "@postwire/core/errors/Errors"
-import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
+import type { StreamEvent } from "@postwire/core/streams/StreamEvents"
 import { once } from "node:events"
 import * as Http from "node:http"
 import type * as Net from "node:net"
@@ -219,7 +219,7 @@ describe("a stream", () => {
 
 describe("events", () => {
   it("are everything that happens, in its order", async () => {
-    const seen: Array<LiveEvent<unknown>> = []
+    const seen: Array<StreamEvent<unknown>> = []
     void connection().then((line) => {
       line.keepAlive()
       line.send(1)

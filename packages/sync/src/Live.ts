@@ -6,8 +6,8 @@ import type { Definition, Form } from "@postwire/core/schema/Definition"
 import type { Selection } from "@postwire/core/schema/Selection"
 import { show } from "@postwire/core/schema/Show"
 import type { AnyItem, FormOf } from "@postwire/core/schema/StreamItem"
-import type { LiveEvent, LiveHappening } from "@postwire/core/streams/StreamEvents"
-import type { LiveOptions } from "@postwire/core/streams/StreamOptions"
+import type { StreamEvent, StreamNotice } from "@postwire/core/streams/StreamEvents"
+import type { StreamOptions } from "@postwire/core/streams/StreamOptions"
 import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
 import * as Calls from "./internal/calls.ts"
 import * as Handing from "./internal/handing.ts"
@@ -21,11 +21,11 @@ import * as Streams from "./internal/streams.ts"
  * `response`, an item is its line as a plain dictionary.
  */
 export interface SyncLive<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
-  <const S extends SelectionOf<P, R, Sel>>(...args: Arguments<P, R, Sel, S, LiveOptions>): Iterable<FormOf<F, R, S>>
+  <const S extends SelectionOf<P, R, Sel>>(...args: Arguments<P, R, Sel, S, StreamOptions>): Iterable<FormOf<F, R, S>>
   /** Everything that happens, in its order: what it brings (`Delivered`), connections, gaps and what fills them. */
   readonly events: <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, LiveOptions>
-  ) => Iterable<LiveEvent<FormOf<F, R, S>>>
+    ...args: Arguments<P, R, Sel, S, StreamOptions>
+  ) => Iterable<StreamEvent<FormOf<F, R, S>>>
 }
 
 /** An operation on a client. */
@@ -36,7 +36,7 @@ export const method = (context: Calls.Context, definition: Definition, form: For
     LiveBatch.eventsOf(definition, batch).map((event) =>
       event._tag === "Delivered" ? { ...event, item: itemOf(event.item) } : event
     )
-  const telling = (onEvent: (event: LiveHappening) => void) =>
+  const telling = (onEvent: (event: StreamNotice) => void) =>
     function*(batch: LiveBatch.LiveBatch) {
       for (const event of LiveBatch.eventsOf(definition, batch)) {
         if (event._tag === "Delivered") yield itemOf(event.item)
@@ -52,8 +52,8 @@ export const method = (context: Calls.Context, definition: Definition, form: For
 /** Whether a stream is of everything that happens, and what is made of a batch of it. */
 type Reading = readonly [isWhole: boolean, of: (batch: LiveBatch.LiveBatch) => Iterable<unknown>]
 
-const iterable = (context: Calls.Context, definition: Definition, readingOf: (options: LiveOptions) => Reading) => {
-  function* run(given: ReturnType<typeof RequestEncoder.own>, options: LiveOptions) {
+const iterable = (context: Calls.Context, definition: Definition, readingOf: (options: StreamOptions) => Reading) => {
+  function* run(given: ReturnType<typeof RequestEncoder.own>, options: StreamOptions) {
     const parameters = Calls.orThrow(given, run)
     const { connection, redact, settings, wire } = context
     // Here, where the stack leads to the loop. What the worker makes of them is the same.
@@ -73,7 +73,7 @@ const iterable = (context: Calls.Context, definition: Definition, readingOf: (op
       }
     }
   }
-  return (parameters: object = {}, options: LiveOptions = {}): Iterable<unknown> => {
+  return (parameters: object = {}, options: StreamOptions = {}): Iterable<unknown> => {
     // The caller may change the objects before the next loop.
     const [own, chosen] = [RequestEncoder.own(definition, parameters), { ...options }]
     return { [Symbol.iterator]: () => run(own, chosen) }

@@ -16,7 +16,7 @@ import type * as Documentation from "@postwire/core/schema/Documentation"
 import type { Joined } from "@postwire/core/schema/Joins"
 import type { BytesInput } from "@postwire/core/schema/Parameters"
 import type { Included, Selection } from "@postwire/core/schema/Selection"
-import type { LiveOperation } from "@postwire/core/streams/StreamOperation"
+import type { StreamOperation } from "@postwire/core/streams/StreamOperation"
 import * as ResponseDecoder from "@postwire/core/wire/ResponseDecoder"
 import * as Wire from "@postwire/core/wire/Wire"
 import * as NodeClient from "@postwire/node/NodeClient"
@@ -78,7 +78,7 @@ export interface SyncRequest<F extends Form = "response"> {
 
 type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D> ?
   SyncPaged<P, R, Sel, F, D>
-  : O extends LiveOperation<infer P, infer R, infer Sel, infer _E> ? Live.SyncLive<P, R, Sel, F>
+  : O extends StreamOperation<infer P, infer R, infer Sel, infer _E> ? Live.SyncLive<P, R, Sel, F>
   : O extends Operation<infer P, infer R, infer Sel, infer _E> ? SyncOperation<InMemory<P>, R, Sel, F>
   : never
 

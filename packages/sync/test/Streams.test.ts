@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
+import type { StreamEvent } from "@postwire/core/streams/StreamEvents"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
@@ -137,7 +137,7 @@ describe("a stream", () => {
 describe("what happens", () => {
   it("is told in its order, to onEvent and by events", () => {
     using client = clientFor("few:2")
-    const told: Array<LiveEvent<unknown>> = []
+    const told: Array<StreamEvent<unknown>> = []
     const ids: Array<string> = []
     for (const { post } of client.streamPosts({}, { ...only, onEvent: (event) => told.push(event) })) {
       ids.push(post.id)

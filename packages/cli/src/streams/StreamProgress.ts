@@ -1,7 +1,7 @@
 /** How a stream is shown: a line that goes on, what happens to the connection, and what there is at the end. */
 import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import type { AnyItem } from "@postwire/core/schema/StreamItem"
-import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
+import type { StreamEvent } from "@postwire/core/streams/StreamEvents"
 import type * as Follow from "@postwire/export/Follow"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -97,7 +97,7 @@ export const make = Effect.fnUntraced(function*(noun: string, isDrawn: boolean) 
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(pause), draw)))
     yield* Effect.addFinalizer(() => Effect.andThen(draw, Effect.sync(bar.end)))
   }
-  return (event: LiveEvent<AnyItem>): void => {
+  return (event: StreamEvent<AnyItem>): void => {
     switch (event._tag) {
       case "Delivered":
         items++

@@ -2,7 +2,7 @@
  * One declaration per operation; every face, the sandbox and the documentation interpret this value.
  *
  * `make` and `makePaged` return the operation itself: a function from parameters to an Effect, with `.pages` and
- * `.items` Streams where the service pages, and the declaration as `.definition`. `LiveOperation.make` declares those that answer
+ * `.items` Streams where the service pages, and the declaration as `.definition`. `StreamOperation.make` declares those that answer
  * until somebody ends them.
  */
 import * as Effect from "effect/Effect"

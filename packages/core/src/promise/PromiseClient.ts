@@ -21,7 +21,7 @@ import type * as Documentation from "../schema/Documentation.ts"
 import type { Joined } from "../schema/Joins.ts"
 import type { Included, Selection } from "../schema/Selection.ts"
 import * as Journal from "../storage/Journal.ts"
-import type { LiveOperation } from "../streams/StreamOperation.ts"
+import type { StreamOperation } from "../streams/StreamOperation.ts"
 import * as Calls from "./Calls.ts"
 import * as Compliance from "./Compliance.ts"
 import * as Composites from "./Composites.ts"
@@ -91,7 +91,7 @@ export interface PromiseRequest<F extends Form = "response"> {
 
 type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D> ?
   PromisePaged<P, R, Sel, F, D>
-  : O extends LiveOperation<infer P, infer R, infer Sel, infer _E> ? Streaming.PromiseLive<P, R, Sel, F>
+  : O extends StreamOperation<infer P, infer R, infer Sel, infer _E> ? Streaming.PromiseLive<P, R, Sel, F>
   : O extends Operation<infer P, infer R, infer Sel, infer _E> ? PromiseOperation<P, R, Sel, F>
   : never
 

@@ -7,8 +7,8 @@ import type { Definition, Form } from "../schema/Definition.ts"
 import type { Selection } from "../schema/Selection.ts"
 import type { AnyItem, FormOf } from "../schema/StreamItem.ts"
 import type { SharedOptions } from "../streams/shared/SharedStream.ts"
-import type { LiveEvent } from "../streams/StreamEvents.ts"
-import type * as Live from "../streams/StreamOptions.ts"
+import type { StreamEvent } from "../streams/StreamEvents.ts"
+import type * as Options from "../streams/StreamOptions.ts"
 import * as RequestEncoder from "../wire/RequestEncoder.ts"
 import type * as Calls from "./Calls.ts"
 import { Loop, type Opened } from "./internal/loop.ts"
@@ -16,7 +16,7 @@ import * as SharedStream from "./SharedStream.ts"
 import * as Workflows from "./Workflows.ts"
 
 /** What a stream takes besides its parameters. */
-export interface LiveOptions extends Live.LiveOptions {
+export interface StreamOptions extends Options.StreamOptions {
   /** Ends the stream at once; the loop is rejected with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
@@ -27,12 +27,12 @@ export interface LiveOptions extends Live.LiveOptions {
  */
 export interface PromiseLive<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
   <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, LiveOptions>
+    ...args: Arguments<P, R, Sel, S, StreamOptions>
   ): AsyncIterable<FormOf<F, R, S>>
   /** Everything that happens, in its order: what it brings (`Delivered`), connections, gaps and what fills them. */
   readonly events: <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, LiveOptions>
-  ) => AsyncIterable<LiveEvent<FormOf<F, R, S>>>
+    ...args: Arguments<P, R, Sel, S, StreamOptions>
+  ) => AsyncIterable<StreamEvent<FormOf<F, R, S>>>
   /**
    * Takes part in a stream that all processes share which name it so, with the same parameters and the same `streamLog`: one of
    * them is connected, any number of consumers read what comes, and another connects when that process ends or dies.
@@ -47,7 +47,7 @@ export interface PromiseLive<in out P, out R, Sel extends keyof Selection, F ext
 export const method = (context: Calls.Context, definition: Definition, form: Form) => {
   const { openLive, openLiveEvents } = Workflows.on((input: never) => input)
   const itemOf = (item: AnyItem): unknown => form === "response" ? item : item.body
-  const eventOf = (event: LiveEvent<AnyItem>): LiveEvent<unknown> =>
+  const eventOf = (event: StreamEvent<AnyItem>): StreamEvent<unknown> =>
     event._tag === "Delivered" ? { ...event, item: itemOf(event.item) } : event
   return Object.assign(iterable(context, definition, openLive, itemOf), {
     events: iterable(context, definition, openLiveEvents, eventOf),
@@ -58,14 +58,14 @@ export const method = (context: Calls.Context, definition: Definition, form: For
 const iterable = <A, B>(
   context: Calls.Context,
   definition: Definition,
-  open: (definition: Definition, parameters: object, options?: Live.LiveOptions) => Opened<A>,
+  open: (definition: Definition, parameters: object, options?: Options.StreamOptions) => Opened<A>,
   f: (one: A) => B
 ) =>
-(parameters: object = {}, options?: LiveOptions): AsyncIterable<B> => {
+(parameters: object = {}, options?: StreamOptions): AsyncIterable<B> => {
   // The caller may change the objects before the next loop.
   const own = RequestEncoder.own(definition, parameters)
   const chosen = Predicate.isObject(options) ? { ...options } : options
-  const opened = (rest: Live.LiveOptions | undefined): Opened<A> =>
+  const opened = (rest: Options.StreamOptions | undefined): Opened<A> =>
     own instanceof InvalidParameters ? Effect.fail(own) : open(definition, own, rest)
   return { [Symbol.asyncIterator]: () => new Loop(context, definition, chosen, opened, f) }
 }

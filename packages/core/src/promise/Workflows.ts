@@ -19,7 +19,7 @@ import * as StreamRules from "../streams/rules/StreamRules.ts"
 import * as SharedStream from "../streams/shared/SharedStream.ts"
 import * as StreamLog from "../streams/shared/StreamLog.ts"
 import * as Streaming from "../streams/Streaming.ts"
-import type { LiveOptions } from "../streams/StreamOptions.ts"
+import type { StreamOptions } from "../streams/StreamOptions.ts"
 import * as Compliance from "../workflows/Compliance.ts"
 import * as Conversation from "../workflows/Conversation.ts"
 import * as ListMembers from "../workflows/ListMembers.ts"
@@ -87,9 +87,9 @@ export const on = <I>(inputOf: InputOf<I>) => ({
   openComplianceResults: (job: Compliance.Job) => opened(Compliance.results(job)),
   openComplianceCheck: ({ ids, ...options }: Compliance.CheckOptions<I | Compliance.Ids>) =>
     opened(Compliance.check({ ...options, ids: isName(ids) ? inputOf(ids) : ids })),
-  openLive: (definition: Definition, parameters: unknown, options?: LiveOptions) =>
+  openLive: (definition: Definition, parameters: unknown, options?: StreamOptions) =>
     opened(Streaming.items(definition, parameters, options)),
-  openLiveEvents: (definition: Definition, parameters: unknown, options?: LiveOptions) =>
+  openLiveEvents: (definition: Definition, parameters: unknown, options?: StreamOptions) =>
     opened(Streaming.run(definition, parameters, options)),
   openShared: Effect.fnUntraced(function*(
     name: string,
@@ -104,7 +104,7 @@ export const on = <I>(inputOf: InputOf<I>) => ({
         rule: "must say where processes keep the stream that they share"
       })
     }
-    const events = (options: LiveOptions) => Streaming.run(definition, parameters, options)
+    const events = (options: StreamOptions) => Streaming.run(definition, parameters, options)
     return yield* Effect.provideService(
       SharedStream.share(name, definition, events, options),
       StreamLog.StreamLog,

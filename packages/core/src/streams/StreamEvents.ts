@@ -97,7 +97,7 @@ export interface Watermark extends Happened {
 }
 
 /** What happens besides deliveries. */
-export type LiveHappening =
+export type StreamNotice =
   | Connected
   | KeepAlive
   | Reconnecting
@@ -110,4 +110,4 @@ export type LiveHappening =
   | Watermark
 
 /** What happens. */
-export type LiveEvent<Item> = Delivered<Item> | LiveHappening
+export type StreamEvent<Item> = Delivered<Item> | StreamNotice

@@ -3,18 +3,18 @@ import { closedReason } from "../client/CallErrors.ts"
 import type { AnyError, Problem, RateLimited } from "../errors/Errors.ts"
 import { NoRules } from "../errors/StreamErrors.ts"
 import type { Fault } from "./internal/backoff.ts"
-import type { LiveError } from "./internal/buffer.ts"
+import type { AnyStreamError } from "./internal/buffer.ts"
 
 /** What is to be done. */
 export type Verdict =
   /** Trying again does not help. */
-  | { readonly _tag: "Final"; readonly error: LiveError }
+  | { readonly _tag: "Final"; readonly error: AnyStreamError }
   /** The app holds as many connections as it may have. */
   | { readonly _tag: "Crowded"; readonly error: RateLimited }
   | {
     readonly _tag: "Again"
     readonly fault: Fault
-    readonly error: LiveError
+    readonly error: AnyStreamError
     /** When the service says that it helps. */
     readonly notBefore: Date | undefined
   }

@@ -9,12 +9,12 @@ import type { StreamError } from "../errors/StreamErrors.ts"
 import type { Definition, Live as Liveness } from "../schema/Definition.ts"
 import type { Selection } from "../schema/Selection.ts"
 import type { ItemOf } from "../schema/StreamItem.ts"
-import type { LiveEvent } from "./StreamEvents.ts"
+import type { StreamEvent } from "./StreamEvents.ts"
 import * as Streaming from "./Streaming.ts"
-import type { LiveOptions } from "./StreamOptions.ts"
+import type { StreamOptions } from "./StreamOptions.ts"
 
 /** A declaration of such an operation. */
-export interface LiveDefinition extends Definition {
+export interface StreamDefinition extends Definition {
   readonly live: Liveness
   readonly paging?: never
 }
@@ -24,26 +24,27 @@ export interface LiveDefinition extends Definition {
  * it is run, stays connected, and ends when nobody reads it any more.
  * `P` are its parameters, `R` the result of each line, `Sel` its selectors, `E` its errors.
  */
-export interface LiveOperation<in out P, out R, Sel extends keyof Selection, out E> {
+export interface StreamOperation<in out P, out R, Sel extends keyof Selection, out E> {
   <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, LiveOptions>
+    ...args: Arguments<P, R, Sel, S, StreamOptions>
   ): Stream.Stream<ItemOf<R, S>, E, Client>
-  readonly definition: LiveDefinition
+  readonly definition: StreamDefinition
   /** Everything that happens, in its order: what it brings (`Delivered`), connections, gaps and what fills them. */
   readonly events: <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, LiveOptions>
-  ) => Stream.Stream<LiveEvent<ItemOf<R, S>>, E, Client>
+    ...args: Arguments<P, R, Sel, S, StreamOptions>
+  ) => Stream.Stream<StreamEvent<ItemOf<R, S>>, E, Client>
 }
 
 /** Declares an operation that answers until somebody ends it. */
-export function make<const D extends LiveDefinition>(
+export function make<const D extends StreamDefinition>(
   definition: D
-): LiveOperation<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D> | StreamError>
+): StreamOperation<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D> | StreamError>
 // The declaration's type is the only source of the signature; running it is untyped.
-export function make(definition: LiveDefinition): object {
-  const operation = (parameters: object = {}, options?: LiveOptions) => Streaming.items(definition, parameters, options)
+export function make(definition: StreamDefinition): object {
+  const operation = (parameters: object = {}, options?: StreamOptions) =>
+    Streaming.items(definition, parameters, options)
   return Object.assign(operation, {
     definition,
-    events: (parameters: object = {}, options?: LiveOptions) => Streaming.run(definition, parameters, options)
+    events: (parameters: object = {}, options?: StreamOptions) => Streaming.run(definition, parameters, options)
   })
 }

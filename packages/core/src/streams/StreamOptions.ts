@@ -1,5 +1,5 @@
 /** What a stream takes besides its parameters. */
-import type { LiveHappening } from "./StreamEvents.ts"
+import type { StreamNotice } from "./StreamEvents.ts"
 
 /**
  * How what was missed while there was no connection is fetched. `none`: not at all. `search`: by a recent search for each rule.
@@ -31,7 +31,7 @@ export interface DuplicatesWindow {
  * Settings of a stream besides its parameters. Streams of one client with the same operation, parameters, `recover`, `silence`,
  * `reconnects` and `duplicates` share one connection.
  */
-export interface LiveOptions {
+export interface StreamOptions {
   /** How what was missed is fetched. Default: `search` of streams that have rules, `none` of others. */
   readonly recover?: Recover | undefined
   /**
@@ -56,5 +56,5 @@ export interface LiveOptions {
    * Receives each event except `Delivered`, when the loop has finished the items before it: a `Watermark` covers what the loop has
    * done. It runs only while the loop takes items. Its errors are ignored.
    */
-  readonly onEvent?: ((event: LiveHappening) => void) | undefined
+  readonly onEvent?: ((event: StreamNotice) => void) | undefined
 }

@@ -9,45 +9,45 @@ import * as Callback from "../runtime/Callback.ts"
 import * as Monotonic from "../runtime/Monotonic.ts"
 import type { Definition } from "../schema/Definition.ts"
 import type { AnyItem } from "../schema/StreamItem.ts"
-import { type Entries, type Entry, isItem, LiveBuffer, type LiveError } from "./internal/buffer.ts"
+import { type AnyStreamError, ConsumerBuffer, type Entries, type Entry, isItem } from "./internal/buffer.ts"
 import * as CheckOptions from "./internal/checkOptions.ts"
 import * as ConnectionPool from "./internal/connectionPool.ts"
-import { LiveConsumer } from "./internal/consumer.ts"
+import { Consumer } from "./internal/consumer.ts"
 import { timeOf } from "./internal/serviceTime.ts"
-import type { LiveHub } from "./internal/sharedConnection.ts"
+import type { SharedConnection } from "./internal/sharedConnection.ts"
 import { Spill } from "./Spill.ts"
-import type { Lag, LiveEvent, LiveHappening } from "./StreamEvents.ts"
-import type { LiveOptions } from "./StreamOptions.ts"
+import type { Lag, StreamEvent, StreamNotice } from "./StreamEvents.ts"
+import type { StreamOptions } from "./StreamOptions.ts"
 
-export type { LiveError } from "./internal/buffer.ts"
+export type { AnyStreamError } from "./internal/buffer.ts"
 export { idOf } from "./internal/deduplicator.ts"
 export { timeOf } from "./internal/serviceTime.ts"
 
 export {
   /** The names of the options. */
-  liveOptionNames
+  streamOptionNames
 } from "./internal/checkOptions.ts"
 
 /** Everything that happens on a stream, in its order; it goes on until it fails for good or is ended. */
 export const run = (
   definition: Definition,
   parameters: unknown,
-  options: LiveOptions = {}
-): Stream.Stream<LiveEvent<AnyItem>, LiveError, Client> =>
+  options: StreamOptions = {}
+): Stream.Stream<StreamEvent<AnyItem>, AnyStreamError, Client> =>
   consume(definition, parameters, options, true, (pull, clock) =>
     Effect.map(pull, (entries) => {
       const at = new Date(clock.currentTimeMillisUnsafe())
-      return Arr.map(entries, (item): LiveEvent<AnyItem> => isItem(item) ? { _tag: "Delivered", at, item } : item)
+      return Arr.map(entries, (item): StreamEvent<AnyItem> => isItem(item) ? { _tag: "Delivered", at, item } : item)
     }))
 
 /** What a stream delivers. */
 export const items = (
   definition: Definition,
   parameters: unknown,
-  options: LiveOptions = {}
-): Stream.Stream<AnyItem, LiveError, Client> =>
+  options: StreamOptions = {}
+): Stream.Stream<AnyItem, AnyStreamError, Client> =>
   consume(definition, parameters, options, false, (pull) => {
-    const next: Pull.Pull<Arr.NonEmptyReadonlyArray<AnyItem>, LiveError> = Effect.flatMap(pull, (entries) => {
+    const next: Pull.Pull<Arr.NonEmptyReadonlyArray<AnyItem>, AnyStreamError> = Effect.flatMap(pull, (entries) => {
       if (areItems(entries)) return Effect.succeed(entries)
       const items = entries.filter(isItem)
       return Arr.isReadonlyArrayNonEmpty(items) ? Effect.succeed(items) : next
@@ -63,27 +63,27 @@ const lagMillis = 1_000
 const consume = <A>(
   definition: Definition,
   parameters: unknown,
-  options: LiveOptions,
+  options: StreamOptions,
   isOfEvents: boolean,
   project: (
-    pull: Pull.Pull<Entries, LiveError>,
+    pull: Pull.Pull<Entries, AnyStreamError>,
     clock: Clock.Clock
-  ) => Pull.Pull<Arr.NonEmptyReadonlyArray<A>, LiveError>
-): Stream.Stream<A, LiveError, Client> =>
+  ) => Pull.Pull<Arr.NonEmptyReadonlyArray<A>, AnyStreamError>
+): Stream.Stream<A, AnyStreamError, Client> =>
   Stream.unwrap(Effect.gen(function*() {
     const spill = yield* Spill
     const terms = CheckOptions.check(definition, parameters, options, spill !== undefined)
     if (terms instanceof Error) return Stream.fail(terms)
     const { bufferSize = CheckOptions.defaultBufferSize, onEvent, resumeFrom, slowConsumer = "fail", tags } = options
     const clock = yield* Clock.Clock
-    const buffer = new LiveBuffer({
+    const buffer = new ConsumerBuffer({
       size: bufferSize,
       policy: slowConsumer,
       queue: slowConsumer === "spill" && spill !== undefined ? yield* spill.open : undefined,
       now: () => clock.currentTimeMillisUnsafe()
     })
     const wantsEvents = isOfEvents || onEvent !== undefined
-    const consumer = new LiveConsumer({
+    const consumer = new Consumer({
       buffer,
       bufferSize,
       operation: definition.name,
@@ -94,8 +94,8 @@ const consume = <A>(
     const hub = yield* ConnectionPool.join(terms, consumer, resumeFrom)
     if (!wantsEvents) return Stream.fromPull(Effect.succeed(project(buffer.take, clock)))
     let lagAt = -Infinity
-    const due: Array<LiveHappening> = []
-    const tell = (event: LiveHappening) => onEvent === undefined ? undefined : Callback.tell(onEvent, event)
+    const due: Array<StreamNotice> = []
+    const tell = (event: StreamNotice) => onEvent === undefined ? undefined : Callback.tell(onEvent, event)
     const taken = Effect.map(buffer.take, (taken) => {
       const now = clock.currentTimeMillisUnsafe()
       const lag = now - lagAt < lagMillis ? undefined : lagOf(hub, buffer, taken, now)
@@ -119,8 +119,8 @@ const consume = <A>(
 
 /** How far behind the consumer is that takes these. */
 const lagOf = (
-  hub: LiveHub,
-  { cameAt, waiting: buffered }: LiveBuffer,
+  hub: SharedConnection,
+  { cameAt, waiting: buffered }: ConsumerBuffer,
   entries: ReadonlyArray<Entry>,
   now: number
 ): Lag | undefined => {

@@ -4,9 +4,9 @@ import { TestClock } from "effect/testing"
 import type { Definition } from "../../src/schema/Definition.ts"
 import type { AnyItem } from "../../src/schema/StreamItem.ts"
 import { streamPosts } from "../../src/streams/operations/Streams.ts"
-import type { LiveEvent } from "../../src/streams/StreamEvents.ts"
+import type { StreamEvent } from "../../src/streams/StreamEvents.ts"
 import * as Streaming from "../../src/streams/Streaming.ts"
-import type { LiveOptions } from "../../src/streams/StreamOptions.ts"
+import type { StreamOptions } from "../../src/streams/StreamOptions.ts"
 import { type Connect, settle, type streaming } from "./StreamService.ts"
 
 /** The id of a post. */
@@ -15,10 +15,10 @@ export const idOf = (item: AnyItem): string => "post" in item ? (item.post as { 
 /** Follows a stream with a client of its own, and keeps what it says. */
 export const follow = (
   service: ReturnType<typeof streaming>,
-  options?: LiveOptions,
+  options?: StreamOptions,
   definition?: Definition,
   parameters?: object,
-  each?: (event: LiveEvent<AnyItem>) => Effect.Effect<void>
+  each?: (event: StreamEvent<AnyItem>) => Effect.Effect<void>
 ) =>
   Effect.flatMap(
     Layer.build(service.layer()),
@@ -27,13 +27,13 @@ export const follow = (
 
 /** The same with a client that is there. */
 export const following = (
-  options: LiveOptions = {},
+  options: StreamOptions = {},
   definition: Definition = streamPosts.definition,
   parameters: object = {},
-  each: (event: LiveEvent<AnyItem>) => Effect.Effect<void> = () => Effect.void
+  each: (event: StreamEvent<AnyItem>) => Effect.Effect<void> = () => Effect.void
 ) =>
   Effect.gen(function*() {
-    const events: Array<LiveEvent<AnyItem>> = []
+    const events: Array<StreamEvent<AnyItem>> = []
     const fiber = yield* Streaming.run(definition, parameters, { recover: "none", ...options }).pipe(
       Stream.runForEach((event) =>
         Effect.suspend(() => {
@@ -44,8 +44,8 @@ export const following = (
       Effect.forkScoped
     )
     yield* settle
-    const of = <T extends LiveEvent<AnyItem>["_tag"]>(tag: T) =>
-      events.filter((event): event is Extract<LiveEvent<AnyItem>, { _tag: T }> => event._tag === tag)
+    const of = <T extends StreamEvent<AnyItem>["_tag"]>(tag: T) =>
+      events.filter((event): event is Extract<StreamEvent<AnyItem>, { _tag: T }> => event._tag === tag)
     return {
       fiber,
       events,

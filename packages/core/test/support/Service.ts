@@ -19,8 +19,8 @@ import type { AnyItem } from "../../src/schema/StreamItem.ts"
 import type { WireName as Name } from "../../src/schema/WireName.ts"
 import * as ComplianceStreams from "../../src/streams/operations/ComplianceStreams.ts"
 import * as Streams from "../../src/streams/operations/Streams.ts"
-import type { LiveError } from "../../src/streams/Streaming.ts"
-import type { LiveOptions } from "../../src/streams/StreamOptions.ts"
+import type { AnyStreamError } from "../../src/streams/Streaming.ts"
+import type { StreamOptions } from "../../src/streams/StreamOptions.ts"
 import * as Wire from "../../src/wire/Wire.ts"
 import specification from "../fixtures/operations.json" with { type: "json" }
 import * as Described from "./Described.ts"
@@ -162,7 +162,7 @@ export const all = operations.filter(([, { definition: { live, result } }]) =>
 
 type Call = (
   parameters?: unknown
-) => Effect.Effect<Pick<Response<unknown, unknown>, "body" | "data">, LiveError, Client.Client>
+) => Effect.Effect<Pick<Response<unknown, unknown>, "body" | "data">, AnyStreamError, Client.Client>
 
 /** Every operation that answers with JSON, by what it answers first. */
 export const firsts: ReadonlyArray<readonly [name: string, first: Call & { readonly definition: Definition }]> = [
@@ -170,8 +170,8 @@ export const firsts: ReadonlyArray<readonly [name: string, first: Call & { reado
   ...Object.entries({ ...Streams, ...ComplianceStreams }).map(([name, stream]) => {
     const run = stream as unknown as (
       parameters: unknown,
-      options: LiveOptions
-    ) => Stream.Stream<AnyItem, LiveError, Client.Client>
+      options: StreamOptions
+    ) => Stream.Stream<AnyItem, AnyStreamError, Client.Client>
     const first: Call = (parameters) =>
       Effect.map(Stream.runHead(run(parameters, { recover: "none", reconnects: 0 })), (head) => {
         const { body } = Option.getOrThrow(head)

@@ -7,8 +7,8 @@ import type * as Errors from "@postwire/core/errors/Errors"
 import type { StreamError } from "@postwire/core/errors/StreamErrors"
 import type { UserComplianceEvent } from "@postwire/core/schema/models/ComplianceEvents"
 import type { EventItem, PostItem } from "@postwire/core/schema/StreamItem"
-import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
-import type { LiveOperation } from "@postwire/core/streams/StreamOperation"
+import type { StreamEvent } from "@postwire/core/streams/StreamEvents"
+import type { StreamOperation } from "@postwire/core/streams/StreamOperation"
 import type * as Stream from "effect/Stream"
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
@@ -28,7 +28,7 @@ type ErrorOf<S> = S extends Stream.Stream<infer _A, infer E, infer _R> ? E : nev
 type NeedsOf<S> = S extends Stream.Stream<infer _A, infer _E, infer R> ? R : never
 
 type Live = {
-  [N in keyof Catalogue]: Catalogue[N] extends LiveOperation<infer _P, infer _R, infer _S, infer _E> ? N : never
+  [N in keyof Catalogue]: Catalogue[N] extends StreamOperation<infer _P, infer _R, infer _S, infer _E> ? N : never
 }[keyof Catalogue]
 
 // Which they are, and that they are nothing else.
@@ -88,7 +88,7 @@ assertType<Equal<NeedsOf<typeof posts>, Client>>()
 // Events have the items as they are.
 const events = streamPosts.events({ post_fields: ["lang"] })
 assertType<
-  Equal<ItemOf<typeof events>, LiveEvent<ItemOf<ReturnType<typeof streamPosts<{ readonly post_fields: ["lang"] }>>>>>
+  Equal<ItemOf<typeof events>, StreamEvent<ItemOf<ReturnType<typeof streamPosts<{ readonly post_fields: ["lang"] }>>>>>
 >()
 assertType<Equal<ErrorOf<typeof events>, ErrorOf<typeof posts>>>()
 

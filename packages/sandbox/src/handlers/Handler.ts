@@ -3,7 +3,7 @@ import type { Catalogue, Name } from "@postwire/core/Catalogue"
 import type { Operation, Paged } from "@postwire/core/client/Operation"
 import type { Definition } from "@postwire/core/schema/Definition"
 import type { BytesInput } from "@postwire/core/schema/Parameters"
-import type { LiveOperation } from "@postwire/core/streams/StreamOperation"
+import type { StreamOperation } from "@postwire/core/streams/StreamOperation"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { Caller } from "../auth/Authentication.ts"
@@ -36,7 +36,7 @@ type IsRequired<P, K extends PropertyKey> = P extends unknown
 
 type ParametersIn<O> = O extends Paged<infer P, infer _R, infer _S, infer _E> ? P
   : O extends Operation<infer P, infer _R, infer _S, infer _E> ? P
-  : O extends LiveOperation<infer P, infer _R, infer _S, infer _E> ? P
+  : O extends StreamOperation<infer P, infer _R, infer _S, infer _E> ? P
   : never
 
 type Seen<P> =

@@ -2,7 +2,7 @@
 import type { Anomaly } from "@postwire/core/schema/Anomaly"
 import type { Definition } from "@postwire/core/schema/Definition"
 import * as StreamItem from "@postwire/core/schema/StreamItem"
-import type { Delivered, LiveEvent, LiveHappening } from "@postwire/core/streams/StreamEvents"
+import type { Delivered, StreamEvent, StreamNotice } from "@postwire/core/streams/StreamEvents"
 
 /** What came at once. */
 export interface LiveBatch {
@@ -11,7 +11,7 @@ export interface LiveBatch {
   /** What of them was left out, by their index. */
   readonly anomalies: ReadonlyMap<number, ReadonlyArray<Anomaly>>
   /** What happens, in its order, where it was asked for: a delivery is of the next item. */
-  readonly events: ReadonlyArray<LiveHappening | Omit<Delivered<never>, "item">> | undefined
+  readonly events: ReadonlyArray<StreamNotice | Omit<Delivered<never>, "item">> | undefined
 }
 
 /** Of items. */
@@ -24,7 +24,7 @@ export const ofItems = (items: ReadonlyArray<StreamItem.AnyItem>): LiveBatch => 
 }
 
 /** Of everything that happens. */
-export const ofEvents = (events: ReadonlyArray<LiveEvent<StreamItem.AnyItem>>): LiveBatch => {
+export const ofEvents = (events: ReadonlyArray<StreamEvent<StreamItem.AnyItem>>): LiveBatch => {
   const items: Array<StreamItem.AnyItem> = []
   const others = events.map((event) => {
     if (event._tag !== "Delivered") return event
@@ -48,7 +48,7 @@ export const itemsOf = (
 export const eventsOf = (
   definition: Pick<Definition, "result">,
   batch: LiveBatch
-): ReadonlyArray<LiveEvent<StreamItem.AnyItem>> => {
+): ReadonlyArray<StreamEvent<StreamItem.AnyItem>> => {
   const items = itemsOf(definition, batch)
   let delivered = 0
   return (batch.events ?? []).map((event) =>

@@ -6,7 +6,7 @@ import type { ThreadOptions } from "@postwire/core/publishing/Thread"
 import type { Form } from "@postwire/core/schema/Definition"
 import type { Cost } from "@postwire/core/schema/Response"
 import type * as StreamRules from "@postwire/core/streams/rules/StreamRules"
-import type { LiveOptions } from "@postwire/core/streams/StreamOptions"
+import type { StreamOptions } from "@postwire/core/streams/StreamOptions"
 import type { Prepared } from "@postwire/core/wire/RequestEncoder"
 import type * as Compliance from "@postwire/core/workflows/Compliance"
 import type { Options as ConversationOptions } from "@postwire/core/workflows/Conversation"
@@ -135,7 +135,7 @@ export type Publishing =
     readonly stream: number
     readonly operation: string
     readonly parameters: Readonly<Record<string, unknown>>
-    readonly options: Omit<LiveOptions, "onEvent">
+    readonly options: Omit<StreamOptions, "onEvent">
     /** Whether what happens crosses with the items. */
     readonly isWhole: boolean
   }

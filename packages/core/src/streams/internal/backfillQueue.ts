@@ -6,7 +6,7 @@ import type { Client } from "../../client/Client.ts"
 import type { Gap } from "../StreamEvents.ts"
 import * as Backfill from "./backfill.ts"
 import type { Entry } from "./buffer.ts"
-import { type LiveConsumer, maxPauseMillis } from "./consumer.ts"
+import { type Consumer, maxPauseMillis } from "./consumer.ts"
 import { type Duplicates, idOf } from "./deduplicator.ts"
 import * as Gaps from "./gaps.ts"
 
@@ -14,16 +14,16 @@ import * as Gaps from "./gaps.ts"
 export interface Missing {
   from: number
   to: number
-  readonly targets: ReadonlyArray<LiveConsumer>
+  readonly targets: ReadonlyArray<Consumer>
 }
 
 /** What fetching needs of a stream. */
 export interface Stream {
   readonly terms: Backfill.Terms
-  readonly consumers: ReadonlySet<LiveConsumer>
+  readonly consumers: ReadonlySet<Consumer>
   readonly duplicates: Duplicates
   /** Gives entries to a consumer. */
-  readonly offer: (consumer: LiveConsumer, entries: Arr.NonEmptyReadonlyArray<Entry>) => Effect.Effect<void>
+  readonly offer: (consumer: Consumer, entries: Arr.NonEmptyReadonlyArray<Entry>) => Effect.Effect<void>
   readonly millis: () => number
   /** Makes the event. */
   readonly gap: (span: Gaps.Span, filledBy: Gap["filledBy"], why?: string) => Gap
@@ -39,7 +39,7 @@ export class Missed {
   /** The last one, while it waits to be fetched. */
   #last: Missing | undefined
   /** For how many milliseconds consumers have been waited for. */
-  readonly #waited = new WeakMap<LiveConsumer, number>()
+  readonly #waited = new WeakMap<Consumer, number>()
 
   constructor(stream: Stream, queue: Queue.Queue<Missing>) {
     this.#stream = stream
@@ -51,7 +51,7 @@ export class Missed {
     return this.#open.size > 0
   }
 
-  add(span: Gaps.Span, targets: ReadonlyArray<LiveConsumer>): void {
+  add(span: Gaps.Span, targets: ReadonlyArray<Consumer>): void {
     const last = this.#last
     if (last !== undefined && span.from <= last.to && isSame(targets, last.targets)) {
       // A line that is cut again and again is searched once.
@@ -66,7 +66,7 @@ export class Missed {
   }
 
   /** Until when nothing is missing for a consumer, where nothing is before a time. */
-  until(time: number, consumer: LiveConsumer): number {
+  until(time: number, consumer: Consumer): number {
     let until = time
     for (const { from, targets } of this.#open) if (targets.includes(consumer)) until = Math.min(until, from)
     return until
@@ -94,7 +94,7 @@ export class Missed {
    * Waits for room, for 20 s in all until the consumer has taken everything. Beyond that it holds others up only if it would fail,
    * and takes something.
    */
-  #room(consumer: LiveConsumer): Effect.Effect<void> {
+  #room(consumer: Consumer): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { buffer } = consumer
       if (buffer.waiting === 0) this.#waited.delete(consumer)
@@ -112,7 +112,7 @@ export class Missed {
     })
   }
 
-  #waiting(targets: ReadonlyArray<LiveConsumer>): Backfill.Waiting {
+  #waiting(targets: ReadonlyArray<Consumer>): Backfill.Waiting {
     const { consumers, duplicates, millis } = this.#stream
     const here = () => targets.filter((consumer) => consumers.has(consumer))
     const tags = targets.flatMap(({ tags }) => tags === undefined ? [undefined] : [...tags])
@@ -138,5 +138,5 @@ export class Missed {
   }
 }
 
-const isSame = (some: ReadonlyArray<LiveConsumer>, others: ReadonlyArray<LiveConsumer>): boolean =>
+const isSame = (some: ReadonlyArray<Consumer>, others: ReadonlyArray<Consumer>): boolean =>
   some.length === others.length && some.every((consumer) => others.includes(consumer))

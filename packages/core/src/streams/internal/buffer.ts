@@ -8,18 +8,18 @@ import type { AnyError } from "../../errors/Errors.ts"
 import { SpillFailed, type StreamError } from "../../errors/StreamErrors.ts"
 import type { AnyItem } from "../../schema/StreamItem.ts"
 import type { SpillQueue } from "../Spill.ts"
-import type { LiveHappening } from "../StreamEvents.ts"
+import type { StreamNotice } from "../StreamEvents.ts"
 import type { SlowConsumer } from "../StreamOptions.ts"
 import * as Spill from "./spill.ts"
 
 /** What a consumer receives: items, and what happens besides. */
-export type Entry = AnyItem | LiveHappening
+export type Entry = AnyItem | StreamNotice
 
 /** Whether it is an item. */
 export const isItem = (entry: Entry): entry is AnyItem => !("_tag" in entry)
 
 /** What a stream can fail with. */
-export type LiveError = AnyError | StreamError
+export type AnyStreamError = AnyError | StreamError
 
 /** A few things that came together. */
 export type Entries = Arr.NonEmptyReadonlyArray<Entry>
@@ -31,7 +31,7 @@ interface Chunk {
 }
 
 /** What waits for one consumer. */
-export class LiveBuffer {
+export class ConsumerBuffer {
   readonly #size: number
   readonly policy: SlowConsumer
   readonly #queue: SpillQueue | undefined
@@ -45,10 +45,10 @@ export class LiveBuffer {
   /** How many wait outside of memory; what comes goes there too until they are taken. */
   #spilled = 0
   /** What is told after what waits outside of memory. */
-  #later: Array<LiveHappening> = []
-  #gaps: Array<LiveHappening> = []
+  #later: Array<StreamNotice> = []
+  #gaps: Array<StreamNotice> = []
   #dropped = 0
-  #end: Exit.Exit<void, LiveError> | undefined
+  #end: Exit.Exit<void, AnyStreamError> | undefined
   #reader: (() => void) | undefined
   readonly #writers = new Set<() => void>()
 
@@ -95,7 +95,7 @@ export class LiveBuffer {
   }
 
   /** Puts an event at the end. */
-  tell(event: LiveHappening): void {
+  tell(event: StreamNotice): void {
     if (this.#end !== undefined) return
     // A consumer that takes nothing is not to have a heap of news that are none.
     if (this.#spilled > 0) {
@@ -126,7 +126,7 @@ export class LiveBuffer {
   })
 
   /** Ends it: what waits is taken, and then this. */
-  end(exit: Exit.Exit<void, LiveError>): void {
+  end(exit: Exit.Exit<void, AnyStreamError>): void {
     if (this.#end !== undefined) return
     this.#end = exit
     this.#reader?.()
@@ -134,7 +134,7 @@ export class LiveBuffer {
   }
 
   /** Takes what came first, and waits for something where there is nothing. */
-  readonly take: Pull.Pull<Entries, LiveError> = Effect.suspend(() => {
+  readonly take: Pull.Pull<Entries, AnyStreamError> = Effect.suspend(() => {
     const entries = this.#shift()
     if (entries !== undefined) return Effect.succeed(entries)
     if (this.#spilled > 0 && this.#queue !== undefined) return this.#unspill(this.#queue)
@@ -156,7 +156,7 @@ export class LiveBuffer {
 
   #shift(): Entries | undefined {
     if (this.#dropped > 0) {
-      const dropped: LiveHappening = { _tag: "Dropped", at: new Date(this.#now()), count: this.#dropped }
+      const dropped: StreamNotice = { _tag: "Dropped", at: new Date(this.#now()), count: this.#dropped }
       const told: Entries = Arr.append(this.#gaps, dropped)
       this.#gaps = []
       this.#dropped = 0
@@ -202,7 +202,7 @@ export class LiveBuffer {
     }))
   }
 
-  #unspill(queue: SpillQueue): Pull.Pull<Entries, LiveError> {
+  #unspill(queue: SpillQueue): Pull.Pull<Entries, AnyStreamError> {
     return Effect.flatMap(queue.take, (texts) => {
       this.#spilled -= texts.length
       const entries = Spill.decode(texts)
@@ -215,4 +215,4 @@ export class LiveBuffer {
 }
 
 /** Whether the next event of its kind makes it worthless. */
-const isNoNews = ({ _tag }: LiveHappening): boolean => _tag === "KeepAlive" || _tag === "Watermark"
+const isNoNews = ({ _tag }: StreamNotice): boolean => _tag === "KeepAlive" || _tag === "Watermark"

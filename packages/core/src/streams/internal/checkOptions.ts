@@ -2,11 +2,11 @@
 import * as Predicate from "effect/Predicate"
 import { invalidParameter, type InvalidParameters } from "../../errors/Errors.ts"
 import type { Definition } from "../../schema/Definition.ts"
-import type { LiveOptions, Recover, SlowConsumer } from "../StreamOptions.ts"
+import type { Recover, SlowConsumer, StreamOptions } from "../StreamOptions.ts"
 import type { Terms } from "./sharedConnection.ts"
 
 /** The names of the options. */
-export const liveOptionNames: ReadonlyArray<string> = [
+export const streamOptionNames: ReadonlyArray<string> = [
   "recover",
   "slowConsumer",
   "bufferSize",
@@ -33,7 +33,7 @@ export const defaultBufferSize = 10_000
 export const check = (
   { live, ...declared }: Definition,
   parameters: unknown,
-  options: LiveOptions,
+  options: StreamOptions,
   canSpill: boolean
 ): Terms | InvalidParameters => {
   const invalid = (option: string, rule: string, value: unknown) => invalidParameter(declared.name, option, rule, value)
@@ -41,7 +41,7 @@ export const check = (
   if (!Predicate.isObject(parameters)) return invalid("parameters", "must be an object", parameters)
   if (!Predicate.isObject(options)) return invalid("options", "must be an object", options)
   for (const name of Object.keys(options)) {
-    if (!liveOptionNames.includes(name)) return invalid(name, `is not an option of ${declared.name}`, undefined)
+    if (!streamOptionNames.includes(name)) return invalid(name, `is not an option of ${declared.name}`, undefined)
   }
   const {
     bufferSize,
@@ -53,7 +53,7 @@ export const check = (
     silence = defaultSilenceMillis,
     slowConsumer,
     tags
-  }: LiveOptions = options
+  }: StreamOptions = options
   if (!recovers.includes(recover)) return invalid("recover", "must be none, search or recovery", recover)
   if (recover === "search" && live.rules !== true) {
     return invalid("recover", "must be none or recovery: without rules, there is nothing to search for", recover)

@@ -7,11 +7,11 @@ import { Client } from "../../client/Client.ts"
 import * as Quota from "../../schema/Quota.ts"
 import type { ResumeFrom } from "../StreamOptions.ts"
 import { Connects } from "./backoff.ts"
-import type { LiveConsumer } from "./consumer.ts"
+import type { Consumer } from "./consumer.ts"
 import * as SharedConnection from "./sharedConnection.ts"
 
 interface Shared {
-  readonly hub: SharedConnection.LiveHub
+  readonly hub: SharedConnection.SharedConnection
   fiber: Fiber.Fiber<void> | undefined
   /** Is done when the connection is closed. */
   readonly closed: Deferred.Deferred<void>
@@ -43,9 +43,9 @@ const pastOf = ({ pasts }: OfClient, { limits, name }: SharedConnection.Terms["d
 /** Adds a consumer to the connection with these terms, which is made where there is none, and closed when the last one has left. */
 export const join = (
   terms: SharedConnection.Terms,
-  consumer: LiveConsumer,
+  consumer: Consumer,
   resumeFrom: ResumeFrom | undefined
-): Effect.Effect<SharedConnection.LiveHub, never, Client | Scope.Scope> =>
+): Effect.Effect<SharedConnection.SharedConnection, never, Client | Scope.Scope> =>
   Effect.flatMap(Client, (client) => {
     const own = ofClient(client)
     const { hubs } = own
@@ -78,7 +78,7 @@ export const join = (
 const begin = (
   hubs: Map<string, Shared>,
   key: string,
-  hub: SharedConnection.LiveHub
+  hub: SharedConnection.SharedConnection
 ): Effect.Effect<Shared, never, Client> =>
   Effect.gen(function*() {
     const closed = yield* Deferred.make<void>()

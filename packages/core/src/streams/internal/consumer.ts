@@ -2,16 +2,16 @@
 import * as Arr from "effect/Array"
 import type * as Effect from "effect/Effect"
 import { StreamOverflow } from "../../errors/StreamErrors.ts"
-import type { LiveHappening } from "../StreamEvents.ts"
-import { type Entry, isItem, type LiveBuffer } from "./buffer.ts"
+import type { StreamNotice } from "../StreamEvents.ts"
+import { type ConsumerBuffer, type Entry, isItem } from "./buffer.ts"
 import { type Duplicates, idOf } from "./deduplicator.ts"
 
 /** How long a connection is not read for a consumer that is too slow, before that is an error. */
 export const maxPauseMillis = 20_000
 
 /** A consumer. */
-export class LiveConsumer {
-  readonly buffer: LiveBuffer
+export class Consumer {
+  readonly buffer: ConsumerBuffer
   readonly tags: ReadonlySet<string> | undefined
   /** What it has had itself, where others have had more. */
   own: Duplicates | undefined
@@ -23,7 +23,7 @@ export class LiveConsumer {
   #until = -Infinity
 
   constructor({ buffer, bufferSize, millis, operation, tags, wantsEvents }: {
-    readonly buffer: LiveBuffer
+    readonly buffer: ConsumerBuffer
     readonly bufferSize: number
     readonly millis: () => number
     readonly operation: string
@@ -55,7 +55,7 @@ export class LiveConsumer {
   }
 
   /** Tells it what happens. */
-  tell(event: LiveHappening): void {
+  tell(event: StreamNotice): void {
     if (this.#wantsEvents) this.buffer.tell(event)
   }
 

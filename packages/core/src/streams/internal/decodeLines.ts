@@ -9,7 +9,7 @@ import * as StreamItem from "../../schema/StreamItem.ts"
 import * as Repair from "../../wire/Repair.ts"
 import * as ResponseDecoder from "../../wire/ResponseDecoder.ts"
 import type { Wire } from "../../wire/Wire.ts"
-import { LiveLines, longestLine } from "./lines.ts"
+import { LineReader, longestLine } from "./lines.ts"
 
 /** An empty line, which the service sends so that a quiet line is known to be alive. */
 export interface KeepAlive {
@@ -90,7 +90,7 @@ export const make = (
   const isPost = StreamItem.isPost(result)
   const gathered = result._tag === "One" ? result.model.gathered : undefined
   const toNeutral = wire.toNeutral(reader.schema)
-  const lines = new LiveLines(longest)
+  const lines = new LineReader(longest)
 
   const read = (line: string): Entry => {
     if (line === "") return keepAlive

@@ -7,7 +7,7 @@ const carriageReturn = 13
 export const longestLine = 4 * 1024 * 1024
 
 /** Keeps the beginning of a line until its end has come. Of one that is too long nothing is kept. */
-export class LiveLines {
+export class LineReader {
   readonly #longest: number
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true })
   /** The beginning of a line, with room for more. */

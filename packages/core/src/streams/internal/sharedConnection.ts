@@ -11,15 +11,15 @@ import { type AnyError, TransportFailure } from "../../errors/Errors.ts"
 import { NoRules, StreamOverflow } from "../../errors/StreamErrors.ts"
 import * as Monotonic from "../../runtime/Monotonic.ts"
 import type { Definition, Live } from "../../schema/Definition.ts"
-import type { Gap, LiveHappening } from "../StreamEvents.ts"
+import type { Gap, StreamNotice } from "../StreamEvents.ts"
 import { isOfRules, verdictOf } from "../StreamFailure.ts"
 import type { Recover, ResumeFrom } from "../StreamOptions.ts"
 import * as Backfill from "./backfill.ts"
 import { Missed, type Missing } from "./backfillQueue.ts"
 import { Backoff, type Connects } from "./backoff.ts"
-import type { Entry, LiveError } from "./buffer.ts"
+import type { AnyStreamError, Entry } from "./buffer.ts"
 import * as Connection from "./connection.ts"
-import { type LiveConsumer, maxPauseMillis } from "./consumer.ts"
+import { type Consumer, maxPauseMillis } from "./consumer.ts"
 import { Coverage } from "./coverage.ts"
 import type * as DecodeLines from "./decodeLines.ts"
 import { Duplicates } from "./deduplicator.ts"
@@ -58,10 +58,10 @@ const endMillis = 2_000
 const endedMillis = 1_000
 
 /** A connection, kept up as long as it has consumers. */
-export class LiveHub {
+export class SharedConnection {
   readonly terms: Terms
   readonly #clock: Clock.Clock
-  readonly #consumers = new Set<LiveConsumer>()
+  readonly #consumers = new Set<Consumer>()
   readonly #duplicates: Duplicates
   readonly #backoff = new Backoff()
   readonly #connects: Connects
@@ -117,7 +117,7 @@ export class LiveHub {
   }
 
   /** Adds a consumer. What came since an earlier run of it is fetched for it alone, where there is a connection already. */
-  join(consumer: LiveConsumer, resumeFrom: ResumeFrom | undefined): void {
+  join(consumer: Consumer, resumeFrom: ResumeFrom | undefined): void {
     const isFirst = this.#consumers.size === 0
     this.#consumers.add(consumer)
     if (isFirst) return
@@ -125,7 +125,7 @@ export class LiveHub {
     if (this.connectedAt !== undefined) this.#mark()
   }
 
-  #resume(consumer: LiveConsumer, resumeFrom: ResumeFrom): void {
+  #resume(consumer: Consumer, resumeFrom: ResumeFrom): void {
     consumer.own = new Duplicates(this.terms.duplicates.size, this.terms.duplicates.age)
     this.#remember(consumer.own, resumeFrom)
     const from = resumeFrom.at.getTime()
@@ -133,18 +133,18 @@ export class LiveHub {
     if (from < to) this.#missed.add({ from, to }, [consumer])
   }
 
-  leave(consumer: LiveConsumer): void {
+  leave(consumer: Consumer): void {
     this.#consumers.delete(consumer)
     consumer.buffer.end(Exit.void)
   }
 
   /** Keeps the connection up until it fails for good. `others` tells when other connections of the client were made. */
-  run(others: () => ReadonlyArray<number>): Effect.Effect<void, LiveError, Client> {
+  run(others: () => ReadonlyArray<number>): Effect.Effect<void, AnyStreamError, Client> {
     return Effect.raceFirst(this.#stayUp(others), this.#missed.run())
   }
 
   /** Ends all consumers: they take what waits for them, and then this. */
-  end(exit: Exit.Exit<void, LiveError>): void {
+  end(exit: Exit.Exit<void, AnyStreamError>): void {
     this.#lost()
     for (const { buffer } of this.#consumers) buffer.end(exit)
   }
@@ -157,7 +157,10 @@ export class LiveHub {
   }
 
   #stayUp = Effect.fnUntraced(
-    function*(this: LiveHub, others: () => ReadonlyArray<number>): Effect.fn.Return<void, LiveError, Client> {
+    function*(
+      this: SharedConnection,
+      others: () => ReadonlyArray<number>
+    ): Effect.fn.Return<void, AnyStreamError, Client> {
       const { definition, parameters, reconnects } = this.terms
       // What was asked for by time ends when it was sent.
       const isJob = "end_time" in parameters && parameters.end_time !== undefined
@@ -301,7 +304,7 @@ export class LiveHub {
     return why === undefined ? told : { ...told, why }
   }
 
-  #tell(event: LiveHappening): void {
+  #tell(event: StreamNotice): void {
     for (const consumer of this.#consumers) consumer.tell(event)
   }
 
@@ -318,7 +321,7 @@ export class LiveHub {
   }
 
   /** Gives entries to a consumer, which ends when it is full and shares the connection. */
-  #offer(consumer: LiveConsumer, entries: Arr.NonEmptyReadonlyArray<Entry>): Effect.Effect<void> | undefined {
+  #offer(consumer: Consumer, entries: Arr.NonEmptyReadonlyArray<Entry>): Effect.Effect<void> | undefined {
     const spilling = consumer.offer(entries)
     if (consumer.buffer.isFull && this.#consumers.size > 1) {
       consumer.buffer.end(Exit.fail(consumer.overflow()))
@@ -327,7 +330,7 @@ export class LiveHub {
     return spilling
   }
 
-  #paused(consumer: LiveConsumer): Effect.Effect<void, StreamOverflow> {
+  #paused(consumer: Consumer): Effect.Effect<void, StreamOverflow> {
     return Effect.suspend(() => {
       this.#isPaused = true
       this.#coverage.paused()
@@ -380,7 +383,7 @@ export const make = (
   terms: Terms,
   past: Past,
   resumeFrom: ResumeFrom | undefined
-): Effect.Effect<LiveHub> =>
+): Effect.Effect<SharedConnection> =>
   Effect.gen(function*() {
-    return new LiveHub(terms, yield* Clock.Clock, yield* Queue.unbounded<Missing>(), past, resumeFrom)
+    return new SharedConnection(terms, yield* Clock.Clock, yield* Queue.unbounded<Missing>(), past, resumeFrom)
   })

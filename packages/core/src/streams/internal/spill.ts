@@ -1,8 +1,8 @@
 /** Items and events as texts, while they wait outside of memory. */
 import * as StreamItem from "../../schema/StreamItem.ts"
-import type { LiveHappening, Unreadable } from "../StreamEvents.ts"
+import type { StreamNotice, Unreadable } from "../StreamEvents.ts"
 
-type Entry = StreamItem.AnyItem | LiveHappening
+type Entry = StreamItem.AnyItem | StreamNotice
 
 /** Lines of JSON. An item that is nested too deep becomes an event of this time. */
 export const encode = (entries: ReadonlyArray<Entry>, at: number): ReadonlyArray<string> =>

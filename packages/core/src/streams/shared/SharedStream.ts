@@ -20,11 +20,11 @@ import * as Callback from "../../runtime/Callback.ts"
 import type { Definition } from "../../schema/Definition.ts"
 import type { Selection } from "../../schema/Selection.ts"
 import type { AnyItem, ItemOf } from "../../schema/StreamItem.ts"
-import type { LiveError } from "../internal/buffer.ts"
-import type { LiveEvent, LiveHappening } from "../StreamEvents.ts"
+import type { AnyStreamError } from "../internal/buffer.ts"
+import type { StreamEvent, StreamNotice } from "../StreamEvents.ts"
 import * as Streaming from "../Streaming.ts"
-import type { LiveOperation } from "../StreamOperation.ts"
-import type { LiveOptions } from "../StreamOptions.ts"
+import type { StreamOperation } from "../StreamOperation.ts"
+import type { StreamOptions } from "../StreamOptions.ts"
 import * as Leader from "./internal/leader.ts"
 import * as LogConsumer from "./internal/logConsumer.ts"
 import type { Missed } from "./internal/logEntry.ts"
@@ -55,10 +55,10 @@ export interface LogAway {
 }
 
 /** What happens in this process. Of the line, only the process that holds it is told. */
-export type SharedHappening = LiveHappening | Holding | LineLost | LogAway
+export type SharedNotice = StreamNotice | Holding | LineLost | LogAway
 
 /** How a stream is shared, and what the process that holds the line takes besides its parameters. */
-export interface SharedOptions extends Omit<LiveOptions, "onEvent" | "tags"> {
+export interface SharedOptions extends Omit<StreamOptions, "onEvent" | "tags"> {
   /** Whether this process may hold the line; default true. Consumers alone need no credential. */
   readonly holds?: boolean | undefined
   /**
@@ -77,7 +77,7 @@ export interface SharedOptions extends Omit<LiveOptions, "onEvent" | "tags"> {
     readonly items?: number | undefined
   } | undefined
   /** Called with what happens, but deliveries. What it throws is ignored. */
-  readonly onEvent?: ((event: SharedHappening) => void) | undefined
+  readonly onEvent?: ((event: SharedNotice) => void) | undefined
 }
 
 /** What a consumer wants. */
@@ -124,7 +124,7 @@ const defaultKeep = { age: 86_400_000, items: 100_000 }
  */
 export function open<P, R, Sel extends keyof Selection, E, const S extends SelectionOf<P, R, Sel>>(
   name: string,
-  operation: LiveOperation<P, R, Sel, E>,
+  operation: StreamOperation<P, R, Sel, E>,
   ...args: Arguments<P, R, Sel, S, SharedOptions>
 ): Effect.Effect<
   SharedStream<ItemOf<R, S>, E>,
@@ -142,10 +142,10 @@ export function open(
 }
 
 /** Shares what happens on any stream whose items are of a declared form. */
-export const share = Effect.fnUntraced(function*<E extends LiveError, R>(
+export const share = Effect.fnUntraced(function*<E extends AnyStreamError, R>(
   name: string,
   { result }: Pick<Definition, "result">,
-  events: (options: LiveOptions) => Stream.Stream<LiveEvent<AnyItem>, E, R>,
+  events: (options: StreamOptions) => Stream.Stream<StreamEvent<AnyItem>, E, R>,
   { holds = true, keep, lease = defaultLeaseMillis, onEvent, resumeFrom, ...live }: SharedOptions = {}
 ): Effect.fn.Return<
   SharedStream<AnyItem, E>,
@@ -155,7 +155,7 @@ export const share = Effect.fnUntraced(function*<E extends LiveError, R>(
   const log = yield* StreamLog.StreamLog
   const { last: opened } = yield* log.extent(name)
   const isPost = result._tag === "One"
-  const tell = (event: SharedHappening) => {
+  const tell = (event: SharedNotice) => {
     if (onEvent !== undefined) Callback.tell(onEvent, event)
   }
   let isAway = false

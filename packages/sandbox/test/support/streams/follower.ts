@@ -1,6 +1,6 @@
 /** A program that follows the stream of its rules: one consumer of everything, and one for each of some tags. */
 import { streamPosts } from "@postwire/core/streams/operations/Streams"
-import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
+import type { StreamEvent } from "@postwire/core/streams/StreamEvents"
 import type { ResumeFrom } from "@postwire/core/streams/StreamOptions"
 import * as NodeClient from "@postwire/node/NodeClient"
 import { Clock, Effect, Stream } from "effect"
@@ -10,7 +10,7 @@ import * as Pace from "./Pace.ts"
 const told: Told = JSON.parse(process.argv[2] ?? "")
 const { baseUrl, bearerToken, recover, tags } = told
 
-type Delivered = LiveEvent<{ readonly post: { readonly id: string; readonly created_at: Date | string } }>
+type Delivered = StreamEvent<{ readonly post: { readonly id: string; readonly created_at: Date | string } }>
 
 /** As long as a service may look back, and a minute more. */
 const remembered = 7 * 60_000

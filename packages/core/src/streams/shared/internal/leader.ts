@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { AnyItem } from "../../../schema/StreamItem.ts"
-import type { LiveEvent } from "../../StreamEvents.ts"
+import type { StreamEvent } from "../../StreamEvents.ts"
 import type { ResumeFrom } from "../../StreamOptions.ts"
 import { type Entry, LeaseLost, type StreamLogUnavailable } from "../StreamLog.ts"
 import * as Lease from "./lease.ts"
@@ -31,7 +31,7 @@ export interface Line<E, R> extends Lease.Patience {
   readonly keep: { readonly age: number; readonly items: number }
   /** Where an earlier run ended that had no log. */
   readonly resumeFrom: ResumeFrom | undefined
-  readonly events: (resumeFrom: ResumeFrom | undefined) => Stream.Stream<LiveEvent<AnyItem>, E, R>
+  readonly events: (resumeFrom: ResumeFrom | undefined) => Stream.Stream<StreamEvent<AnyItem>, E, R>
   /** Called when the line is had, with the time until when the log has everything, and when it is lost. */
   readonly onHolding: (at: Date, until: Date | undefined) => void
   readonly onLost: (at: Date) => void
@@ -121,7 +121,7 @@ const follow = Effect.fnUntraced(function*<E, R>(
 })
 
 /** Until when everything has come with an event, in milliseconds; `undefined` of one that says nothing new. */
-const markOf = (event: LiveEvent<AnyItem>, until: number | undefined): number | undefined =>
+const markOf = (event: StreamEvent<AnyItem>, until: number | undefined): number | undefined =>
   event._tag === "Watermark"
     ? latest(event.until.getTime(), until)
     // Whoever takes over before the first mark begins where this process did.

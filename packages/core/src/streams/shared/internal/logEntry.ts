@@ -4,7 +4,7 @@ import type { Anomaly } from "../../../schema/Anomaly.ts"
 import * as StreamItem from "../../../schema/StreamItem.ts"
 import { idOf } from "../../internal/deduplicator.ts"
 import { tooDeep } from "../../internal/spill.ts"
-import type { Dropped, Gap, LiveEvent, Unreadable } from "../../StreamEvents.ts"
+import type { Dropped, Gap, StreamEvent, Unreadable } from "../../StreamEvents.ts"
 import type { Entry } from "../StreamLog.ts"
 
 /** What all consumers are told, besides what is delivered: what they may miss. */
@@ -19,7 +19,7 @@ const ended = { ended: true } as const
 export const endOf = (at: number): Entry => ({ at, id: "", text: JSON.stringify(ended) })
 
 /** The entry of what happened; `undefined` of what only concerns those who hold the line. */
-export const entryOf = (event: LiveEvent<StreamItem.AnyItem>): Entry | undefined => {
+export const entryOf = (event: StreamEvent<StreamItem.AnyItem>): Entry | undefined => {
   const at = event.at.getTime()
   switch (event._tag) {
     case "Delivered": {
