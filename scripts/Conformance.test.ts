@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { readFileSync } from "node:fs"
-import { documentFacts } from "../packages/cli/src/drift/DocumentFacts.ts"
-import { endpoints } from "../packages/cli/src/drift/Endpoint.ts"
-import { read } from "../packages/cli/src/drift/OpenApiDocument.ts"
-import { keyOf } from "../packages/cli/src/drift/ServiceFacts.ts"
 import { neutral } from "../packages/core/src/wire/Wire.ts"
 import * as Asking from "./conformance/Asking.ts"
 import * as Reading from "./conformance/Reading.ts"
 import * as Validity from "./conformance/Validity.ts"
+import { documentFacts } from "./drift/DocumentFacts.ts"
+import { endpoints } from "./drift/Endpoint.ts"
+import { read } from "./drift/OpenApiDocument.ts"
+import { keyOf } from "./drift/ServiceFacts.ts"
 
 const text = readFileSync(new URL("../docs/openapi/neutral.json", import.meta.url), "utf8")
 const service = (source: string) => Result.getOrThrow(read(JSON.parse(source)))

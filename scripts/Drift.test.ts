@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
-import { acceptedDrift } from "../packages/cli/src/drift/AcceptedDrift.ts"
-import { catalogueFacts } from "../packages/cli/src/drift/CatalogueFacts.ts"
-import * as Drift from "../packages/cli/src/drift/Drift.ts"
-import { wireOf } from "../packages/cli/src/drift/DriftReport.ts"
+import { acceptedDrift } from "./drift/AcceptedDrift.ts"
+import { catalogueFacts } from "./drift/CatalogueFacts.ts"
+import * as Drift from "./drift/Drift.ts"
+import { wireOf } from "./drift/DriftReport.ts"
 import * as FactsFile from "./drift/FactsFile.ts"
 
 const fixtures = new URL("fixtures/", import.meta.url)
@@ -15,7 +15,7 @@ describe.each(files)("the catalogue and what the service said of itself in %s", 
   const wire = wireOf(service)
   const { drifts, stale } = Drift.compare(catalogueFacts(wire), service, wire.name, acceptedDrift)
 
-  it("differ in nothing but what packages/cli/src/drift/AcceptedDrift.ts accepts", () => {
+  it("differ in nothing but what scripts/drift/AcceptedDrift.ts accepts", () => {
     assert.deepStrictEqual(
       drifts.map(({ aspect, catalogue, change, document, name, operations }) =>
         `${aspect} ${name} ${change}${

@@ -9,15 +9,15 @@
  */
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
-import { documentFacts } from "../packages/cli/src/drift/DocumentFacts.ts"
-import { wireOf } from "../packages/cli/src/drift/DriftReport.ts"
-import { endpoints } from "../packages/cli/src/drift/Endpoint.ts"
-import { read } from "../packages/cli/src/drift/OpenApiDocument.ts"
-import { keyOf } from "../packages/cli/src/drift/ServiceFacts.ts"
 import { named, type Wire } from "../packages/core/src/wire/Wire.ts"
 import * as Asking from "./conformance/Asking.ts"
 import * as Reading from "./conformance/Reading.ts"
 import * as Validity from "./conformance/Validity.ts"
+import { documentFacts } from "./drift/DocumentFacts.ts"
+import { wireOf } from "./drift/DriftReport.ts"
+import { endpoints } from "./drift/Endpoint.ts"
+import { read } from "./drift/OpenApiDocument.ts"
+import { keyOf } from "./drift/ServiceFacts.ts"
 
 const { positionals: [file], values } = parseArgs({
   allowPositionals: true,

@@ -1,6 +1,6 @@
 /**
  * Holds the catalogue against an OpenAPI document of the service: `pnpm drift openapi.json`. Ends with 1 when something
- * differs that nobody has accepted (packages/cli/src/drift/AcceptedDrift.ts).
+ * differs that nobody has accepted (scripts/drift/AcceptedDrift.ts).
  *
  * `--wire x` (otherwise the one that speaks like the document), `--all` lists what is accepted, why, and the operations
  * that only the document has, `--json` prints data. `--facts all` or `--facts declared` prints the
@@ -9,12 +9,12 @@
 import * as Result from "effect/Result"
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
-import { documentFacts } from "../packages/cli/src/drift/DocumentFacts.ts"
-import * as DriftReport from "../packages/cli/src/drift/DriftReport.ts"
-import { endpoints } from "../packages/cli/src/drift/Endpoint.ts"
-import * as OpenApiDocument from "../packages/cli/src/drift/OpenApiDocument.ts"
-import { keyOf, pathOf } from "../packages/cli/src/drift/ServiceFacts.ts"
+import { documentFacts } from "./drift/DocumentFacts.ts"
+import * as DriftReport from "./drift/DriftReport.ts"
+import { endpoints } from "./drift/Endpoint.ts"
 import * as FactsFile from "./drift/FactsFile.ts"
+import * as OpenApiDocument from "./drift/OpenApiDocument.ts"
+import { keyOf, pathOf } from "./drift/ServiceFacts.ts"
 
 const { positionals: [file], values } = parseArgs({
   allowPositionals: true,

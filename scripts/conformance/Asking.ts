@@ -1,10 +1,10 @@
 /** Whether the client asks only for what a document knows: random valid calls, prepared and held against its facts. */
-import type { Endpoint } from "../../packages/cli/src/drift/Endpoint.ts"
-import type { Bounds, Fact, Facts, RouteFacts } from "../../packages/cli/src/drift/ServiceFacts.ts"
 import { isSelector } from "../../packages/core/src/schema/Parameters.ts"
 import { prepare, type Prepared } from "../../packages/core/src/wire/RequestEncoder.ts"
 import type { Wire } from "../../packages/core/src/wire/Wire.ts"
 import * as Random from "../../packages/sandbox/src/text/random.ts"
+import type { Endpoint } from "../drift/Endpoint.ts"
+import type { Bounds, Fact, Facts, RouteFacts } from "../drift/ServiceFacts.ts"
 import { callOf } from "./Calls.ts"
 
 /** What was found of one route. */

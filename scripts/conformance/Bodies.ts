@@ -2,9 +2,9 @@
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { JsonSchema } from "../../packages/cli/src/drift/JsonSchema.ts"
-import type { OpenApiDocument } from "../../packages/cli/src/drift/OpenApiDocument.ts"
 import type { Random } from "../../packages/sandbox/src/text/random.ts"
+import type { JsonSchema } from "../drift/JsonSchema.ts"
+import type { OpenApiDocument } from "../drift/OpenApiDocument.ts"
 
 /** How members that may be absent are chosen. */
 export interface Choices {

@@ -1,10 +1,10 @@
 /** How well the client reads what a document allows: random valid bodies, refused or with members that cannot be reached. */
-import { type Endpoint, endpoints } from "../../packages/cli/src/drift/Endpoint.ts"
-import type { DocumentOperation, OpenApiDocument } from "../../packages/cli/src/drift/OpenApiDocument.ts"
-import { keyOf } from "../../packages/cli/src/drift/ServiceFacts.ts"
 import * as ResponseDecoder from "../../packages/core/src/wire/ResponseDecoder.ts"
 import type { Wire } from "../../packages/core/src/wire/Wire.ts"
 import * as Random from "../../packages/sandbox/src/text/random.ts"
+import { type Endpoint, endpoints } from "../drift/Endpoint.ts"
+import type { DocumentOperation, OpenApiDocument } from "../drift/OpenApiDocument.ts"
+import { keyOf } from "../drift/ServiceFacts.ts"
 import { type Choices, valueOf } from "./Bodies.ts"
 
 /** What was found of one route. */

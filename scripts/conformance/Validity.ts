@@ -2,7 +2,7 @@
 import * as OpenApi30 from "@hyperjump/json-schema/openapi-3-0"
 import * as OpenApi31 from "@hyperjump/json-schema/openapi-3-1"
 import * as Predicate from "effect/Predicate"
-import type { DocumentOperation } from "../../packages/cli/src/drift/OpenApiDocument.ts"
+import type { DocumentOperation } from "../drift/OpenApiDocument.ts"
 
 /** Why a body is not what an operation of the document answers; empty where it is. */
 export type Validator = (operation: DocumentOperation, body: unknown) => Promise<ReadonlyArray<string>>

@@ -1,5 +1,4 @@
 /** The service as an OpenAPI document, in the names of one wire. */
-import * as ParameterSchema from "../../packages/cli/src/drift/ParameterSchema.ts"
 import * as Selectors from "../../packages/core/src/operations/Selectors.ts"
 import {
   bearerOf,
@@ -13,6 +12,7 @@ import { onWire } from "../../packages/core/src/schema/Scopes.ts"
 import type { WireName } from "../../packages/core/src/schema/WireName.ts"
 import { answerOf } from "../../packages/core/src/wire/ResponseDecoder.ts"
 import { named } from "../../packages/core/src/wire/Wire.ts"
+import * as ParameterSchema from "../drift/ParameterSchema.ts"
 import { components, type JsonSchema, jsonSchemaOf, nameOn, parameterSchema, valuesOn } from "./Schemas.ts"
 import { areas, type Documented, documented, notice, text } from "./Source.ts"
 

@@ -1,7 +1,6 @@
 /** The schemas of the core as TypeScript types and as JSON Schema, and its parameters as JSON Schema. */
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import * as ParameterSchema from "../../packages/cli/src/drift/ParameterSchema.ts"
 import type { Definition } from "../../packages/core/src/schema/Definition.ts"
 import * as Model from "../../packages/core/src/schema/Model.ts"
 import { Community } from "../../packages/core/src/schema/models/Community.ts"
@@ -42,6 +41,7 @@ import { User } from "../../packages/core/src/schema/models/User.ts"
 import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
 import type { WireName } from "../../packages/core/src/schema/WireName.ts"
 import { named } from "../../packages/core/src/wire/Wire.ts"
+import * as ParameterSchema from "../drift/ParameterSchema.ts"
 
 /** A JSON Schema, or a part of one. */
 export type JsonSchema = { readonly [keyword: string]: unknown }

@@ -1,5 +1,5 @@
 /** The facts of a service as a file: each fact once, one line for each fact, route and resource. */
-import type { Fact, Facts, RouteFacts, ServiceFacts } from "../../packages/cli/src/drift/ServiceFacts.ts"
+import type { Fact, Facts, RouteFacts, ServiceFacts } from "./ServiceFacts.ts"
 
 type Indexes = Readonly<Record<string, number>>
 

@@ -1,9 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Clock, Effect, Redacted } from "effect"
-import { readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import type { Check } from "../src/doctor/Check.ts"
 import * as Examination from "../src/doctor/Examination.ts"
 import * as Commands from "./Commands.ts"
@@ -12,61 +9,6 @@ const named = (checks: ReadonlyArray<Check>, name: string) => checks.find((check
 
 const examine = (replaced: Readonly<Record<string, string | undefined>> = {}) =>
   Effect.flatMap(Commands.variables(replaced), (variables) => Examination.examine(variables, "24.1.0"))
-
-describe("postwire doctor --openapi", () => {
-  const own = fileURLToPath(new URL("../../../docs/openapi/neutral.json", import.meta.url))
-
-  it.effect("tells what a document of the service says otherwise, and asks nobody", () =>
-    Effect.gen(function*() {
-      const path = join(yield* Commands.folder, "openapi.json")
-      const document = JSON.parse(readFileSync(own, "utf8"))
-      delete document.paths["/2/users/me"]
-      writeFileSync(path, JSON.stringify(document))
-      const told = yield* Commands.parse("doctor", "--openapi", path)
-      assert.strictEqual(told.code, 1)
-      assert.match(told.output, /^\d+ operations compared .* on wire neutral\n\nThe service may refuse calls \(\d+\)\n/)
-      assert.include(told.output, "\n  route GET /2/users/me: not in the document\n    getMe\n")
-      assert.match(told.errors, /openapi\.json: \d+ differences from what this version knows\n  A newer version/)
-      for (const line of told.output.split("\n")) assert.isAtMost(line.length, 80)
-      const { drifts, ok } = JSON.parse((yield* Commands.parse("doctor", "--openapi", path, "--json")).output)
-      assert.isFalse(ok)
-      assert.deepInclude(drifts, {
-        aspect: "route",
-        name: "GET /2/users/me",
-        change: "gone",
-        effect: "refused",
-        operations: ["getMe"]
-      })
-    }))
-
-  it.effect("tells when the settings have other words than the document", () =>
-    Effect.gen(function*() {
-      const credentials = join(yield* Commands.folder, "credentials")
-      for (const [wire, isTold] of [["x", true], ["neutral", false]] as const) {
-        writeFileSync(credentials, `POSTWIRE_WIRE=${wire}\n`, { mode: 0o600 })
-        const { output } = yield* Commands.parse("doctor", "--openapi", own, "--credentials", credentials)
-        assert.strictEqual(
-          output.startsWith("POSTWIRE_WIRE is x; the service of this document speaks neutral.\n"),
-          isTold
-        )
-      }
-    }))
-
-  it.effect("says what is wrong with a file", () =>
-    Effect.gen(function*() {
-      const file = join(yield* Commands.folder, "file")
-      const cases: ReadonlyArray<readonly [content: string | undefined, reason: string]> = [
-        [undefined, "there is no such file"],
-        ["{", "it is not JSON"],
-        ["{}", "it is no OpenAPI document: it has no member openapi"]
-      ]
-      for (const [content, reason] of cases) {
-        if (content !== undefined) writeFileSync(file, content)
-        const { code, errors } = yield* Commands.parse("doctor", "--openapi", file)
-        assert.deepStrictEqual([code, errors.split("\n")[0]], [1, `postwire: ${file}: ${reason}`])
-      }
-    }))
-})
 
 layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwire doctor", (it) => {
   it.effect("finds all well, tells what may be done, and shows no secret", () =>

@@ -2,9 +2,7 @@
  * `postwire doctor`: whether the command can work here, and what to do where it cannot. It reads, and changes nothing but tokens of
  * accounts that have expired, which it renews like every command.
  */
-import * as NodeClient from "@postwire/node/NodeClient"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -14,8 +12,6 @@ import * as Variables from "../connection/Variables.ts"
 import type { Check } from "../doctor/Check.ts"
 import { examine } from "../doctor/Examination.ts"
 import { journalCheck } from "../doctor/Journal.ts"
-import { examineDocument } from "../doctor/OpenApi.ts"
-import * as DriftReport from "../drift/DriftReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
@@ -28,46 +24,14 @@ export class Unwell extends Schema.TaggedError<Unwell>()("Unwell", { names: Sche
   }
 }
 
-/** A document of the service says something else than the client. */
-export class Drifted extends Schema.TaggedError<Drifted>()("Drifted", {
-  path: Schema.String,
-  differences: Schema.Int
-}) {
-  readonly advice = "A newer version of Postwire may know them."
-  override get message(): string {
-    return `${this.path}: ${Text.quantity(this.differences, "differences")} from what this version knows`
-  }
-}
-
 /** `postwire doctor`. */
 export const command = Command.make(
   "doctor",
   {
     json: Report.json,
-    ...Connection.flags,
-    openapi: Flag.String("openapi").pipe(
-      Flag.withMetavar("FILE"),
-      Flag.withDescription("Compare with an OpenAPI document of the service instead (JSON); nothing is sent"),
-      Flag.optional
-    ),
-    all: Flag.Boolean("all").pipe(
-      Flag.withDescription("With --openapi: list accepted differences and operations that only the document has"),
-      Flag.withDefault(false)
-    )
+    ...Connection.flags
   },
-  Effect.fnUntraced(function*({ all, json, openapi, ...flags }) {
-    if (Option.isSome(openapi)) {
-      const report = yield* examineDocument(openapi.value)
-      const differences = report.drifts.length
-      const { wire } = NodeClient.fromEnvironment(Variables.all(yield* Variables.places(flags.credentials)))
-      yield* Report.print(json, { ok: differences === 0, ...report }, () => [
-        ...wire === undefined || wire === report.wire
-          ? []
-          : [`POSTWIRE_WIRE is ${wire}; the service of this document speaks ${report.wire}.`, ""],
-        ...DriftReport.lines(report, all)
-      ])
-      return differences === 0 ? undefined : yield* new Drifted({ path: openapi.value, differences })
-    }
+  Effect.fnUntraced(function*({ json, ...flags }) {
     const { account, store, variables } = yield* Connection.speaker(flags)
     const places = yield* Variables.places(flags.credentials)
     // Without a home there are none, and none are needed where there are credentials.
@@ -85,8 +49,7 @@ export const command = Command.make(
   }, Effect.scoped)
 ).pipe(
   Command.withDescription(
-    "Look at accounts, credentials, clock, budgets and the connection; say what to do. With --openapi: what the service's " +
-      "document says otherwise."
+    "Check accounts, credentials, the clock, rate limits and the connection, and say what to do."
   ),
   Command.withShortDescription("Find out why it does not work")
 )

@@ -1,7 +1,7 @@
 /** What the declaration of a parameter says in the terms of JSON Schema. */
-import * as Parameters from "@postwire/core/schema/Parameters"
 import * as Predicate from "effect/Predicate"
 import * as SchemaAST from "effect/SchemaAST"
+import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
 import type { Bounds } from "./ServiceFacts.ts"
 
 type AnySchema = { readonly ast: SchemaAST.AST }

@@ -1,5 +1,5 @@
 /** Where the catalogue differs from the service's published documents, and why that stays. */
-import type { WireName } from "@postwire/core/schema/WireName"
+import type { WireName } from "../../packages/core/src/schema/WireName.ts"
 import type { Accepted } from "./Drift.ts"
 
 /** The differences of one reason. */

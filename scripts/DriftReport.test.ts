@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { neutral } from "@postwire/core/wire/Wire"
 import { Result } from "effect"
 import { readFileSync } from "node:fs"
-import { catalogueFacts } from "../src/drift/CatalogueFacts.ts"
-import type { Accepted, Drift } from "../src/drift/Drift.ts"
-import * as DriftReport from "../src/drift/DriftReport.ts"
-import * as JsonSchema from "../src/drift/JsonSchema.ts"
-import * as OpenApiDocument from "../src/drift/OpenApiDocument.ts"
+import { neutral } from "../packages/core/src/wire/Wire.ts"
+import { catalogueFacts } from "./drift/CatalogueFacts.ts"
+import type { Accepted, Drift } from "./drift/Drift.ts"
+import * as DriftReport from "./drift/DriftReport.ts"
+import * as JsonSchema from "./drift/JsonSchema.ts"
+import * as OpenApiDocument from "./drift/OpenApiDocument.ts"
 
 /** The catalogue as a document: what differs from it is what a test has changed. */
-const text = readFileSync(new URL("../../../docs/openapi/neutral.json", import.meta.url), "utf8")
+const text = readFileSync(new URL("../docs/openapi/neutral.json", import.meta.url), "utf8")
 
 /** What JSON Schema says in another way than the declarations: one attachment, and members that need each other. */
 const known: ReadonlyArray<Accepted> = [

@@ -1,7 +1,7 @@
 /** The catalogue's operations as endpoints of a service: what one of them is on a wire, and how a document knows it. */
-import { aliases, catalogue } from "@postwire/core/Catalogue"
-import { type Definition, partsOf, routesOf } from "@postwire/core/schema/Definition"
-import type { Wire } from "@postwire/core/wire/Wire"
+import { aliases, catalogue } from "../../packages/core/src/Catalogue.ts"
+import { type Definition, partsOf, routesOf } from "../../packages/core/src/schema/Definition.ts"
+import type { Wire } from "../../packages/core/src/wire/Wire.ts"
 
 /** One route of an operation. */
 export interface Endpoint {

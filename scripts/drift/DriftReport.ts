@@ -1,7 +1,7 @@
 /** Holds the catalogue against an OpenAPI document and tells what differs: to people in lines, to programs as data. */
-import { named, type Wire } from "@postwire/core/wire/Wire"
 import * as Result from "effect/Result"
-import * as Text from "../terminal/Text.ts"
+import * as Text from "../../packages/cli/src/terminal/Text.ts"
+import { named, type Wire } from "../../packages/core/src/wire/Wire.ts"
 import { acceptedDrift } from "./AcceptedDrift.ts"
 import { catalogueFacts } from "./CatalogueFacts.ts"
 import { documentFacts } from "./DocumentFacts.ts"
