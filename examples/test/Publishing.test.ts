@@ -285,7 +285,9 @@ describe.each(Object.entries({ node: Node, web: Web }))(
       await using client = connect({ journal })
       const media = await client.upload(long, { resume: "big" })
       assert.isTrue(Buffer.from(long).equals(kept(media.id)))
-      assert.deepStrictEqual([count("initializeMediaUpload"), count("appendMediaUpload")], [1, 3])
+      assert.strictEqual(count("initializeMediaUpload"), 1)
+      // The first segment is sent again if the failure of the second interrupted it.
+      assert.oneOf(count("appendMediaUpload"), [3, 4])
       assert.strictEqual((await client.upload(long, { resume: "big" })).id, media.id)
       assert.strictEqual(count("finalizeMediaUpload"), 1)
 
