@@ -19,15 +19,8 @@ export const table = (): string =>
       size(gif.largest),
       `${video.smallest}x${video.smallest} to ${size(video.largest)}, either way round`
     ],
-    [
-      "frames",
-      "",
-      `${gif.frames}, with ${gif.pixels?.toLocaleString("en")} pixels in all`,
-      `${video.frameRate} a second`
-    ],
+    ["frames", "", `${gif.frames}, with ${gif.pixels?.toLocaleString("en")} pixels in all`, ""],
     ["duration", "", "", `${(video.shortestMillis ?? 0) / 1000} to ${(video.longestMillis ?? 0) / 1000} s`],
     ["aspect ratio", "", "", `1:${video.aspect} to ${video.aspect}:1`],
-    ["chroma subsampling", "", "", `${video.chroma}`],
-    ["sound", "", "", `AAC LC, ${video.audioChannels} channels`],
     ["in a post", ...[perPost.image, perPost.gif, perPost.video].map(String)]
   ])

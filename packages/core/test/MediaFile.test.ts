@@ -136,10 +136,8 @@ describe("an image", () => {
     ["GIF", gif({ frames: 3 }), 3, true],
     ["GIF with one", gif(), 1, false],
     ["GIF without its last byte", gif({ frames: 3 }).subarray(0, -1), 3, true],
-    ["PNG", png({ frames: 3 }), 3, true],
-    ["PNG of its own", png(), undefined, false],
-    ["WEBP", MediaBytes.webp({ frames: 3 }), 3, true]
-  ])("tells its frames: %s", (_, bytes, frames, isAnimated) => {
+    ["animated PNG", png({ frames: 3 }), undefined, false]
+  ])("has its frames counted if it is a GIF: %s", (_, bytes, frames, isAnimated) => {
     const facts = factsOf(bytes)
     assert.deepStrictEqual([facts.frames, facts.isAnimated ?? false, facts.damage], [frames, isAnimated, undefined])
   })
@@ -149,15 +147,10 @@ describe("a video", () => {
   const whole = {
     durationMillis: 2000,
     width: 640,
-    height: 360,
-    videoCodec: "avc1.64001e",
-    chroma: "4:2:0",
-    frameRate: 30,
-    audioCodec: "mp4a.40.2",
-    audioChannels: 2
+    height: 360
   }
 
-  it("tells its duration, size, rate and codecs, wherever its headers stand", () => {
+  it("has its duration and dimensions read, wherever its headers are", () => {
     assert.deepStrictEqual(factsOf(mp4()), { ...whole, type: "video/mp4" })
     assert.deepStrictEqual(factsOf(mp4({ isFast: true })), { ...whole, type: "video/mp4" })
     assert.deepStrictEqual(factsOf(mp4({ isLong: true })), { ...whole, type: "video/mp4" })
@@ -167,15 +160,6 @@ describe("a video", () => {
   it("has the size at which it is shown", () => {
     const { height, width } = factsOf(mp4({ isTurned: true }))
     assert.deepStrictEqual([width, height], [640, 360])
-  })
-
-  it("tells how its colours are sampled and its sound is coded", () => {
-    const { audioChannels, audioCodec, chroma, videoCodec } = factsOf(
-      mp4({ profile: "high 4:2:2", channels: 6, audioObject: 5 })
-    )
-    assert.deepStrictEqual([videoCodec, chroma], ["avc1.7a001e", "4:2:2"])
-    assert.deepStrictEqual([audioCodec, audioChannels], ["mp4a.40.5", 6])
-    assert.deepStrictEqual(factsOf(mp4({ profile: "baseline", channels: 0 })).chroma, "4:2:0")
   })
 
   it("in fragments tells its duration if at all, and has no length of its own", () => {

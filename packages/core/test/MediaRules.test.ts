@@ -60,9 +60,9 @@ describe("a file that keeps the rules", () => {
       const bytes of [
         gif({ width: 1280, height: 669, frames: 350 }),
         gif({ width: 1080, height: 1280, frames: 2 }),
-        mp4({ width: 1280, height: 1024, millis: 140_000, samples: 8400 }),
+        mp4({ width: 1280, height: 1024, millis: 140_000 }),
         mp4({ width: 1024, height: 1280 }),
-        mp4({ width: 32, height: 96, millis: 500, samples: 30 })
+        mp4({ width: 32, height: 96, millis: 500 })
       ]
     ) assert.strictEqual(said(bytes), "")
     const MiB = 1_048_576
@@ -116,11 +116,7 @@ describe("a file that breaks a rule", () => {
       "file must have 32x32 to 1280x1024 pixels as tweet_video. Got 1920x1080."
     ],
     [said(mp4({ width: 30, height: 40 })), "file must have 32x32 to 1280x1024 pixels as tweet_video. Got 30x40."],
-    [said(mp4({ width: 100, height: 301 })), "file must have sides of 1:3 to 3:1 as tweet_video. Got 100x301."],
-    [said(mp4({ samples: 240 })), "file must have at most 60 frames per second as tweet_video. Got 120."],
-    [said(mp4({ profile: "high 4:2:2" })), "file must have colours sampled 4:2:0 as tweet_video. Got 4:2:2."],
-    [said(mp4({ audioObject: 5 })), "file must have sound in AAC LC (mp4a.40.2) as tweet_video. Got mp4a.40.5."],
-    [said(mp4({ channels: 6 })), "file must have sound in at most 2 channels as tweet_video. Got 6."]
+    [said(mp4({ width: 100, height: 301 })), "file must have sides of 1:3 to 3:1 as tweet_video. Got 100x301."]
   ])("%s", (message, expected) => {
     assert.strictEqual(message, `upload: ${expected}`)
   })

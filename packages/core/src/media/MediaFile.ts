@@ -1,37 +1,37 @@
 /**
- * What a file is, told by its bytes: its type, and what its headers say of its dimensions, frames and duration. Reads a
- * few pages of it, wherever they are, and takes nothing on trust: what a header claims beyond the file is damage.
+ * Finds the type, dimensions and duration of a file in its bytes. It reads a few pages, wherever the headers are. A header that
+ * claims more than the file has counts as damage.
  */
 import * as Effect from "effect/Effect"
 import type { fileTypes } from "../schema/models/Media.ts"
 import * as FileWindow from "./internal/fileWindow.ts"
-import * as ImageFile from "./internal/image.ts"
-import * as Mp4File from "./internal/mp4.ts"
-import * as WebmFile from "./internal/webm.ts"
+import * as Image from "./internal/image.ts"
+import { readMp4 } from "./internal/mp4.ts"
+import { readWebm } from "./internal/webm.ts"
 
 export type { Reader } from "./internal/fileWindow.ts"
 
-/** A type that the service knows. Bytes tell all of them but `image/pjpeg`, an old name of JPEG. */
+/** A type that the service accepts. All can be recognised but `image/pjpeg`, an old name of JPEG. */
 export type MediaType = typeof fileTypes[number]
 
-/** What is known of a file. */
-export interface Facts extends ImageFile.Picture, Mp4File.Film {
+/** The properties of a file. */
+export interface Facts extends Readonly<FileWindow.Measures> {
   /** Bytes. */
   readonly size: number
-  /** `undefined` where the service knows no such files. */
+  /** `undefined` for a type that the service does not accept. */
   readonly type?: MediaType | undefined
-  /** What it is instead, in words, where it is of no type that the service knows. */
+  /** A description of any other recognised type. */
   readonly otherwise?: string | undefined
-  /** What is wrong with the file as such, in words: it is cut off, or its headers contradict themselves. */
+  /** A description of damage: the file is truncated, or its headers contradict themselves. */
   readonly damage?: string | undefined
-  /** Whether there are several frames. Of an image only. */
+  /** A GIF with more than one frame. */
   readonly isAnimated: boolean
 }
 
-/** What a file is. Fails where reading fails; a file that is damaged, or of no known type, is told as such. */
+/** Inspects a file. Fails only if reading fails: damage and unknown types are part of the result. */
 export const inspect = <E>(reader: FileWindow.Reader<E>): Effect.Effect<Facts, E> => {
-  const facts: Found = { size: reader.size, isAnimated: false }
-  const tell = Effect.gen(function*() {
+  const facts: { -readonly [Fact in keyof Facts]: Facts[Fact] } = { size: reader.size, isAnimated: false }
+  const read = Effect.gen(function*() {
     const window = FileWindow.open(reader)
     const found = signatureOf(yield* window.head(headBytes))
     if (found === undefined || !isType(found)) {
@@ -39,11 +39,10 @@ export const inspect = <E>(reader: FileWindow.Reader<E>): Effect.Effect<Facts, E
       return
     }
     facts.type = found
-    const read = readers[found]
-    if (read !== undefined) yield* read(window, facts)
+    yield* readers[found]?.(window, facts) ?? Effect.void
   })
   return Effect.map(
-    Effect.catchIf(tell, (error) => error instanceof FileWindow.Stopped, ({ why }) => {
+    Effect.catchIf(read, (error) => error instanceof FileWindow.Stopped, ({ why }) => {
       if (why !== "unreached") facts.damage = damages[why]
       return Effect.void
     }),
@@ -55,32 +54,30 @@ export const inspect = <E>(reader: FileWindow.Reader<E>): Effect.Effect<Facts, E
   )
 }
 
-type Found = { -readonly [Fact in keyof Facts]: Facts[Fact] }
-
 const damages = { cut: "ends too early", broken: "contradicts itself", unseen: "shows nothing" }
 
 const readers: {
   readonly [Type in MediaType]?: <E>(
     window: FileWindow.FileWindow<E>,
-    found: Found
-  ) => Effect.Effect<void, E | FileWindow.Stopped>
+    found: FileWindow.Measures
+  ) => FileWindow.Reading<E>
 } = {
-  "image/jpeg": ImageFile.readJpeg,
-  "image/png": ImageFile.readPng,
-  "image/gif": ImageFile.readGif,
-  "image/webp": ImageFile.readWebp,
-  "image/bmp": ImageFile.readBmp,
-  "image/tiff": ImageFile.readTiff,
-  "video/mp4": Mp4File.readVideo,
-  "video/quicktime": Mp4File.readVideo,
-  "video/webm": WebmFile.readWebm
+  "image/jpeg": Image.readJpeg,
+  "image/png": Image.readPng,
+  "image/gif": Image.readGif,
+  "image/webp": Image.readWebp,
+  "image/bmp": Image.readBmp,
+  "image/tiff": Image.readTiff,
+  "video/mp4": readMp4,
+  "video/quicktime": readMp4,
+  "video/webm": readWebm
 }
 
 const signatureOf = (head: string) => signatures.find(([fits]) => fits(head))?.[1]
 
 const isType = (found: MediaType | `a${string}`): found is MediaType => found.includes("/")
 
-/** Enough for any signature: three packets of a transport stream are the longest. */
+/** Long enough for every signature; the longest is three packets of a transport stream. */
 const headBytes = 1024
 
 type Fits = (head: string) => boolean
@@ -94,7 +91,7 @@ const branded = (...brands: ReadonlyArray<string>): Fits => at(4, ...brands.map(
 
 const isWebm: Fits = (head) => {
   const type = head.slice(0, 82).indexOf("webm")
-  // Its length is between the name of the element and its value.
+  // The length is between the element's name and its value.
   return head.startsWith("\x1aE\xdf\xa3") &&
     head.slice(Math.max(4, type - 10), Math.max(4, type - 1)).includes("\x42\x82")
 }
@@ -127,7 +124,7 @@ const isSubRip: Fits = (head) => {
     isNumber(minutes, 2) && isNumber(whole, 2) && isNumber(millis, 3)
 }
 
-/** A ZIP of which the first file is a scene, not compressed. */
+/** A ZIP archive whose first file is an uncompressed scene. */
 const isUsdz: Fits = (head) => {
   const name = 30
   const suffix = head.indexOf(".usd", name + 1)
@@ -135,7 +132,7 @@ const isUsdz: Fits = (head) => {
     Array.from(head.slice(name, suffix)).every((character) => character >= " ")
 }
 
-/** The text after a tag, which has to end; empty where it does not. */
+/** The text after the end of a tag; empty if the tag does not end. */
 const after = (text: string, end: string): string => {
   const found = text.indexOf(end)
   return found === -1 ? "" : text.slice(found + end.length).trimStart()
@@ -157,7 +154,7 @@ const isText: Fits = (head) =>
   head !== "" &&
   Array.from(head).every((character) => (character >= " " && character <= "~") || "\t\n\r".includes(character))
 
-/** How files begin, each byte a character: the first that fits decides. Regular expressions could be made to backtrack. */
+/** Signatures in order of precedence, with bytes as characters. No regular expressions: crafted files could make them backtrack. */
 const signatures: ReadonlyArray<readonly [Fits, MediaType | `a${string}`]> = [
   [at(0, "\xff\xd8\xff"), "image/jpeg"],
   [at(0, "\x89PNG\r\n\x1a\n"), "image/png"],
@@ -170,7 +167,7 @@ const signatures: ReadonlyArray<readonly [Fits, MediaType | `a${string}`]> = [
   [branded("M4A ", "M4B ", "M4P "), "an M4A sound file"],
   [branded("qt  "), "video/quicktime"],
   [branded(""), "video/mp4"],
-  // From before there was `ftyp`.
+  // Files older than `ftyp`.
   [at(4, "moov", "mdat", "wide", "free", "skip", "pnot"), "video/quicktime"],
   [isWebm, "video/webm"],
   [at(0, "\x1aE\xdf\xa3"), "a Matroska video"],

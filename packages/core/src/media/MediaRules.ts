@@ -1,49 +1,42 @@
 /**
- * What the service takes as media, by its documentation: which category a file belongs to, and which limit it breaks. The
- * service decides in the end; this is what can be said before anything is sent.
+ * The documented limits of the service for media: the category that a file belongs to, and the limit that it breaks. They are
+ * checked before anything is sent; the service has the last word.
  */
 import type { categories } from "../schema/models/Media.ts"
 import type * as MediaFile from "./MediaFile.ts"
 
-/** What the service does with media. */
+/** A category of the service, which decides how it processes media. */
 export type MediaCategory = typeof categories[number]
 
-/** What media is for. */
+/** The use of media. */
 export type Purpose = "post" | "directMessage"
 
-/** A rule that is broken, and what breaks it: the end of a sentence that begins with the name of a parameter. */
+/** A broken rule and the value that breaks it: the end of a sentence that begins with the name of a parameter. */
 export interface Fault {
   readonly rule: string
   readonly value?: string | undefined
 }
 
-/** The limits of one kind of media. What is absent is not limited. */
+/** The limits of one kind of media; without a value there is no limit. */
 export interface Limits {
   readonly types: ReadonlyArray<MediaFile.MediaType>
   readonly bytes?: number
-  /** Pixels: of the longer and of the shorter side. */
+  /** Pixels of the longer and of the shorter side. */
   readonly largest?: readonly [longer: number, shorter: number]
-  /** Pixels: of either side. */
+  /** Pixels of either side. */
   readonly smallest?: number
   readonly frames?: number
   /** Pixels of all frames together. */
   readonly pixels?: number
   readonly shortestMillis?: number
   readonly longestMillis?: number
-  /** How many times as long one side may be as the other. */
+  /** The ratio of the longer side to the shorter one. */
   readonly aspect?: number
-  /** Frames per second. */
-  readonly frameRate?: number
-  /** How colours are sampled. */
-  readonly chroma?: string
-  /** Codecs of sound, as RFC 6381 writes them. */
-  readonly audioCodecs?: ReadonlyArray<string>
-  readonly audioChannels?: number
 }
 
 /** The limits of all kinds of media. */
 export interface Table {
-  /** When the service's documentation said so. */
+  /** The month of the service's documentation. */
   readonly asOf: string
   readonly image: Limits
   readonly gif: Limits
@@ -51,13 +44,13 @@ export interface Table {
   readonly subtitles: Limits
   /** Characters of an alternative text. */
   readonly altText: number
-  /** How much of a kind one post holds. Kinds are not mixed. */
+  /** Media in one post, which must all be of one kind. */
   readonly perPost: { readonly image: number; readonly gif: number; readonly video: number }
 }
 
 const MiB = 1_048_576
 
-/** What the service's documentation says. */
+/** The documented limits. */
 export const limits: Table = {
   asOf: "2026-08",
   image: {
@@ -72,18 +65,14 @@ export const limits: Table = {
     smallest: 32,
     shortestMillis: 500,
     longestMillis: 140_000,
-    aspect: 3,
-    frameRate: 60,
-    chroma: "4:2:0",
-    audioCodecs: ["mp4a.40.2"],
-    audioChannels: 2
+    aspect: 3
   },
   subtitles: { types: ["text/srt", "text/vtt"] },
   altText: 1000,
   perPost: { image: 4, gif: 1, video: 1 }
 }
 
-/** Limits that are others than in the table: `Infinity` where there is none. */
+/** Limits that replace those of the table; `Infinity` removes one. */
 export interface Changes {
   readonly image?: Partial<Omit<Limits, "types">>
   readonly gif?: Partial<Omit<Limits, "types">>
@@ -115,11 +104,11 @@ const kinds: { readonly [Category in MediaCategory]: Kind } = {
   subtitles: "subtitles"
 }
 
-/** Whether the service has such a category. */
+/** Checks that the service has a category. */
 export const isCategory = (value: unknown): value is MediaCategory =>
   typeof value === "string" && Object.hasOwn(kinds, value)
 
-/** The category of a file; `undefined` where the service has none for its type: 3D models, and what is no media. */
+/** The category of a file; `undefined` if the service has none for its type: 3D models, and files that are not media. */
 export const categoryFor = (
   { isAnimated, type }: MediaFile.Facts,
   purpose: Purpose = "post"
@@ -130,7 +119,7 @@ export const categoryFor = (
   return purpose === "post" ? `tweet_${kind}` : `dm_${kind}`
 }
 
-/** The first rule that a file breaks as media of a category. What is not known of a file breaks none. */
+/** The first rule that a file breaks as media of a category. Unknown properties break none. */
 export const faultOf = (file: MediaFile.Facts, category: MediaCategory, table: Table = limits): Fault | undefined => {
   if (file.size === 0) return { rule: "must not be empty", value: "0 bytes" }
   const limit = table[kinds[category]]
@@ -138,58 +127,51 @@ export const faultOf = (file: MediaFile.Facts, category: MediaCategory, table: T
   if (file.type === undefined || !limit.types.includes(file.type)) {
     return { rule: `must be ${typesOf(limit.types)} ${as}`, value: file.type ?? file.otherwise }
   }
-  const { aspect, audioCodecs = [], bytes = Infinity, chroma, frameRate = Infinity, pixels = Infinity, smallest = 0 } =
-    limit
+  const { bytes = Infinity } = limit
   if (file.size > bytes) {
     return { rule: `must be at most ${bytes / MiB} MiB ${as}`, value: `${grouped(file.size)} bytes` }
   }
   if (file.damage !== undefined) return { rule: "must be a whole file", value: `one that ${file.damage}` }
-  const { audioChannels = 0, audioCodec, durationMillis, frames = 0, height, width } = file
-  if (width !== undefined && height !== undefined) {
-    const [longer, shorter] = [Math.max(width, height), Math.min(width, height)]
-    const [longest, widest] = limit.largest ?? [Infinity, Infinity]
-    const value = `${width}x${height}`
-    if (shorter < smallest || longer > longest || shorter > widest) {
-      const least = smallest === 0 ? "at most" : `${smallest}x${smallest} to`
-      return { rule: `must have ${least} ${longest}x${widest} pixels ${as}`, value }
-    }
-    if (aspect !== undefined && longer > aspect * shorter) {
-      return { rule: `must have sides of 1:${aspect} to ${aspect}:1 ${as}`, value }
-    }
-    const all = width * height * frames
-    if (all > pixels) {
-      return { rule: `must have at most ${grouped(pixels)} pixels in all frames ${as}`, value: grouped(all) }
-    }
-  }
-  if (frames > (limit.frames ?? Infinity)) {
-    return { rule: `must have at most ${limit.frames} frames ${as}`, value: grouped(frames) }
-  }
-  if (durationMillis !== undefined) {
-    const { longestMillis = Infinity, shortestMillis = 0 } = limit
-    if (durationMillis < shortestMillis || durationMillis > longestMillis) {
-      return {
-        rule: `must last ${shortestMillis / 1000} to ${longestMillis / 1000} s ${as}`,
-        value: `${durationMillis / 1000} s`
-      }
-    }
-  }
-  // Frames are counted and times rounded, so that a rate is seldom whole.
-  if (Math.round(file.frameRate ?? 0) > frameRate) {
-    return { rule: `must have at most ${frameRate} frames per second ${as}`, value: `${file.frameRate}` }
-  }
-  if (chroma !== undefined && file.chroma !== undefined && file.chroma !== chroma) {
-    return { rule: `must have colours sampled ${chroma} ${as}`, value: file.chroma }
-  }
-  if (audioCodec !== undefined && audioCodecs.length > 0 && !audioCodecs.includes(audioCodec)) {
-    return { rule: `must have sound in AAC LC (${audioCodecs.join(", ")}) ${as}`, value: audioCodec }
-  }
-  if (audioChannels > (limit.audioChannels ?? Infinity)) {
-    return { rule: `must have sound in at most ${limit.audioChannels} channels ${as}`, value: `${audioChannels}` }
-  }
-  return undefined
+  return faultOfSides(file, limit, as) ?? faultOfLength(file, limit, as)
 }
 
-/** What is wrong with an alternative text. */
+const faultOfSides = (
+  { frames = 0, height, width }: MediaFile.Facts,
+  { aspect, largest: [longest, widest] = [Infinity, Infinity], pixels = Infinity, smallest = 0 }: Limits,
+  as: string
+): Fault | undefined => {
+  if (width === undefined || height === undefined) return undefined
+  const [longer, shorter] = [Math.max(width, height), Math.min(width, height)]
+  const value = `${width}x${height}`
+  if (shorter < smallest || longer > longest || shorter > widest) {
+    const least = smallest === 0 ? "at most" : `${smallest}x${smallest} to`
+    return { rule: `must have ${least} ${longest}x${widest} pixels ${as}`, value }
+  }
+  if (aspect !== undefined && longer > aspect * shorter) {
+    return { rule: `must have sides of 1:${aspect} to ${aspect}:1 ${as}`, value }
+  }
+  const all = width * height * frames
+  return all > pixels
+    ? { rule: `must have at most ${grouped(pixels)} pixels in all frames ${as}`, value: grouped(all) }
+    : undefined
+}
+
+const faultOfLength = (
+  { durationMillis, frames = 0 }: MediaFile.Facts,
+  { frames: mostFrames = Infinity, longestMillis = Infinity, shortestMillis = 0 }: Limits,
+  as: string
+): Fault | undefined => {
+  if (frames > mostFrames) return { rule: `must have at most ${mostFrames} frames ${as}`, value: grouped(frames) }
+  if (durationMillis === undefined || durationMillis >= shortestMillis && durationMillis <= longestMillis) {
+    return undefined
+  }
+  return {
+    rule: `must last ${shortestMillis / 1000} to ${longestMillis / 1000} s ${as}`,
+    value: `${durationMillis / 1000} s`
+  }
+}
+
+/** The rule that an alternative text breaks. */
 export const faultOfAltText = (text: string, table: Table = limits): Fault | undefined => {
   const length = Array.from(text).length
   return length > table.altText
@@ -197,7 +179,7 @@ export const faultOfAltText = (text: string, table: Table = limits): Fault | und
     : undefined
 }
 
-/** What is wrong with the media of one post: too much, mixed, or none that a post can have. */
+/** The rule that the media of one post break: too many, mixed, or of a category that posts cannot have. */
 export const faultOfPost = (
   categories: ReadonlyArray<MediaCategory>,
   { perPost }: Table = limits
@@ -218,7 +200,7 @@ const isOfMessages = (category: MediaCategory): boolean => category.startsWith("
 
 const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ",")
 
-/** Types in words. */
+/** Types as an enumeration in words. */
 export const typesOf = (types: Limits["types"]): string => {
   const known = Array.from(new Set(types.map((type) => names[type])))
   return [...(known.length > 1 ? [known.slice(0, -1).join(", ")] : []), ...known.slice(-1)].join(" or ")

@@ -157,13 +157,6 @@ export interface Film {
   readonly width?: number
   readonly height?: number
   readonly millis?: number
-  readonly samples?: number
-  /** `baseline` is 4:2:0 always. */
-  readonly profile?: "baseline" | "high" | "high 4:2:2"
-  /** Channels of sound; none for a video without. */
-  readonly channels?: number
-  /** As AAC numbers them: 2 is LC. */
-  readonly audioObject?: number
   readonly isTurned?: boolean
   /** Whether headers have room for 64 bits. */
   readonly isLong?: boolean
@@ -176,76 +169,25 @@ export interface Film {
 /** The first box of an MP4 or QuickTime file. */
 const ftyp = (brand: string) => box("ftyp", brand, u32(0), brand)
 
-/** The headers of a film, in `moov`. */
+/** The headers of a film with sound, in `moov`. */
 export const moov = (film: Film = {}): Bytes => {
-  const { audioObject = 2, channels = 2, height = 360, isLong = false, isTurned = false, millis = 2000 } = film
-  const { profile = "high", samples = 60, width = 640 } = film
+  const { height = 360, isLong = false, isTurned = false, millis = 2000, width = 640 } = film
   const version = u32(isLong ? 0x01000000 : 0)
   const date = isLong ? u64(0) : u32(0)
-  const length = (units: number) => (isLong ? u64(units) : u32(units))
+  const length = isLong ? u64(millis) : u32(millis)
   const upright = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
   const turned = u32(0, 0x10000, 0, 0xffff0000, 0, 0, 0, 0, 0x40000000)
   const [across, down] = isTurned ? [height, width] : [width, height]
-  const track = (id: number, handler: string, header: Bytes, entry: Bytes, count: number) =>
+  const track = (id: number, handler: string, sides: Bytes) =>
     box(
       "trak",
       box(
         "tkhd",
-        concat(version, date, date, u32(id, 0), length(millis), u32(0, 0, 0, 0), isTurned ? turned : upright),
-        u32(handler === "vide" ? across * 65_536 : 0, handler === "vide" ? down * 65_536 : 0)
+        concat(version, date, date, u32(id, 0), length, u32(0, 0, 0, 0), isTurned ? turned : upright),
+        sides
       ),
-      box(
-        "mdia",
-        box("mdhd", version, date, date, u32(90_000), length(90 * millis), u32(0)),
-        box("hdlr", u32(0, 0), handler, u32(0, 0, 0), 0),
-        box(
-          "minf",
-          header,
-          box(
-            "stbl",
-            box("stsd", u32(0, 1), entry),
-            box("stts", u32(0, 1, count, Math.round(90 * millis / count))),
-            box("stsc", u32(0, 1, 1, count, 1)),
-            box("stsz", u32(0, 0, count), u32(...Array<number>(count).fill(1))),
-            box("stco", u32(0, 1, 48))
-          )
-        )
-      )
+      box("mdia", box("hdlr", u32(0, 0), handler, u32(0, 0, 0), 0))
     )
-  const [profileByte, sps] = {
-    baseline: [66, [0x67, 66, 0xc0, 0x1e, 0xda, 0x02, 0x80, 0xbf]],
-    high: [100, [0x67, 100, 0, 0x1e, 0xac, 0xd9, 0x40, 0xa0]],
-    "high 4:2:2": [122, [0x67, 122, 0, 0x1e, 0xb6, 0xd9, 0x40, 0xa0]]
-  }[profile] as [number, Array<number>]
-  const avcC = box("avcC", [1, profileByte, 0, 0x1e, 0xff, 0xe1], u16(sps.length), sps, 0)
-  const pictures = box(
-    "avc1",
-    new Uint8Array(6),
-    u16(1),
-    new Uint8Array(16),
-    u16(across, down),
-    new Uint8Array(50),
-    avcC
-  )
-  const descriptor = (tag: number, ...parts: ReadonlyArray<Part>) => {
-    const data = concat(...parts)
-    return concat(tag, [0x80, 0x80, 0x80, data.length], data)
-  }
-  const stream = descriptor(
-    3,
-    u16(1),
-    0,
-    descriptor(4, [0x40, 0x15, 0, 0, 0], u32(0, 0), descriptor(5, u16(audioObject << 11 | 4 << 7 | channels << 3)))
-  )
-  const sound = box(
-    "mp4a",
-    new Uint8Array(6),
-    u16(1),
-    u32(0, 0),
-    u16(2, 16, 0, 0),
-    u32(44_100 * 65_536),
-    box("esds", u32(0), stream)
-  )
   return box(
     "moov",
     box(
@@ -254,18 +196,18 @@ export const moov = (film: Film = {}): Bytes => {
       date,
       date,
       u32(1000),
-      length(millis),
+      length,
       u32(0x10000, 0x01000000, 0, 0),
       upright,
       new Uint8Array(24),
       u32(3)
     ),
-    track(1, "vide", box("vmhd", u32(1, 0, 0)), pictures, samples),
-    ...(channels === 0 ? [] : [track(2, "soun", box("smhd", u32(0, 0)), sound, 10)])
+    track(1, "soun", u32(0, 0)),
+    track(2, "vide", u32(across * 65_536, down * 65_536))
   )
 }
 
-/** A film in H.264 with sound in AAC, as far as its headers say. */
+/** A film of headers and samples that mean nothing. */
 export const mp4 = (film: Film = {}): Bytes => {
   const { brand = "isom", isFast = false, media = new Uint8Array(100) } = film
   const mdat = box("mdat", media)

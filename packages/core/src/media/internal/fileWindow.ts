@@ -1,49 +1,60 @@
-/** A file of which parts are read as they are asked for, and never more than so much of it. */
+/** Reads parts of a file on demand, up to a limit. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
-/** Bytes that can be read at any place. */
+/** Bytes with random access. */
 export interface Reader<E = never> {
-  /** How many there are. */
+  /** Bytes. */
   readonly size: number
-  /** How many of them can be read, counted from the first: of a stream only the beginning. All of them by default. */
+  /** The number of bytes from the start that can be read: only the beginning of a stream. Default: all. */
   readonly reach?: number | undefined
-  /** Reads as many as there are from an offset on, and at most `length`. */
+  /** Reads up to `length` bytes from an offset. */
   readonly read: (offset: number, length: number) => Effect.Effect<Uint8Array, E>
 }
 
+/** What the headers of a file state. */
+export interface Measures {
+  /** Pixels, as displayed. */
+  width?: number | undefined
+  /** Pixels, as displayed. */
+  height?: number | undefined
+  /** The number of frames of a GIF. */
+  frames?: number | undefined
+  durationMillis?: number | undefined
+}
+
+/** A reader of headers: it fills in measures. */
+export type Reading<E> = Effect.Effect<void, E | Stopped>
+
 /**
- * Why there is nothing more to learn from a file: it ends before it should (`cut`), it says what cannot be (`broken`), it
- * shows nothing (`unseen`), or what comes next is out of reach (`unreached`).
+ * The reason why reading ends early: the file is truncated (`cut`), contradicts itself (`broken`), has nothing to show (`unseen`),
+ * or continues beyond the limits of what is read (`unreached`).
  */
 export class Stopped extends Data.TaggedError("Stopped")<{
   readonly why: "cut" | "broken" | "unseen" | "unreached"
 }> {}
 
-/** What is read of a file at a time, in bytes. */
+/** Bytes per read. */
 const pageBytes = 65_536
 
-/** What is read of a file altogether, in bytes: twice the largest GIF that the service takes. */
+/** Most bytes read of one file: twice the largest GIF that the service accepts. */
 const mostBytes = 33_554_432
 
-/** How often parts of a file are looked at, read already or not: a few of each frame of any GIF that the service takes. */
+/** Most accesses to one file, in memory or not: several for each frame of any GIF that the service accepts. */
 const mostLooks = 20_000
 
 /** A window on a file. */
 export interface FileWindow<E> {
   readonly size: number
-  /** The first bytes, each a character: at most so many. */
+  /** Up to `length` bytes from the start, each as one character. */
   readonly head: (length: number) => Effect.Effect<string, E | Stopped>
-  /** At least so many bytes from an offset on, and all that were read with them. None where they were not read. */
+  /** At least `length` bytes from an offset, if they are in memory. */
   readonly view: (offset: number, length: number) => DataView | undefined
-  /**
-   * At least so many bytes from an offset on, read together with what follows them: `page` bytes, where none were read
-   * yet.
-   */
+  /** At least `length` bytes from an offset. If they are not in memory, `page` bytes are read. */
   readonly load: (offset: number, length: number, page?: number) => Effect.Effect<DataView, E | Stopped>
 }
 
-/** A window on what a reader reads. */
+/** Opens a window on a reader. */
 export const open = <E>({ read, size, ...limits }: Reader<E>): FileWindow<E> => {
   const reach = Math.min(size, limits.reach ?? size)
   let start = 0
@@ -83,7 +94,7 @@ export const open = <E>({ read, size, ...limits }: Reader<E>): FileWindow<E> => 
   }
 }
 
-/** Four bytes as text: the name of a box or of a chunk. */
+/** Four bytes as text: the name of a box or a chunk. */
 export const nameAt = (view: DataView, offset: number): string =>
   String.fromCharCode(
     view.getUint8(offset),

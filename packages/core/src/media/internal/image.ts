@@ -1,26 +1,12 @@
 /**
- * What the headers of images say. Each reader goes through its file to where the picture ends, and learns by the way:
- * what it found is kept where it stops.
+ * Reads the dimensions of images. Each reader also walks through its file to the end of the picture, to recognise one that is cut
+ * off. What it has found by then is kept.
  */
 import * as Effect from "effect/Effect"
-import { type FileWindow, nameAt, Stopped } from "./fileWindow.ts"
+import { type FileWindow, type Measures, nameAt, type Reading, Stopped } from "./fileWindow.ts"
 
-/** What is known of an image. */
-export interface Picture {
-  /** Pixels. */
-  readonly width?: number | undefined
-  /** Pixels. */
-  readonly height?: number | undefined
-  /** How many frames a GIF, an animated PNG or an animated WEBP has. */
-  readonly frames?: number | undefined
-}
-
-type Found = { -readonly [Fact in keyof Picture]: Picture[Fact] }
-
-type Reading<E> = Effect.Effect<void, E | Stopped>
-
-/** Of a JPEG: segments of which one tells the size, then scans up to the marker of the end. */
-export const readJpeg = <E>(window: FileWindow<E>, found: Found): Reading<E> =>
+/** Reads a JPEG: segments, one of which has the dimensions, then scans up to the end marker. */
+export const readJpeg = <E>(window: FileWindow<E>, found: Measures): Reading<E> =>
   Effect.gen(function*() {
     let at = 2
     while (true) {
@@ -29,7 +15,7 @@ export const readJpeg = <E>(window: FileWindow<E>, found: Found): Reading<E> =>
       const marker = view.getUint8(1)
       if (marker === 0xd9) return found.width === undefined ? yield* new Stopped({ why: "broken" }) : undefined
       if (marker === 0xff) {
-        // Fills up.
+        // Fill byte.
         at += 1
       } else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
         at += 2
@@ -48,7 +34,7 @@ export const readJpeg = <E>(window: FileWindow<E>, found: Found): Reading<E> =>
     }
   })
 
-/** The offset of the first marker after the data of a scan. */
+/** The offset of the first marker after a scan. */
 const scan = <E>(window: FileWindow<E>, from: number): Effect.Effect<number, E | Stopped> =>
   Effect.gen(function*() {
     let at = from
@@ -67,8 +53,8 @@ const scan = <E>(window: FileWindow<E>, from: number): Effect.Effect<number, E |
     }
   })
 
-/** Of a PNG: chunks, of which one counts the frames where there are several. */
-export const readPng = <E>(window: FileWindow<E>, found: Found): Reading<E> =>
+/** Reads a PNG: chunks, the first of which has the dimensions. */
+export const readPng = <E>(window: FileWindow<E>, found: Measures): Reading<E> =>
   Effect.gen(function*() {
     const header = yield* window.load(0, 24)
     if (nameAt(header, 12) !== "IHDR") return yield* new Stopped({ why: "broken" })
@@ -79,20 +65,19 @@ export const readPng = <E>(window: FileWindow<E>, found: Found): Reading<E> =>
       const chunk = window.view(at, 12) ?? (yield* window.load(at, 12))
       const name = nameAt(chunk, 4)
       if (name === "IEND") return
-      if (name === "acTL") found.frames = chunk.getUint32(8)
       at += 12 + chunk.getUint32(0)
     }
   })
 
-/** Of a GIF: blocks, each in parts of at most 255 bytes. */
-export const readGif = <E>(window: FileWindow<E>, found: Found): Reading<E> =>
+/** Reads a GIF: blocks, each in parts of at most 255 bytes. */
+export const readGif = <E>(window: FileWindow<E>, found: Measures): Reading<E> =>
   Effect.gen(function*() {
     const header = yield* window.load(0, 13)
     found.width = header.getUint16(6, true)
     found.height = header.getUint16(8, true)
     found.frames = 0
     let at = 13 + colours(header.getUint8(10))
-    // Without its last byte a GIF is shown all the same.
+    // Viewers show a GIF without its last byte.
     while (at < window.size || found.frames === 0) {
       const block = (window.view(at, 1) ?? (yield* window.load(at, 1))).getUint8(0)
       if (block === 0x2c) {
@@ -102,16 +87,16 @@ export const readGif = <E>(window: FileWindow<E>, found: Found): Reading<E> =>
       } else if (block === 0x21) {
         at = yield* parts(window, at + 2)
       } else {
-        // What follows the frames is no part of the picture.
+        // Anything after the frames is not part of the picture.
         return found.frames === 0 ? yield* new Stopped({ why: "broken" }) : undefined
       }
     }
   })
 
-/** How many bytes a table of colours takes. */
+/** The length of a colour table in bytes. */
 const colours = (flags: number): number => (flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1)
 
-/** Where the parts of a block end. */
+/** The end of a block's parts. */
 const parts = <E>(window: FileWindow<E>, from: number): Effect.Effect<number, E | Stopped> =>
   Effect.gen(function*() {
     let at = from
@@ -127,8 +112,8 @@ const parts = <E>(window: FileWindow<E>, from: number): Effect.Effect<number, E 
     }
   })
 
-/** Of a WEBP: one picture, or the canvas of several. */
-export const readWebp = <E>(window: FileWindow<E>, found: Found): Reading<E> =>
+/** Reads a WEBP: one picture, or the canvas of an animation. */
+export const readWebp = <E>(window: FileWindow<E>, found: Measures): Reading<E> =>
   Effect.gen(function*() {
     const small = yield* window.load(0, 25)
     const end = 8 + small.getUint32(4, true)
@@ -144,26 +129,14 @@ export const readWebp = <E>(window: FileWindow<E>, found: Found): Reading<E> =>
     } else if (name === "VP8X") {
       found.width = 1 + (header.getUint32(24, true) & 0xffffff)
       found.height = 1 + (header.getUint32(26, true) >>> 8)
-      if ((header.getUint8(20) & 2) !== 0) yield* countFrames(window, end, found)
     } else {
       return yield* new Stopped({ why: "broken" })
     }
     if (end > window.size) return yield* new Stopped({ why: "cut" })
   })
 
-const countFrames = <E>(window: FileWindow<E>, end: number, found: Found): Reading<E> =>
-  Effect.gen(function*() {
-    found.frames = 0
-    for (let at = 12; at < end;) {
-      const chunk = window.view(at, 8) ?? (yield* window.load(at, 8))
-      if (nameAt(chunk, 0) === "ANMF") found.frames += 1
-      const length = chunk.getUint32(4, true)
-      at += 8 + length + length % 2
-    }
-  })
-
-/** Of a BMP: its header, in one of two sizes, and whether its pixels are there. */
-export const readBmp = <E>(window: FileWindow<E>, found: Found): Reading<E> =>
+/** Reads a BMP: its header, in one of two sizes, and whether it is long enough for its pixels. */
+export const readBmp = <E>(window: FileWindow<E>, found: Measures): Reading<E> =>
   Effect.gen(function*() {
     const header = yield* window.load(0, 26)
     const isOld = header.getUint32(14, true) === 12
@@ -180,14 +153,14 @@ export const readBmp = <E>(window: FileWindow<E>, found: Found): Reading<E> =>
     if (end > window.size) return yield* new Stopped({ why: "cut" })
   })
 
-/** Of a TIFF: the directory of its first picture. */
-export const readTiff = <E>(window: FileWindow<E>, found: Found): Reading<E> =>
+/** Reads a TIFF: the directory of its first picture. */
+export const readTiff = <E>(window: FileWindow<E>, found: Measures): Reading<E> =>
   Effect.gen(function*() {
     const header = yield* window.load(0, 8)
     const isLittle = header.getUint8(0) === 0x49
     const at = header.getUint32(4, isLittle)
     const count = (yield* window.load(at, 2)).getUint16(0, isLittle)
-    // With the offset of the next directory behind it.
+    // Including the offset of the next directory, which follows it.
     yield* window.load(at + 2 + 12 * count, 4)
     for (let index = 0; index < count; index++) {
       const offset = at + 2 + 12 * index

@@ -1,9 +1,6 @@
-/** What the headers of WEBM videos say: elements within elements, up to the first cluster of samples. */
+/** Reads dimensions and duration of WEBM files: nested elements, up to the first cluster of samples. */
 import * as Effect from "effect/Effect"
-import { type FileWindow, Stopped } from "./fileWindow.ts"
-import type { Film } from "./mp4.ts"
-
-type Found = { -readonly [Fact in keyof Film]: Film[Fact] }
+import { type FileWindow, type Measures, type Reading, Stopped } from "./fileWindow.ts"
 
 const segment = 0x18538067
 const information = 0x1549a966
@@ -16,11 +13,11 @@ const pixelWidth = 0xb0
 const pixelHeight = 0xba
 const cluster = 0x1f43b675
 
-/** The elements that are entered. What is in others is passed over. */
+/** Elements whose contents are read; all others are skipped. */
 const entered = [segment, information, tracks, track, picture]
 
-/** Of a WEBM: what stands before its first cluster. */
-export const readWebm = <E>(window: FileWindow<E>, found: Found): Effect.Effect<void, E | Stopped> =>
+/** Reads the headers of a video. */
+export const readWebm = <E>(window: FileWindow<E>, found: Measures): Reading<E> =>
   Effect.gen(function*() {
     let nanos = 1_000_000
     let ticks = 0
@@ -29,7 +26,7 @@ export const readWebm = <E>(window: FileWindow<E>, found: Found): Effect.Effect<
       const id = numberAt(view, 0)
       const size = numberAt(view, id.bytes)
       const start = at + id.bytes + size.bytes
-      // Of a stream that was written as it came the size is not known.
+      // A live recording does not know its size.
       const length = size.isOpen ? window.size - start : size.value
       const end = start + length
       if (id.bytes === 0 || size.bytes === 0) return yield* new Stopped({ why: "broken" })
@@ -48,7 +45,7 @@ export const readWebm = <E>(window: FileWindow<E>, found: Found): Effect.Effect<
     if (found.width === undefined) return yield* new Stopped({ why: "unseen" })
   })
 
-/** A number of which the zeros at its head tell how many bytes it takes; `bytes` is 0 where there are not as many. */
+/** A number of variable length: its leading zeros give its length in bytes. `bytes` is 0 if the view ends before it does. */
 const numberAt = (view: DataView, offset: number) => {
   const first = offset < view.byteLength ? view.getUint8(offset) : 0
   const bytes = Math.clz32(first) - 23
