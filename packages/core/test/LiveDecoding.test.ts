@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import type { Definition } from "../src/schema/Definition.ts"
 import type { AnyItem, PostItem } from "../src/schema/StreamItem.ts"
 import * as DecodeLines from "../src/streams/internal/decodeLines.ts"
-import { LineReader } from "../src/streams/internal/lines.ts"
+import { LineReader } from "../src/streams/internal/decodeLines.ts"
 import { streamPostLabels } from "../src/streams/operations/ComplianceStreams.ts"
 import { streamLikesFirehose, streamPosts } from "../src/streams/operations/Streams.ts"
 import * as Wire from "../src/wire/Wire.ts"
@@ -110,7 +110,7 @@ describe("lines", () => {
 const secret = "canary-secret"
 
 const decoder = (
-  options: Partial<DecodeLines.Reading> = {},
+  options: Partial<DecodeLines.Settings> = {},
   { definition }: { readonly definition: Pick<Definition, "result"> } = streamPosts
 ) =>
   DecodeLines.make(definition, {

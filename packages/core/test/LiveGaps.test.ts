@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { StreamOverflow } from "../src/errors/StreamErrors.ts"
+import { StreamClock } from "../src/streams/internal/clock.ts"
 import { Coverage } from "../src/streams/internal/coverage.ts"
 import * as Gaps from "../src/streams/internal/gaps.ts"
 import { streamPosts, streamPostsFirehose, streamPostsSample } from "../src/streams/operations/Streams.ts"
@@ -276,7 +277,8 @@ describe("what is missed", () => {
         currentTimeMillisUnsafe: () => wall,
         monotonicTimeNanosUnsafe: () => BigInt(monotonic) * 1_000_000n
       }
-      const coverage = new Coverage(clock, streamPosts.definition, "search", undefined)
+      const streamClock = new StreamClock(clock)
+      const coverage = new Coverage(streamClock, streamPosts.definition, "search", undefined)
       const connected = (time: number) => coverage.connected({ date: new Date(time).toUTCString() }, undefined)
       const before = wall
       connected(before)
@@ -285,7 +287,7 @@ describe("what is missed", () => {
       monotonic += 20_000
       const missed = connected(before + served + 20_000)
       assert.closeTo(missed!.to - missed!.from, served + 21_000, 1_000)
-      assert.closeTo(coverage.now(), before + served + 20_000, 1_000)
+      assert.closeTo(streamClock.service(), before + served + 20_000, 1_000)
     }))
 
   it.effect("is connected without backfill where the app may not have it", () =>

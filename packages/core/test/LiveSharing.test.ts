@@ -182,6 +182,32 @@ describe("a consumer that is slow", () => {
       assert.lengthOf(queue, 0)
     }))
 
+  it.effect("has dates in events that were outside of memory", () =>
+    Effect.gen(function*() {
+      const queue: Array<string> = []
+      const spill = Spill.of({
+        open: Effect.succeed({
+          append: (texts) => Effect.sync(() => void queue.push(...texts)),
+          take: Effect.sync(() => queue.splice(0))
+        })
+      })
+      const { gate, service, slow } = yield* slowly(
+        { bufferSize: 1, slowConsumer: "spill" },
+        Layer.succeed(Spill, spill)
+      )
+      for (const { id } of numbered(1, 6)) {
+        service.lines[0]!.post({ id })
+        yield* pass(2_000, 1_000)
+      }
+      assert.isTrue(queue.some((text) => text.includes("Watermark")))
+      yield* Deferred.succeed(gate, undefined)
+      yield* settle
+      for (const { serviceAt, until } of slow.of("Watermark")) {
+        assert.instanceOf(serviceAt, Date)
+        assert.instanceOf(until, Date)
+      }
+    }))
+
   it.effect("has everything outside of memory when the connection is lost while another's disk is slow", () =>
     Effect.gen(function*() {
       let isRefused = false

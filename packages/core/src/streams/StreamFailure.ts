@@ -1,30 +1,31 @@
-/** What it means that a connection was refused or lost: the end, a schedule, or that others hold what there is. */
+/** How a stream reacts when a connection is refused or lost: it fails, retries after a pause, or makes room for itself. */
 import { closedReason } from "../client/CallErrors.ts"
-import type { AnyError, Problem, RateLimited } from "../errors/Errors.ts"
+import type { Problem, RateLimited } from "../errors/Errors.ts"
 import { NoRules } from "../errors/StreamErrors.ts"
 import type { Fault } from "./internal/backoff.ts"
 import type { AnyStreamError } from "./internal/buffer.ts"
 
-/** What is to be done. */
-export type Verdict =
-  /** Trying again does not help. */
-  | { readonly _tag: "Final"; readonly error: AnyStreamError }
-  /** The app holds as many connections as it may have. */
-  | { readonly _tag: "Crowded"; readonly error: RateLimited }
-  | {
-    readonly _tag: "Again"
-    readonly fault: Fault
-    readonly error: AnyStreamError
-    /** When the service says that it helps. */
-    readonly notBefore: Date | undefined
-  }
+/** A retry after a pause. */
+export interface Retry {
+  readonly _tag: "Again"
+  readonly fault: Fault
+  /** The earliest time at which the service will accept a retry, if it states one. */
+  readonly notBefore: Date | undefined
+}
 
-/** What a refusal or a broken connection means. */
-export const verdictOf = (error: AnyError, wasConnected: boolean): Verdict => {
-  const again = (fault: Fault, notBefore?: Date): Verdict => ({ _tag: "Again", fault, error, notBefore })
+/** The reaction to an error. */
+export type Verdict =
+  | Retry
+  /** Retrying does not help. */
+  | { readonly _tag: "Final"; readonly error: AnyStreamError }
+  /** The app has as many connections as it may. */
+  | { readonly _tag: "Crowded"; readonly error: RateLimited }
+
+/** Decides how to react to an error. `wasConnected` is true if the stream had a connection before. */
+export const verdictOf = (error: AnyStreamError, wasConnected: boolean): Verdict => {
   switch (error._tag) {
     case "TransportFailure":
-      // A certificate that is wrong at first stays so.
+      // A certificate that was wrong from the start stays wrong.
       return error.reason === closedReason || (error.phase === "tls" && !wasConnected)
         ? { _tag: "Final", error }
         : again("network")
@@ -39,6 +40,7 @@ export const verdictOf = (error: AnyError, wasConnected: boolean): Verdict => {
     case "RateLimitWaitTooLong":
       return again("limit", error.resetAt)
     case "ServerFailure":
+    case "UndecodableResponse":
       return again("service")
     case "UnexpectedStatus":
       return error.status === 409 || isOfRules(issueOf(error))
@@ -47,14 +49,14 @@ export const verdictOf = (error: AnyError, wasConnected: boolean): Verdict => {
     case "Forbidden":
     case "BadRequest":
       return isOfRules(issueOf(error)) ? withoutRules(error.operation, error.detail) : { _tag: "Final", error }
-    case "UndecodableResponse":
-      return again("service")
     default:
       return { _tag: "Final", error }
   }
 }
 
-/** Whether the service ended a connection since it cannot use the rules. */
+const again = (fault: Fault, notBefore?: Date): Retry => ({ _tag: "Again", fault, notBefore })
+
+/** Whether the service refused or ended a connection because it cannot use the rules. */
 export const isOfRules = (issue: string | undefined): boolean =>
   issue === "InvalidRules" || issue === "RuleConfigurationIssue" || issue === "RulesInvalidIssue"
 

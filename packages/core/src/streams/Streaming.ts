@@ -1,46 +1,43 @@
-/** Streams: connections that are kept up, and what they bring. Operations are made of these, for programs to call. */
+/** Runs streams: keeps a connection up and delivers its items or events. Operations are made of these functions. */
 import * as Arr from "effect/Array"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import type { Client } from "../client/Client.ts"
 import * as Callback from "../runtime/Callback.ts"
-import * as Monotonic from "../runtime/Monotonic.ts"
 import type { Definition } from "../schema/Definition.ts"
 import type { AnyItem } from "../schema/StreamItem.ts"
-import { type AnyStreamError, ConsumerBuffer, type Entries, type Entry, isItem } from "./internal/buffer.ts"
+import { type AnyStreamError, type Entries, type Entry, isItem } from "./internal/buffer.ts"
 import * as CheckOptions from "./internal/checkOptions.ts"
 import * as ConnectionPool from "./internal/connectionPool.ts"
-import { Consumer } from "./internal/consumer.ts"
-import { timeOf } from "./internal/serviceTime.ts"
-import type { SharedConnection } from "./internal/sharedConnection.ts"
+import type { Consumer } from "./internal/consumer.ts"
+import { timeOf } from "./internal/gaps.ts"
 import { Spill } from "./Spill.ts"
 import type { Lag, StreamEvent, StreamNotice } from "./StreamEvents.ts"
 import type { StreamOptions } from "./StreamOptions.ts"
 
 export type { AnyStreamError } from "./internal/buffer.ts"
 export { idOf } from "./internal/deduplicator.ts"
-export { timeOf } from "./internal/serviceTime.ts"
+export { timeOf } from "./internal/gaps.ts"
 
 export {
   /** The names of the options. */
   streamOptionNames
 } from "./internal/checkOptions.ts"
 
-/** Everything that happens on a stream, in its order; it goes on until it fails for good or is ended. */
+/** All events of a stream, in order. The stream runs until it fails for good or is interrupted. */
 export const run = (
   definition: Definition,
   parameters: unknown,
   options: StreamOptions = {}
 ): Stream.Stream<StreamEvent<AnyItem>, AnyStreamError, Client> =>
-  consume(definition, parameters, options, true, (pull, clock) =>
+  consume(definition, parameters, options, true, (pull, { clock }) =>
     Effect.map(pull, (entries) => {
-      const at = new Date(clock.currentTimeMillisUnsafe())
+      const at = clock.date()
       return Arr.map(entries, (item): StreamEvent<AnyItem> => isItem(item) ? { _tag: "Delivered", at, item } : item)
     }))
 
-/** What a stream delivers. */
+/** The items of a stream. */
 export const items = (
   definition: Definition,
   parameters: unknown,
@@ -57,7 +54,7 @@ export const items = (
 
 const areItems = (entries: Entries): entries is Arr.NonEmptyReadonlyArray<AnyItem> => entries.every(isItem)
 
-/** The shortest time between two reports of how far behind a consumer is. */
+/** The shortest time between two `Lag` events. */
 const lagMillis = 1_000
 
 const consume = <A>(
@@ -67,7 +64,7 @@ const consume = <A>(
   isOfEvents: boolean,
   project: (
     pull: Pull.Pull<Entries, AnyStreamError>,
-    clock: Clock.Clock
+    consumer: Consumer
   ) => Pull.Pull<Arr.NonEmptyReadonlyArray<A>, AnyStreamError>
 ): Stream.Stream<A, AnyStreamError, Client> =>
   Stream.unwrap(Effect.gen(function*() {
@@ -75,58 +72,47 @@ const consume = <A>(
     const terms = CheckOptions.check(definition, parameters, options, spill !== undefined)
     if (terms instanceof Error) return Stream.fail(terms)
     const { bufferSize = CheckOptions.defaultBufferSize, onEvent, resumeFrom, slowConsumer = "fail", tags } = options
-    const clock = yield* Clock.Clock
-    const buffer = new ConsumerBuffer({
-      size: bufferSize,
-      policy: slowConsumer,
-      queue: slowConsumer === "spill" && spill !== undefined ? yield* spill.open : undefined,
-      now: () => clock.currentTimeMillisUnsafe()
-    })
-    const wantsEvents = isOfEvents || onEvent !== undefined
-    const consumer = new Consumer({
-      buffer,
-      bufferSize,
+    const consumer = yield* ConnectionPool.join(terms, {
       operation: definition.name,
+      bufferSize,
+      slowConsumer,
+      queue: slowConsumer === "spill" && spill !== undefined ? yield* spill.open : undefined,
       tags: tags === undefined ? undefined : new Set(tags),
-      wantsEvents,
-      millis: () => Monotonic.millisUnsafe(clock)
-    })
-    const hub = yield* ConnectionPool.join(terms, consumer, resumeFrom)
-    if (!wantsEvents) return Stream.fromPull(Effect.succeed(project(buffer.take, clock)))
-    let lagAt = -Infinity
-    const due: Array<StreamNotice> = []
-    const tell = (event: StreamNotice) => onEvent === undefined ? undefined : Callback.tell(onEvent, event)
-    const taken = Effect.map(buffer.take, (taken) => {
-      const now = clock.currentTimeMillisUnsafe()
-      const lag = now - lagAt < lagMillis ? undefined : lagOf(hub, buffer, taken, now)
-      if (lag !== undefined) lagAt = now
-      const entries = lag === undefined ? taken : Arr.append(taken, lag)
-      // The loop has not done the items yet that come before an event.
-      let isAfter = false
-      for (const entry of entries) {
-        if (isItem(entry)) isAfter = true
-        else if (isAfter) due.push(entry)
-        else tell(entry)
-      }
-      return entries
-    })
-    const pull = Effect.suspend(() => {
-      for (const event of due.splice(0)) tell(event)
-      return taken
-    })
-    return Stream.fromPull(Effect.succeed(project(pull, clock)))
+      wantsEvents: isOfEvents || onEvent !== undefined
+    }, resumeFrom)
+    const pull = isOfEvents || onEvent !== undefined ? observed(consumer, onEvent) : consumer.buffer.take
+    return Stream.fromPull(Effect.succeed(project(pull, consumer)))
   }))
 
-/** How far behind the consumer is that takes these. */
-const lagOf = (
-  hub: SharedConnection,
-  { cameAt, waiting: buffered }: ConsumerBuffer,
-  entries: ReadonlyArray<Entry>,
-  now: number
-): Lag | undefined => {
+/** Adds `Lag` events, and calls `onEvent` with each event once the items before it are processed. */
+const observed = (consumer: Consumer, onEvent: StreamOptions["onEvent"]): Pull.Pull<Entries, AnyStreamError> => {
+  let lagAt = -Infinity
+  const due: Array<StreamNotice> = []
+  const notify = (event: StreamNotice) => onEvent === undefined ? undefined : Callback.tell(onEvent, event)
+  const taken = Effect.map(consumer.buffer.take, (taken) => {
+    const now = consumer.clock.wall()
+    const lag = now - lagAt < lagMillis ? undefined : lagOf(consumer, taken, now)
+    if (lag !== undefined) lagAt = now
+    const entries = lag === undefined ? taken : Arr.append(taken, lag)
+    let isAfterItem = false
+    for (const entry of entries) {
+      if (isItem(entry)) isAfterItem = true
+      else if (isAfterItem) due.push(entry)
+      else notify(entry)
+    }
+    return entries
+  })
+  return Effect.suspend(() => {
+    for (const event of due.splice(0)) notify(event)
+    return taken
+  })
+}
+
+/** The lag of a consumer that takes these entries. */
+const lagOf = ({ buffer, clock }: Consumer, entries: ReadonlyArray<Entry>, now: number): Lag | undefined => {
   const last = entries.findLast(isItem)
   if (last === undefined) return undefined
   const made = timeOf(last)
-  const millis = Math.max(0, made === undefined ? now - cameAt : hub.serviceNow() - made)
-  return { _tag: "Lag", at: new Date(now), millis, buffered }
+  const millis = Math.max(0, made === undefined ? now - buffer.cameAt : clock.service() - made)
+  return { _tag: "Lag", at: new Date(now), millis, buffered: buffer.waiting }
 }

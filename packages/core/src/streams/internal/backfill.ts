@@ -1,5 +1,4 @@
-/** Fetches what was missed while there was no connection. */
-import * as Clock from "effect/Clock"
+/** Fetches the items that were missed while there was no connection. */
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
@@ -11,77 +10,71 @@ import { verdictOf } from "../StreamFailure.ts"
 import type { Recover } from "../StreamOptions.ts"
 import * as BackfillSearch from "./backfillSearch.ts"
 import { Backoff } from "./backoff.ts"
+import type { StreamClock } from "./clock.ts"
 import * as Connection from "./connection.ts"
 import { isItem } from "./decodeLines.ts"
 import * as Gaps from "./gaps.ts"
-import { timeOf } from "./serviceTime.ts"
 
-/** What fetching needs to know of a stream. */
+/** The stream whose items are fetched. */
 export interface Terms {
   readonly definition: Definition & { readonly live: Live }
   readonly parameters: object
   readonly recover: Recover
   /** In milliseconds. */
   readonly silence: number
-  /** The time by the service's clock. */
-  readonly serviceNow: () => number
-  /** Waits until another connection keeps the limit of the service. */
-  readonly connect: Effect.Effect<void>
+  readonly clock: StreamClock
+  /** Waits until another connection is within the service's limit. */
+  readonly spread: Effect.Effect<void>
 }
 
-/** Who waits for what was missed. */
-export interface Waiting {
-  /** Only what rules with these tags match; everything without. */
+/** The consumers of the fetched items. */
+export interface Receiver {
+  /** Only items that rules with these tags match; all items if `undefined`. */
   readonly tags: ReadonlySet<string> | undefined
-  /** Takes items. It waits while there is no room for more. */
+  /** Takes items, once there is room for them. */
   readonly take: (items: ReadonlyArray<AnyItem>) => Effect.Effect<void>
-  /** Whether nobody does any more. */
+  /** Whether all consumers have left. */
   readonly isGone: () => boolean
 }
 
-/** Fetches a part of a gap, and gives the reason why not all of it is there, where it is not. */
+/** Fetches a part of a gap, and returns why it is incomplete, if it is. */
 export const fetchPart = (
   terms: Terms,
   part: Gaps.Part,
-  waiting: Waiting
+  receiver: Receiver
 ): Effect.Effect<string | undefined, never, Client> => {
   if (part.by === undefined) return Effect.succeed(part.why)
-  const fetched = part.by === "search" ? searched(terms, part, waiting) : Effect.catch(
-    recovered(terms, part, waiting),
-    // The app may not have it.
-    (error) => terms.definition.live.rules === true ? searched(terms, part, waiting) : Effect.fail(error)
+  const fetched = part.by === "search" ? searched(terms, part, receiver) : Effect.catch(
+    recovered(terms, part, receiver),
+    // The app may have no access to recovery.
+    (error) => terms.definition.live.rules === true ? searched(terms, part, receiver) : Effect.fail(error)
   )
-  return Effect.catch(
-    Effect.andThen(until(terms, part.to + Gaps.indexMillis), fetched),
-    (error) => Effect.succeed(error.message)
-  )
+  const wait = Effect.suspend(() => Effect.sleep(Math.max(0, part.to + Gaps.indexMillis - terms.clock.service())))
+  return Effect.catch(Effect.andThen(wait, fetched), (error) => Effect.succeed(error.message))
 }
 
-/** Waits for a time of the service's clock. */
-const until = ({ serviceNow }: Terms, time: number): Effect.Effect<void> =>
-  Effect.suspend(() => Effect.sleep(Math.max(0, time - serviceNow())))
-
-const spanOf = ({ from, to }: Gaps.Span): { readonly start_time: string; readonly end_time: string } => ({
+const timesOf = ({ from, to }: Gaps.Span): { readonly start_time: string; readonly end_time: string } => ({
   start_time: secondOf(Math.floor(from / 1000)),
   end_time: secondOf(Math.ceil(to / 1000))
 })
 
 const secondOf = (second: number): string => new Date(second * 1000).toISOString().replace(".000Z", "Z")
 
-/** Repeats what failed, as connections are repeated, until it succeeds or cannot. */
-const again = <A>(
+/** Retries with the pauses of connections until the effect succeeds or fails for good. */
+const retrying = <A>(
+  { clock }: Terms,
   effect: Effect.Effect<A, AnyError, Client>,
-  { isGone }: Waiting
+  { isGone }: Receiver
 ): Effect.Effect<A, AnyError, Client> => {
   const backoff = new Backoff()
   const attempt: Effect.Effect<A, AnyError, Client> = Effect.catch(effect, (error) => {
     const verdict = verdictOf(error, true)
     if (isGone() || verdict._tag === "Final") return Effect.fail(error)
     return Effect.gen(function*() {
-      const fault = verdict._tag === "Again" ? verdict.fault : "limit"
-      const now = yield* Clock.currentTimeMillis
-      const told = verdict._tag === "Again" ? verdict.notBefore?.getTime() ?? now : now
-      yield* Effect.sleep(Math.max(backoff.after(fault, false, yield* Random.next), told - now))
+      const isAgain = verdict._tag === "Again"
+      const pause = backoff.after(isAgain ? verdict.fault : "limit", false, yield* Random.next)
+      const notBefore = isAgain ? verdict.notBefore?.getTime() ?? 0 : 0
+      yield* Effect.sleep(Math.max(pause, notBefore - clock.wall()))
       return yield* attempt
     })
   })
@@ -89,46 +82,51 @@ const again = <A>(
 }
 
 const searched = (
-  { parameters }: Terms,
+  terms: Terms,
   part: Gaps.Span,
-  waiting: Waiting
+  receiver: Receiver
 ): Effect.Effect<string | undefined, AnyError, Client> =>
   Effect.gen(function*() {
-    const { refused, searchable } = yield* again(
-      BackfillSearch.rulesOf(BackfillSearch.rulesPage, waiting.tags),
-      waiting
+    const { refused, searchable } = yield* retrying(
+      terms,
+      BackfillSearch.rulesOf(BackfillSearch.rulesPage, receiver.tags),
+      receiver
     )
     const search = new BackfillSearch.RuleSearch(searchable, {
-      ...BackfillSearch.selectionOf(parameters),
-      ...spanOf(part),
+      ...BackfillSearch.selectionOf(terms.parameters),
+      ...timesOf(part),
       max_results: 100
     })
-    while (!search.isDone && !waiting.isGone()) {
+    while (!search.isDone && !receiver.isGone()) {
       const found = yield* Effect.catch(
-        again(search.next(BackfillSearch.postsPage), waiting),
-        (error) => Effect.andThen(waiting.take(search.rest()), Effect.fail(error))
+        retrying(terms, search.next(BackfillSearch.postsPage), receiver),
+        (error) => Effect.andThen(receiver.take(search.rest()), Effect.fail(error))
       )
-      if (found.length > 0) yield* waiting.take(found)
+      if (found.length > 0) yield* receiver.take(found)
     }
     const missing = [...refused, ...search.refused]
     return missing.length === 0 ? undefined : `a search cannot look for some rules: ${missing.join("; ")}`
   })
 
-/** The service sends it as the stream does, and ends the connection when it has sent all. */
+/** After this many disconnect notices, a recovery is given up. */
+const maxBreaks = 5
+
+/** Requests a past period as a stream, which the service ends when it has sent everything. */
 const recovered = (
-  { connect, definition, parameters, silence }: Terms,
+  terms: Terms,
   part: Gaps.Span,
-  waiting: Waiting
+  receiver: Receiver
 ): Effect.Effect<string | undefined, AnyError, Client> => {
+  const { definition, parameters, silence, spread } = terms
   const { backfill_minutes: _, ...rest }: { readonly backfill_minutes?: unknown } = parameters
   let breaks = 0
   let { from } = part
-  /** When the last item was made. */
-  let last = -Infinity
-  const job = Effect.scoped(Effect.gen(function*() {
-    yield* connect
-    const { entries } = yield* Connection.open(definition, { ...rest, ...spanOf({ ...part, from }) })
-    let said: string | undefined
+  /** The creation time of the newest item. */
+  let newest = -Infinity
+  const connection = Effect.scoped(Effect.gen(function*() {
+    yield* spread
+    const { entries } = yield* Connection.open(definition, { ...rest, ...timesOf({ ...part, from }) })
+    let disconnect: string | undefined
     yield* entries.pipe(
       Stream.timeoutOrElse({
         duration: silence,
@@ -137,38 +135,34 @@ const recovered = (
       Stream.runForEachArray((entries) => {
         const items = entries.filter(isItem)
         for (const entry of entries) {
-          if (!isItem(entry) && entry._tag === "Problems") said = entry.disconnectType ?? said
+          if (!isItem(entry) && entry._tag === "Problems") disconnect = entry.disconnectType ?? disconnect
         }
         if (items.length === 0) return Effect.void
-        // Older posts come first, by and large: what is broken off goes on near where it was.
-        return Effect.map(waiting.take(items), () => {
+        // Older posts come first, by and large, so that the next connection can start near the last item.
+        return Effect.map(receiver.take(items), () => {
           from = Math.max(from, Gaps.reached(items, part, definition.live))
-          last = Math.max(last, Math.max(...items.map((item) => timeOf(item) ?? last)))
+          newest = Math.max(newest, ...items.map((item) => Gaps.timeOf(item) ?? newest))
         })
       })
     )
-    // Who has sent all has nothing more to say.
-    if (said === undefined) return undefined
-    const reason = `the service broke its recovery off (${said})`
-    return ++breaks < mostBreaks
+    if (disconnect === undefined) return undefined
+    const reason = `the service broke its recovery off (${disconnect})`
+    return ++breaks < maxBreaks
       ? yield* new TransportFailure({ operation: definition.name, phase: "body", timeout: undefined, reason })
       : reason
   }))
-  const whole: typeof job = Effect.suspend(() => {
-    const before = last
-    return Effect.flatMap(again(job, waiting), (why) => {
-      const isNear = last >= part.to - Gaps.lateMillis(definition.live)
-      // A cut line may end like one that has sent all. Then the next one brings something new.
-      return why === undefined && last > before && !isNear && !waiting.isGone() ? whole : Effect.succeed(why)
+  const whole: typeof connection = Effect.suspend(() => {
+    const before = newest
+    return Effect.flatMap(retrying(terms, connection, receiver), (why) => {
+      const isNear = newest >= part.to - Gaps.lateMillis(definition.live)
+      // A broken connection may end like a complete one. Then the next one brings newer items.
+      return why === undefined && newest > before && !isNear && !receiver.isGone() ? whole : Effect.succeed(why)
     })
   })
   return whole
 }
 
-/** So often a recovery is begun anew that the service ends with a reason. */
-const mostBreaks = 5
-
-/** Nothing came for so long that the line counts as lost. */
+/** The failure of a connection over which nothing came for too long. */
 export const silent = (operation: string, silence: number): TransportFailure =>
   new TransportFailure({
     operation,

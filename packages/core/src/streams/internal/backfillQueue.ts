@@ -1,136 +1,130 @@
-/** The gaps of a stream that are being fetched, or are to be: one after the other, for whom they matter. */
+/** The gaps of a stream that are to be fetched, one after the other, and the consumers that miss them. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
-import * as Queue from "effect/Queue"
+import * as Latch from "effect/Latch"
 import type { Client } from "../../client/Client.ts"
-import type { Gap } from "../StreamEvents.ts"
 import * as Backfill from "./backfill.ts"
 import type { Entry } from "./buffer.ts"
 import { type Consumer, maxPauseMillis } from "./consumer.ts"
 import { type Duplicates, idOf } from "./deduplicator.ts"
 import * as Gaps from "./gaps.ts"
 
-/** A gap whose end is known, and who was there. */
-export interface Missing {
+interface Missing {
   from: number
   to: number
+  /** The consumers at the time. */
   readonly targets: ReadonlyArray<Consumer>
 }
 
-/** What fetching needs of a stream. */
-export interface Stream {
+/** The connection whose gaps are fetched. */
+export interface Connection {
   readonly terms: Backfill.Terms
   readonly consumers: ReadonlySet<Consumer>
   readonly duplicates: Duplicates
-  /** Gives entries to a consumer. */
+  /** Offers entries to a consumer. */
   readonly offer: (consumer: Consumer, entries: Arr.NonEmptyReadonlyArray<Entry>) => Effect.Effect<void>
-  readonly millis: () => number
-  /** Makes the event. */
-  readonly gap: (span: Gaps.Span, filledBy: Gap["filledBy"], why?: string) => Gap
-  /** Is called when a gap has been told. */
-  readonly done: () => void
+  /** Called when a gap is done. */
+  readonly onDone: () => void
 }
 
-/** What was missed. */
-export class Missed {
-  readonly #stream: Stream
-  readonly #queue: Queue.Queue<Missing>
-  readonly #open = new Set<Missing>()
-  /** The last one, while it waits to be fetched. */
-  #last: Missing | undefined
-  /** For how many milliseconds consumers have been waited for. */
+export class BackfillQueue {
+  readonly #connection: Connection
+  readonly #queue: Array<Missing> = []
+  readonly #added = Latch.makeUnsafe(false)
+  /** The gap that is being fetched. */
+  #current: Missing | undefined
+  /** For how many milliseconds each consumer was waited for. */
   readonly #waited = new WeakMap<Consumer, number>()
 
-  constructor(stream: Stream, queue: Queue.Queue<Missing>) {
-    this.#stream = stream
-    this.#queue = queue
+  constructor(connection: Connection) {
+    this.#connection = connection
   }
 
-  /** Whether something is being fetched, or is to be. */
+  /** Whether anything is being fetched or queued. */
   get isOpen(): boolean {
-    return this.#open.size > 0
+    return this.#current !== undefined || this.#queue.length > 0
   }
 
-  add(span: Gaps.Span, targets: ReadonlyArray<Consumer>): void {
-    const last = this.#last
-    if (last !== undefined && span.from <= last.to && isSame(targets, last.targets)) {
-      // A line that is cut again and again is searched once.
-      last.from = Math.min(last.from, span.from)
-      last.to = Math.max(last.to, span.to)
+  add({ from, to }: Gaps.Span, targets: ReadonlyArray<Consumer>): void {
+    const last = this.#queue.at(-1)
+    if (last !== undefined && from <= last.to && isSame(targets, last.targets)) {
+      // A connection that is lost again and again is searched for once.
+      last.from = Math.min(last.from, from)
+      last.to = Math.max(last.to, to)
       return
     }
-    const missing = { ...span, targets }
-    this.#last = missing
-    this.#open.add(missing)
-    Queue.offerUnsafe(this.#queue, missing)
+    this.#queue.push({ from, to, targets })
+    this.#added.openUnsafe()
   }
 
-  /** Until when nothing is missing for a consumer, where nothing is before a time. */
+  /** The time up to which a consumer misses nothing, given that the stream misses nothing up to `time`. */
   until(time: number, consumer: Consumer): number {
-    let until = time
-    for (const { from, targets } of this.#open) if (targets.includes(consumer)) until = Math.min(until, from)
-    return until
+    const open = this.#current === undefined ? this.#queue : [this.#current, ...this.#queue]
+    return Math.min(time, ...open.filter(({ targets }) => targets.includes(consumer)).map(({ from }) => from))
   }
 
-  /** Fetches one after the other. */
+  /** Fetches one gap after the other. */
   run(): Effect.Effect<never, never, Client> {
-    return Effect.forever(Effect.flatMap(Queue.take(this.#queue), (missing) => this.#fetch(missing)))
+    return Effect.forever(Effect.suspend(() => {
+      this.#current = this.#queue.shift()
+      if (this.#current !== undefined) return this.#fetch(this.#current)
+      this.#added.closeUnsafe()
+      return this.#added.await
+    }))
   }
 
-  #fetch = Effect.fnUntraced(function*(this: Missed, missing: Missing): Effect.fn.Return<void, never, Client> {
-    if (this.#last === missing) this.#last = undefined
-    const { done, gap, terms } = this.#stream
-    const waiting = this.#waiting(missing.targets)
-    for (const part of Gaps.partsOf(missing, terms.serviceNow(), terms.recover, terms.definition.live)) {
-      const why = yield* Backfill.fetchPart(terms, part, waiting)
-      const told = why === undefined ? gap(part, part.by) : gap(part, undefined, why)
-      for (const consumer of missing.targets) consumer.tell(told)
+  #fetch = Effect.fnUntraced(function*(this: BackfillQueue, missing: Missing): Effect.fn.Return<void, never, Client> {
+    const { onDone, terms } = this.#connection
+    const { clock, definition, recover } = terms
+    const receiver = this.#receiver(missing.targets)
+    for (const part of Gaps.partsOf(missing, clock.service(), recover, definition.live)) {
+      const why = yield* Backfill.fetchPart(terms, part, receiver)
+      const event = Gaps.eventOf(clock.date(), part, why === undefined ? part.by : undefined, why)
+      for (const consumer of missing.targets) consumer.notify(event)
     }
-    this.#open.delete(missing)
-    done()
+    this.#current = undefined
+    onDone()
   })
 
   /**
-   * Waits for room, for 20 s in all until the consumer has taken everything. Beyond that it holds others up only if it would fail,
-   * and takes something.
+   * Waits for room in a consumer's buffer, for 20 s in all until the consumer has taken everything. After that, it only waits for a
+   * consumer that would fail otherwise and still takes something, or that is the only one.
    */
   #room(consumer: Consumer): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const { buffer } = consumer
+      const { buffer, clock } = consumer
       if (buffer.waiting === 0) this.#waited.delete(consumer)
       const waited = this.#waited.get(consumer) ?? 0
       if (buffer.hasRoom || waited >= maxPauseMillis) return Effect.void
-      const { consumers, millis } = this.#stream
       const { takes } = buffer
-      const begun = millis()
+      const begun = clock.monotonic()
       const over = Effect.suspend(() => {
-        const mayWait = consumers.size === 1 || (buffer.policy === "fail" && buffer.takes > takes)
-        if (!mayWait) this.#waited.set(consumer, waited + millis() - begun)
+        const mayWait = this.#connection.consumers.size === 1 || (buffer.policy === "fail" && buffer.takes > takes)
+        if (!mayWait) this.#waited.set(consumer, waited + clock.monotonic() - begun)
         return this.#room(consumer)
       })
       return Effect.andThen(Effect.timeoutOption(buffer.whenRoom, maxPauseMillis - waited), over)
     })
   }
 
-  #waiting(targets: ReadonlyArray<Consumer>): Backfill.Waiting {
-    const { consumers, duplicates, millis } = this.#stream
-    const here = () => targets.filter((consumer) => consumers.has(consumer))
+  #receiver(targets: ReadonlyArray<Consumer>): Backfill.Receiver {
+    const { consumers, duplicates, offer, terms: { clock } } = this.#connection
+    const present = () => targets.filter((consumer) => consumers.has(consumer))
     const tags = targets.flatMap(({ tags }) => tags === undefined ? [undefined] : [...tags])
-    // Who has a window of its own looks there.
+    // A consumer that resumed from another time removes its own duplicates.
     const isPrivate = targets.length === 1 && targets[0]?.own !== undefined
     return {
       tags: tags.includes(undefined) ? undefined : new Set(tags.filter((tag) => tag !== undefined)),
-      isGone: () => here().length === 0,
+      isGone: () => present().length === 0,
       take: (items) =>
         Effect.suspend(() => {
           const fresh: ReadonlyArray<Entry> = isPrivate
             ? items
-            : items.filter((item) => duplicates.add(idOf(item), millis(), true))
+            : items.filter((item) => duplicates.add(idOf(item), clock.monotonic(), true))
           if (!Arr.isReadonlyArrayNonEmpty(fresh)) return Effect.void
           return Effect.forEach(
-            here(),
-            (consumer) =>
-              Effect.andThen(this.#room(consumer), Effect.suspend(() => this.#stream.offer(consumer, fresh))),
+            present(),
+            (consumer) => Effect.andThen(this.#room(consumer), Effect.suspend(() => offer(consumer, fresh))),
             { discard: true, concurrency: "unbounded" }
           )
         })

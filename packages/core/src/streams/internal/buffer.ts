@@ -1,4 +1,4 @@
-/** What waits between a connection and one consumer: bounded, by what is to become of items that are not taken in time. */
+/** The bounded queue between a connection and one consumer, in memory and, if wanted, on disk. */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -6,45 +6,44 @@ import * as Exit from "effect/Exit"
 import type * as Pull from "effect/Pull"
 import type { AnyError } from "../../errors/Errors.ts"
 import { SpillFailed, type StreamError } from "../../errors/StreamErrors.ts"
-import type { AnyItem } from "../../schema/StreamItem.ts"
+import * as StreamItem from "../../schema/StreamItem.ts"
 import type { SpillQueue } from "../Spill.ts"
-import type { StreamNotice } from "../StreamEvents.ts"
+import type { StreamNotice, Unreadable } from "../StreamEvents.ts"
 import type { SlowConsumer } from "../StreamOptions.ts"
-import * as Spill from "./spill.ts"
+import type { StreamClock } from "./clock.ts"
 
-/** What a consumer receives: items, and what happens besides. */
-export type Entry = AnyItem | StreamNotice
+/** An item or an event. */
+export type Entry = StreamItem.AnyItem | StreamNotice
 
-/** Whether it is an item. */
-export const isItem = (entry: Entry): entry is AnyItem => !("_tag" in entry)
+export const isItem = (entry: Entry): entry is StreamItem.AnyItem => !("_tag" in entry)
 
-/** What a stream can fail with. */
+/** The errors of a stream. */
 export type AnyStreamError = AnyError | StreamError
 
-/** A few things that came together. */
+/** Entries that arrived together. */
 export type Entries = Arr.NonEmptyReadonlyArray<Entry>
 
 interface Chunk {
   readonly entries: Entries
-  /** When it came, by the clock of this machine. */
+  /** When it arrived, by this machine's clock. */
   readonly at: number
 }
 
-/** What waits for one consumer. */
+/** The queue of one consumer. */
 export class ConsumerBuffer {
   readonly #size: number
   readonly policy: SlowConsumer
   readonly #queue: SpillQueue | undefined
-  readonly #now: () => number
+  readonly #clock: StreamClock
   #chunks: Array<Chunk> = []
   #waiting = 0
-  /** When what was taken last came, by the clock of this machine. */
+  /** When the entries taken last arrived, by this machine's clock. */
   cameAt = 0
-  /** How often something was taken from memory. */
+  /** How many chunks were taken from memory. */
   takes = 0
-  /** How many wait outside of memory; what comes goes there too until they are taken. */
+  /** How many entries are on disk. New ones go there too until these are taken. */
   #spilled = 0
-  /** What is told after what waits outside of memory. */
+  /** Events that follow the entries on disk. */
   #later: Array<StreamNotice> = []
   #gaps: Array<StreamNotice> = []
   #dropped = 0
@@ -52,24 +51,19 @@ export class ConsumerBuffer {
   #reader: (() => void) | undefined
   readonly #writers = new Set<() => void>()
 
-  constructor({ now, policy, queue, size }: {
-    readonly size: number
-    readonly policy: SlowConsumer
-    readonly queue: SpillQueue | undefined
-    readonly now: () => number
-  }) {
+  constructor(size: number, policy: SlowConsumer, queue: SpillQueue | undefined, clock: StreamClock) {
     this.#size = size
     this.policy = policy
     this.#queue = queue
-    this.#now = now
+    this.#clock = clock
   }
 
-  /** How many entries wait. */
+  /** How many entries are queued, in memory and on disk. */
   get waiting(): number {
     return this.#waiting + this.#spilled
   }
 
-  /** Whether more wait than are to, so that whoever can had better wait too. */
+  /** Whether the consumer is too slow under the policy `fail`. */
   get isFull(): boolean {
     return this.#end === undefined && this.policy === "fail" && this.#waiting > this.#size
   }
@@ -79,7 +73,7 @@ export class ConsumerBuffer {
     return this.#end !== undefined || this.#waiting * 2 <= this.#size
   }
 
-  /** Puts entries at the end. An Effect is to be run before anything else is offered from the same source. */
+  /** Adds entries. If it returns an Effect, the caller runs that before it offers more. */
   offer(entries: Entries): Effect.Effect<void> | undefined {
     if (this.#end !== undefined) return undefined
     const all = this.#later.length === 0 ? entries : Arr.appendAll(this.#later, entries)
@@ -87,33 +81,32 @@ export class ConsumerBuffer {
     if (this.#queue !== undefined && (this.#spilled > 0 || this.#waiting + all.length > this.#size)) {
       return this.#spill(this.#queue, all)
     }
-    this.#chunks.push({ entries: all, at: this.#now() })
+    this.#chunks.push({ entries: all, at: this.#clock.wall() })
     this.#waiting += all.length
     if (this.policy === "dropOldest") { while (this.#waiting > this.#size && this.#chunks.length > 1) this.#drop() }
     this.#reader?.()
     return undefined
   }
 
-  /** Puts an event at the end. */
-  tell(event: StreamNotice): void {
+  /** Adds an event. */
+  notify(event: StreamNotice): void {
     if (this.#end !== undefined) return
-    // A consumer that takes nothing is not to have a heap of news that are none.
+    // Keep-alives and watermarks do not pile up for a consumer that takes nothing.
     if (this.#spilled > 0) {
-      if (isNoNews(event) && this.#later.at(-1)?._tag === event._tag) this.#later.pop()
+      if (isSuperseded(event) && this.#later.at(-1)?._tag === event._tag) this.#later.pop()
       this.#later.push(event)
       return
     }
     const last = this.#chunks.at(-1)?.entries
-    if (isNoNews(event) && last?.length === 1 && !isItem(last[0]) && last[0]._tag === event._tag) {
+    if (isSuperseded(event) && last?.length === 1 && !isItem(last[0]) && last[0]._tag === event._tag) {
       this.#chunks.pop()
       this.#waiting--
     }
-    this.#chunks.push({ entries: [event], at: this.#now() })
+    this.#chunks.push({ entries: [event], at: this.#clock.wall() })
     this.#waiting++
     this.#reader?.()
   }
 
-  /** Waits until there is room. */
   readonly whenRoom: Effect.Effect<void> = Effect.callback<void>((resume) => {
     const look = () => {
       if (!this.hasRoom) return
@@ -125,7 +118,7 @@ export class ConsumerBuffer {
     return Effect.sync(() => void this.#writers.delete(look))
   })
 
-  /** Ends it: what waits is taken, and then this. */
+  /** Ends the queue with `exit`, which the consumer receives after the queued entries. */
   end(exit: Exit.Exit<void, AnyStreamError>): void {
     if (this.#end !== undefined) return
     this.#end = exit
@@ -133,7 +126,7 @@ export class ConsumerBuffer {
     this.#wake()
   }
 
-  /** Takes what came first, and waits for something where there is nothing. */
+  /** Takes the oldest entries, or waits for some. */
   readonly take: Pull.Pull<Entries, AnyStreamError> = Effect.suspend(() => {
     const entries = this.#shift()
     if (entries !== undefined) return Effect.succeed(entries)
@@ -156,11 +149,11 @@ export class ConsumerBuffer {
 
   #shift(): Entries | undefined {
     if (this.#dropped > 0) {
-      const dropped: StreamNotice = { _tag: "Dropped", at: new Date(this.#now()), count: this.#dropped }
-      const told: Entries = Arr.append(this.#gaps, dropped)
+      const dropped: StreamNotice = { _tag: "Dropped", at: new Date(this.#clock.wall()), count: this.#dropped }
+      const entries: Entries = Arr.append(this.#gaps, dropped)
       this.#gaps = []
       this.#dropped = 0
-      return told
+      return entries
     }
     const chunk = this.#chunks.shift()
     if (chunk === undefined) {
@@ -180,7 +173,7 @@ export class ConsumerBuffer {
     if (this.#writers.size > 0) { for (const look of Array.from(this.#writers)) look() }
   }
 
-  /** Leaves out what came first, but not what was missed. */
+  /** Drops the oldest chunk, except its gaps. */
   #drop(): void {
     const entries = this.#chunks.shift()?.entries ?? []
     this.#waiting -= entries.length
@@ -192,8 +185,8 @@ export class ConsumerBuffer {
 
   #spill(queue: SpillQueue, entries: Entries): Effect.Effect<void> {
     this.#spilled += entries.length
-    // Counted entries are written, or have failed, even if their source ends.
-    return Effect.uninterruptible(Effect.matchCause(queue.append(Spill.encode(entries, this.#now())), {
+    // Entries that are counted here have to be written even if their connection ends.
+    return Effect.uninterruptible(Effect.matchCause(queue.append(encode(entries, this.#clock.date())), {
       onFailure: (cause) => {
         this.#spilled -= entries.length
         this.end(Exit.failCause(cause))
@@ -205,14 +198,63 @@ export class ConsumerBuffer {
   #unspill(queue: SpillQueue): Pull.Pull<Entries, AnyStreamError> {
     return Effect.flatMap(queue.take, (texts) => {
       this.#spilled -= texts.length
-      const entries = Spill.decode(texts)
+      const entries = decode(texts)
       if (entries !== undefined && Arr.isReadonlyArrayNonEmpty(entries)) return Effect.succeed(entries)
-      // What is counted is on its way there.
+      // Entries that are counted may still be being written.
       if (entries !== undefined && this.#end === undefined) return Effect.flatMap(this.#something, () => this.take)
       return Effect.fail(new SpillFailed({ place: "The spill", fault: "damaged" }))
     })
   }
 }
 
-/** Whether the next event of its kind makes it worthless. */
-const isNoNews = ({ _tag }: StreamNotice): boolean => _tag === "KeepAlive" || _tag === "Watermark"
+/** Whether the next event of its kind replaces it. */
+const isSuperseded = ({ _tag }: StreamNotice): boolean => _tag === "KeepAlive" || _tag === "Watermark"
+
+/** Entries as lines of JSON. An item that is nested too deep becomes an `Unreadable` event. */
+const encode = (entries: ReadonlyArray<Entry>, at: Date): ReadonlyArray<string> =>
+  entries.map((entry) => {
+    try {
+      return lineOf(entry)
+    } catch {
+      return lineOf(tooDeep(at))
+    }
+  })
+
+/** Replaces an item that cannot be stored: `JSON.parse` reads any depth, but `JSON.stringify` does not write it. */
+export const tooDeep = (at: Date): Unreadable => ({
+  _tag: "Unreadable",
+  at,
+  reason: "the item is nested too deep to be kept outside of memory"
+})
+
+const lineOf = (entry: Entry): string => {
+  if (!isItem(entry)) return `e${JSON.stringify(entry)}`
+  const kind = "post" in entry ? "p" : "v"
+  return entry.anomalies.length === 0
+    ? kind + JSON.stringify(entry.body)
+    : kind.toUpperCase() + JSON.stringify([entry.body, entry.anomalies])
+}
+
+/** The entries of lines; `undefined` if the lines are damaged. */
+const decode = (lines: ReadonlyArray<string>): ReadonlyArray<Entry> | undefined => {
+  try {
+    return lines.map(entryOf)
+  } catch {
+    return undefined
+  }
+}
+
+const entryOf = (text: string): Entry => {
+  const kind = text[0] ?? ""
+  const json = text.slice(1)
+  if (kind === "e") return JSON.parse(json, revive)
+  const isPost = kind === "p" || kind === "P"
+  if (kind === "p" || kind === "v") return StreamItem.make(isPost, JSON.parse(json))
+  const [body, anomalies] = JSON.parse(json)
+  return StreamItem.make(isPost, body, anomalies)
+}
+
+const dates: ReadonlySet<string> = new Set(["at", "from", "to", "until", "serviceAt"])
+
+const revive = (name: string, value: unknown): unknown =>
+  dates.has(name) && typeof value === "string" ? new Date(value) : value

@@ -1,44 +1,50 @@
-/** One connection of a stream: opened within the usual limits, and then read until somebody ends it. */
+/** One connection of a stream: a request whose response has no end. */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { RequestInit } from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
 import type { HttpClientError } from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Pull from "effect/Pull"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Redaction from "../../auth/Redaction.ts"
 import * as AttemptFailure from "../../client/AttemptFailure.ts"
 import { Client } from "../../client/Client.ts"
 import type { Meter } from "../../client/SpendGuard.ts"
 import * as Errors from "../../errors/Errors.ts"
-import type * as Timeouts from "../../http/Timeouts.ts"
+import { Watch } from "../../http/Deadlines.ts"
+import * as Timeouts from "../../http/Timeouts.ts"
+import { buffered, type Carrier, limit, noRedirects, Streaming } from "../../http/Transport.ts"
 import type { Anomaly } from "../../schema/Anomaly.ts"
 import type { Definition } from "../../schema/Definition.ts"
 import type { Headers } from "../../schema/Response.ts"
 import * as DecodeLines from "./decodeLines.ts"
-import * as Transport from "./transport.ts"
 
-/** What opening may take besides parameters. */
+/** Options besides the parameters. */
 export interface OpenOptions {
-  /** Limits in milliseconds for what comes before the body: `firstByte`. Instead of those of the client. */
+  /** Overrides the client's time limit until the body begins, in milliseconds. */
   readonly timeout?: Pick<Timeouts.Timeouts, "firstByte"> | undefined
-  /** The longest line in bytes; default 4 MiB. */
+  /** The longest line, in bytes; default 4 MiB. */
   readonly longestLine?: number | undefined
 }
 
-/** An answer that goes on. It ends with the scope in which it was opened, or when the service or the network ends it. */
+/** An open connection. It is closed with the scope in which it was opened. */
 export interface Opened {
   readonly status: number
   readonly headers: Headers
-  /** The body as it comes, without its encoding. */
+  /** The decoded body. */
   readonly chunks: Stream.Stream<Uint8Array, HttpClientError>
-  /** What its lines are, as many at once as came at once. It is read once, instead of `chunks`. */
+  /** The lines of the body; lines that arrive together stay together. Read either this or `chunks`, and only once. */
   readonly entries: Stream.Stream<DecodeLines.Entry, Errors.TransportFailure | Errors.SpendLimitReached>
 }
 
 type Entries<E> = Pull.Pull<Arr.NonEmptyReadonlyArray<DecodeLines.Entry>, E>
 
-/** Opens a stream: one request, which is not repeated, whose answer may take as long as it likes once it has begun. */
+/** Opens a connection with one request, without retries. Once the response has begun, it has no total time limit. */
 export const open = (
   definition: Definition,
   parameters: unknown,
@@ -47,7 +53,7 @@ export const open = (
   Effect.gen(function*() {
     const client = yield* Client
     const { anomalies, request, verify, wire } = client.live
-    const carry = Transport.make(yield* Effect.scope)
+    const carry = carrier(yield* Effect.scope)
     const options = { retries: 0, timeout: { ...timeout, total: 0 } }
     const meters: Array<Meter> = []
     const response = yield* request(carry, (own) => void meters.push(own))(definition, parameters, options)
@@ -58,7 +64,7 @@ export const open = (
     const left: Array<Anomaly> = []
     const onAnomalies = (found: ReadonlyArray<Anomaly>) => void left.push(...found)
     const decoder = DecodeLines.make(definition, { wire, verify, redact, longest, onAnomalies })
-    const told = Effect.suspend(() => anomalies.found(definition.name, left.splice(0)))
+    const report = Effect.suspend(() => anomalies.found(definition.name, left.splice(0)))
     const brokenOff = ({ reason }: HttpClientError) => {
       const cause = "cause" in reason ? reason.cause : undefined
       return new Errors.TransportFailure({
@@ -76,14 +82,14 @@ export const open = (
       entries: Stream.transformPull(
         Stream.mapError(chunks, brokenOff),
         (pull) => {
-          const read = Effect.tap(reading(pull, decoder), () => left.length === 0 ? Effect.void : told)
+          const read = Effect.tap(reading(pull, decoder), () => left.length === 0 ? Effect.void : report)
           return Effect.succeed(meter === undefined ? read : counting(read, meter))
         }
       )
     }
   })
 
-/** What the pieces say that are pulled, and what is left of them when there are no more. */
+/** Decodes the pieces that are pulled. At their end, the rest is decoded as a line. */
 const reading = <E>(
   pull: Pull.Pull<Arr.NonEmptyReadonlyArray<Uint8Array>, E>,
   decoder: DecodeLines.Decoder
@@ -110,7 +116,7 @@ const reading = <E>(
   return Effect.suspend((): Entries<E> => isOver ? Cause.done() : all)
 }
 
-/** The most bytes that are read before the rest of the program has a turn. Short lines take longest. */
+/** The most bytes that are decoded before other fibers run. Short lines take the longest. */
 const partBytes = 16_384
 
 const partsOf = (pieces: ReadonlyArray<Uint8Array>): Array<ReadonlyArray<Uint8Array>> => {
@@ -123,7 +129,7 @@ const partsOf = (pieces: ReadonlyArray<Uint8Array>): Array<ReadonlyArray<Uint8Ar
   )
 }
 
-/** What came is charged, so it is given before a limit ends it. */
+/** Counts the spending. Items that reach a limit are delivered before the limit ends the stream, as they are charged. */
 const counting = <E>(pull: Entries<E>, meter: Meter): Entries<E | Errors.SpendLimitReached> => {
   let reached: Errors.SpendLimitReached | undefined
   const counted: Entries<E> = Effect.flatMap(pull, (entries) => {
@@ -141,3 +147,35 @@ const counting = <E>(pull: Entries<E>, meter: Meter): Entries<E | Errors.SpendLi
     reached === undefined ? counted : Effect.fail(reached)
   )
 }
+
+/** Sends the request of a stream. The connection is closed with the scope. A response that is no success is read to its end. */
+const carrier = (scope: Scope.Scope): Carrier => (http, allowance, request, fiber, clock) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(Scope.fork(scope), (connection) => {
+      const watch = new Watch(clock, allowance)
+      const init = Context.getOrUndefined(fiber.context, RequestInit)
+      const plain = HttpClientRequest.setHeader(request, "accept-encoding", "identity")
+      const opened = Effect.flatMap(HttpClient.withScope(http).execute(plain), (response) => {
+        if (response.status >= 200 && response.status < 300) return Effect.succeed(response)
+        watch.reached("body")
+        return buffered(request, response, watch)
+      })
+      return Effect.onExit(
+        restore(Effect.raceFirst(
+          Effect.provideContext(
+            opened,
+            Context.make(Timeouts.Progress, watch).pipe(
+              Context.add(Streaming, connection),
+              Context.add(Scope.Scope, connection),
+              Context.add(RequestInit, init === undefined ? noRedirects : { ...init, ...noRedirects })
+            )
+          ),
+          limit(watch, request)
+        )),
+        (exit) =>
+          Exit.isSuccess(exit) && exit.value.status >= 200 && exit.value.status < 300
+            ? Effect.void
+            : Scope.close(connection, exit)
+      )
+    })
+  )

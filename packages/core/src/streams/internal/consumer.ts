@@ -1,73 +1,74 @@
-/** One consumer of a connection: what it wants of what comes, and what waits for it. */
+/** One consumer of a connection: which entries it wants, and the buffer that holds them. */
 import * as Arr from "effect/Array"
 import type * as Effect from "effect/Effect"
 import { StreamOverflow } from "../../errors/StreamErrors.ts"
+import type { SpillQueue } from "../Spill.ts"
 import type { StreamNotice } from "../StreamEvents.ts"
-import { type ConsumerBuffer, type Entry, isItem } from "./buffer.ts"
+import type { SlowConsumer } from "../StreamOptions.ts"
+import { ConsumerBuffer, type Entry, isItem } from "./buffer.ts"
+import type { StreamClock } from "./clock.ts"
 import { type Duplicates, idOf } from "./deduplicator.ts"
 
-/** How long a connection is not read for a consumer that is too slow, before that is an error. */
+/** How long a connection is not read because a consumer is too slow, before the consumer fails. */
 export const maxPauseMillis = 20_000
 
-/** A consumer. */
+/** The settings of a consumer. */
+export interface Settings {
+  readonly operation: string
+  readonly bufferSize: number
+  readonly slowConsumer: SlowConsumer
+  readonly queue: SpillQueue | undefined
+  readonly tags: ReadonlySet<string> | undefined
+  readonly wantsEvents: boolean
+}
+
 export class Consumer {
   readonly buffer: ConsumerBuffer
+  readonly clock: StreamClock
   readonly tags: ReadonlySet<string> | undefined
-  /** What it has had itself, where others have had more. */
+  /** The items that this consumer had, if it resumed from another time than the connection. */
   own: Duplicates | undefined
-  readonly #operation: string
-  readonly #bufferSize: number
-  /** Whether somebody wants to know what happens besides. */
-  readonly #wantsEvents: boolean
-  readonly #millis: () => number
+  readonly #settings: Settings
   #until = -Infinity
 
-  constructor({ buffer, bufferSize, millis, operation, tags, wantsEvents }: {
-    readonly buffer: ConsumerBuffer
-    readonly bufferSize: number
-    readonly millis: () => number
-    readonly operation: string
-    readonly tags: ReadonlySet<string> | undefined
-    readonly wantsEvents: boolean
-  }) {
-    this.buffer = buffer
-    this.tags = tags
-    this.#operation = operation
-    this.#bufferSize = bufferSize
-    this.#millis = millis
-    this.#wantsEvents = wantsEvents
+  constructor(settings: Settings, clock: StreamClock) {
+    this.buffer = new ConsumerBuffer(settings.bufferSize, settings.slowConsumer, settings.queue, clock)
+    this.clock = clock
+    this.tags = settings.tags
+    this.#settings = settings
   }
 
-  /** Gives it what it wants of entries. An Effect is to be run before anything else is offered from the same source. */
+  /** Offers the entries that it wants. If it returns an Effect, the caller runs that before it offers more. */
   offer(entries: Arr.NonEmptyReadonlyArray<Entry>): Effect.Effect<void> | undefined {
     const { own, tags } = this
-    if (tags === undefined && own === undefined && (this.#wantsEvents || entries.every(isItem))) {
+    const { wantsEvents } = this.#settings
+    if (tags === undefined && own === undefined && (wantsEvents || entries.every(isItem))) {
       return this.buffer.offer(entries)
     }
-    const millis = this.#millis()
+    const now = this.clock.monotonic()
     const wanted = entries.filter((entry) =>
       isItem(entry)
         ? (tags === undefined || entry.matchingRules.some(({ tag }) => tag !== undefined && tags.has(tag))) &&
-          (own === undefined || own.add(idOf(entry), millis, true))
-        : this.#wantsEvents
+          (own === undefined || own.add(idOf(entry), now, true))
+        : wantsEvents
     )
     return Arr.isReadonlyArrayNonEmpty(wanted) ? this.buffer.offer(wanted) : undefined
   }
 
-  /** Tells it what happens. */
-  tell(event: StreamNotice): void {
-    if (this.#wantsEvents) this.buffer.tell(event)
+  notify(event: StreamNotice): void {
+    if (this.#settings.wantsEvents) this.buffer.notify(event)
   }
 
-  /** Tells it until when, by the service's clock, everything has been offered. */
-  mark(until: number, at: Date, serviceAt: Date): void {
+  /** Notifies it that everything up to `until`, by the service's clock, was offered. */
+  mark(until: number): void {
     if (until <= this.#until) return
     this.#until = until
-    this.tell({ _tag: "Watermark", at, until: new Date(until), serviceAt })
+    const serviceAt = new Date(this.clock.service())
+    this.notify({ _tag: "Watermark", at: this.clock.date(), until: new Date(until), serviceAt })
   }
 
-  /** That it is too slow. */
   overflow(): StreamOverflow {
-    return new StreamOverflow({ operation: this.#operation, bufferSize: this.#bufferSize })
+    const { bufferSize, operation } = this.#settings
+    return new StreamOverflow({ operation, bufferSize })
   }
 }

@@ -1,67 +1,59 @@
-/** Until when everything has come that a stream brings, by the service's clock: what is known of it, and what was missed. */
-import type * as Clock from "effect/Clock"
-import * as Monotonic from "../../runtime/Monotonic.ts"
+/** The time, by the service's clock, up to which a stream is complete, and the gap that each new connection leaves. */
 import type { Definition, Live } from "../../schema/Definition.ts"
 import type { Headers } from "../../schema/Response.ts"
 import type { AnyItem } from "../../schema/StreamItem.ts"
 import type { Recover } from "../StreamOptions.ts"
+import { servedAt, type StreamClock } from "./clock.ts"
 import * as Gaps from "./gaps.ts"
-import { servedAt, timeOf, toleranceMillis } from "./serviceTime.ts"
 
-/** A connection that has lived so long is one, whether data came or not. */
+/** A connection that has lived this long works, even if no data came. */
 const livesMillis = 60_000
 
-/** How long after it was made a post comes, as a rule: what comes later has waited on its way. */
+/** How long after its creation a post usually arrives; later ones were delayed on the way. */
 const usualMillis = 10_000
 
-/** What says that it is older than this says nothing of its way. */
-const longestWayMillis = 120_000
+/** The longest delay that is believed: the creation time of an older item says nothing about its delay. */
+const longestDelayMillis = 120_000
 
-/** When nothing came for so long, nothing waits any more to be read. */
+/** After a pause this long in what arrives, nothing is left to be read. */
 const lullMillis = 50
 
-/** A new post may stray among those of backfill. */
+/** By how much a new post must be newer than the backfill, as a new one may appear among old ones. */
 const strayMillis = 2_000
 
-/** Who has nothing to send says so after 20 s. */
+/** An idle service sends an empty line every 20 s. */
 const quietMillis = 15_000
 
-/** What is known of one stream. */
+/** The coverage of one stream. */
 export class Coverage {
-  /** When the stream began, by the monotonic clock. */
-  readonly #begun: number
-  /** When the connection was made, by the service's clock; `undefined` while there is none. */
+  /** When the current connection was made, by the service's clock. */
   connectedAt: number | undefined
   wasConnected = false
-  readonly #clock: Clock.Clock
+  readonly #clock: StreamClock
   readonly #definition: Definition & { readonly live: Live }
   readonly #recover: Recover
-  /** The service's time at the beginning of the monotonic clock. */
-  #epoch: number
-  /** The time of this machine at the beginning of the monotonic clock, when the service's clock was set last. */
-  #own: number
-  /** By how much the last connection's clock was ahead of the service's, where it was not believed. */
-  #odd = 0
-  /** Since when nothing is certain, while there is no connection. */
+  /** When the stream began, in monotonic time. */
+  readonly #begun: number
+  /** The end of what is complete, while there is no connection. */
   #outage: number | undefined
-  /** What was missed and is on its way. */
+  /** The gap that the service is filling over the connection. */
   #backfill: Gaps.Span | undefined
-  /** Until when it has come. */
+  /** The time up to which it is filled. */
   #reached = 0
-  /** When it is over, for items that do not state their time. The service sends it at least twice as fast as it was made. */
+  /** When it is over for items without a time: the service sends backfill at least twice as fast as posts were made. */
   #backfillEnd = 0
-  /** When an item came last on this connection, or it was made: by the monotonic clock. */
-  #broughtAt = 0
+  /** When the last item of this connection came, or else the connection was made, in monotonic time. */
+  #lastItemAt = 0
   #mayBackfill = true
-  /** When what was read last had left the service, at the latest. */
-  #left = 0
-  /** When reading went on last, by the monotonic clock. */
+  /** The latest time at which the service can have sent what was read last. */
+  #sentAt = 0
+  /** When reading was last resumed, in monotonic time. */
   #readAt = 0
-  /** Since when things may wait to be read; `undefined` when all is read. */
-  #behind: number | undefined
+  /** The time of sending from which on unread data may exist; `undefined` if all is read. */
+  #unreadFrom: number | undefined
 
   constructor(
-    clock: Clock.Clock,
+    clock: StreamClock,
     definition: Definition & { readonly live: Live },
     recover: Recover,
     resumeFrom: Date | undefined
@@ -69,42 +61,41 @@ export class Coverage {
     this.#clock = clock
     this.#definition = definition
     this.#recover = recover
-    this.#begun = this.#millis()
-    this.#epoch = this.#own = clock.currentTimeMillisUnsafe() - this.#begun
+    this.#begun = clock.monotonic()
     this.#outage = resumeFrom?.getTime()
   }
 
-  /** The time by the service's clock. */
-  now(): number {
-    return this.#millis() + this.#epoch
-  }
-
-  /** How many minutes of backfill bring what was missed. */
+  /** Minutes of backfill that cover the current outage. */
   backfillMinutes(): number | undefined {
     return this.#outage === undefined || !this.#mayBackfill ||
         this.#definition.query?.["backfill_minutes"] === undefined
       ? undefined
-      : Gaps.backfillMinutes(this.now() - this.#outage, this.#recover)
+      : Gaps.backfillMinutes(this.#clock.service() - this.#outage, this.#recover)
   }
 
-  /** The app may not have backfill. */
+  /** Notes that the app has no access to backfill. */
   withoutBackfill(): void {
     this.#mayBackfill = false
   }
 
-  /** There is a connection, whose backfill goes back so far. Gives what was missed and does not come with it. */
+  /** Notes a new connection, and returns the part of the outage that its backfill does not cover. */
   connected(headers: Headers, backfillMinutes: number | undefined): Gaps.Span | undefined {
-    this.#setClock(servedAt(headers))
-    const at = this.now()
+    const served = servedAt(headers)
+    if (served !== undefined) {
+      const isFirst = !this.wasConnected && (this.#outage === undefined || served >= this.#outage)
+      const moved = this.#clock.synchronize(served, isFirst)
+      if (this.#outage !== undefined) this.#outage += moved
+    }
+    const at = this.#clock.service()
     this.connectedAt = at
     this.wasConnected = true
-    this.#left = at
-    this.#behind = undefined
-    this.#readAt = this.#broughtAt = this.#millis()
+    this.#sentAt = at
+    this.#unreadFrom = undefined
+    this.#readAt = this.#lastItemAt = this.#clock.monotonic()
     const from = this.#outage
     this.#outage = undefined
     if (from === undefined) return undefined
-    // The service has one clock, and more than one machine.
+    // The clocks of the service's machines differ a little.
     const to = at + 1_000
     if (backfillMinutes === undefined) return from < to ? { from, to } : undefined
     const sent = at - backfillMinutes * 60_000
@@ -114,7 +105,7 @@ export class Coverage {
     return from < sent ? { from, to: sent } : undefined
   }
 
-  /** There is none any more. */
+  /** Notes the end of the connection. */
   lost(): void {
     if (this.connectedAt === undefined) return
     this.#outage = this.certain()
@@ -122,33 +113,33 @@ export class Coverage {
     this.connectedAt = undefined
   }
 
-  /** Nothing is read for a while, since a consumer is too slow. */
+  /** Notes that reading pauses because a consumer is too slow. */
   paused(): void {
-    this.#behind ??= this.#left
+    this.#unreadFrom ??= this.#sentAt
   }
 
-  /** Reading goes on. */
-  reads(): void {
-    this.#readAt = this.#millis()
+  /** Notes that reading resumes. */
+  resumed(): void {
+    this.#readAt = this.#clock.monotonic()
   }
 
-  /** Something came; `last` is the last item of it, `isAlive` whether the service has nothing else. Gives backfill that is over. */
-  received(last: AnyItem | undefined, isAlive: boolean): Gaps.Span | undefined {
-    const millis = this.#millis()
-    const now = this.now()
-    const time = last === undefined ? undefined : timeOf(last)
-    if (isAlive || millis - this.#readAt >= lullMillis) this.#behind = undefined
-    this.#left = isAlive
+  /** Notes what arrived: the last item, and whether the service was idle. Returns the backfill that it completes. */
+  received(last: AnyItem | undefined, isIdle: boolean): Gaps.Span | undefined {
+    const monotonic = this.#clock.monotonic()
+    const now = this.#clock.service(monotonic)
+    const time = last === undefined ? undefined : Gaps.timeOf(last)
+    if (isIdle || monotonic - this.#readAt >= lullMillis) this.#unreadFrom = undefined
+    this.#sentAt = isIdle
       ? now
-      : this.#behind ?? Math.min(now, Math.max((time ?? now) + usualMillis, now - longestWayMillis))
-    if (last !== undefined) this.#broughtAt = millis
+      : this.#unreadFrom ?? Math.min(now, Math.max((time ?? now) + usualMillis, now - longestDelayMillis))
+    if (last !== undefined) this.#lastItemAt = monotonic
     const backfill = this.#backfill
     if (backfill === undefined) return undefined
     if (last !== undefined) {
       this.#reached = Math.max(this.#reached, Gaps.reached([last], backfill, this.#definition.live))
     }
-    // Older posts come first, by and large, and in a lull nothing waits. An empty line before that is none.
-    const isLull = isAlive && millis - this.#broughtAt >= quietMillis
+    // Older posts come first, by and large. An empty line soon after an item does not end the backfill.
+    const isLull = isIdle && monotonic - this.#lastItemAt >= quietMillis
     const isNew = time === undefined ? now >= this.#backfillEnd : time >= backfill.to + strayMillis
     if (!isLull && !isNew) return undefined
     this.#backfill = undefined
@@ -157,58 +148,24 @@ export class Coverage {
 
   /** For how many milliseconds the stream has been running. */
   get age(): number {
-    return this.#millis() - this.#begun
+    return this.#clock.monotonic() - this.#begun
   }
 
-  /** Whether the connection is one: data has come, or it has lived for a minute. */
+  /** Whether the connection works: data came, or it has lived for a minute. */
   isProven(hasData: boolean): boolean {
-    return hasData || (this.connectedAt !== undefined && this.now() - this.connectedAt >= livesMillis)
+    return hasData || (this.connectedAt !== undefined && this.#clock.service() - this.connectedAt >= livesMillis)
   }
 
-  /** Whether something that was missed is on its way. */
+  /** Whether backfill is arriving. */
   get isFilling(): boolean {
     return this.#backfill !== undefined
   }
 
-  /** Until when everything has come. */
+  /** The time up to which everything has arrived. */
   certain(): number {
     if (this.#backfill !== undefined) return this.#reached
-    if (this.connectedAt === undefined) return this.#outage ?? this.now()
-    // What came before the first connection was not asked for.
-    return Math.max(this.#left - Gaps.lateMillis(this.#definition.live), this.#begun + this.#epoch)
-  }
-
-  /**
-   * Sets the service's clock by an answer. The service has many machines: one that contradicts both the earlier answers and
-   * the clock of this machine is not believed before a second one agrees with it.
-   */
-  #setClock(served: number | undefined): void {
-    if (served === undefined) return
-    const own = this.#clock.currentTimeMillisUnsafe() - this.#millis()
-    const ahead = served - this.now()
-    const isLike = (expected: number) => Math.abs(ahead - expected) < toleranceMillis
-    if (!isLike(0)) {
-      // The monotonic clock may stand still while this machine sleeps.
-      const hasSlept = isLike(own - this.#own)
-      if (!hasSlept && !this.#isUnset(served)) {
-        if (!isLike(own - this.#epoch) && !isLike(this.#odd)) {
-          this.#odd = ahead
-          return
-        }
-        if (this.#outage !== undefined) this.#outage += ahead
-      }
-      this.#epoch += ahead
-    }
-    this.#odd = 0
-    this.#own = own
-  }
-
-  /** Whether an answer is the first, and not before the time that an earlier run reached. */
-  #isUnset(served: number): boolean {
-    return !this.wasConnected && (this.#outage === undefined || served >= this.#outage)
-  }
-
-  #millis(): number {
-    return Monotonic.millisUnsafe(this.#clock)
+    if (this.connectedAt === undefined) return this.#outage ?? this.#clock.service()
+    // Posts from before the stream began are not part of it.
+    return Math.max(this.#sentAt - Gaps.lateMillis(this.#definition.live), this.#clock.service(this.#begun))
   }
 }

@@ -1,4 +1,4 @@
-/** From the bytes of a stream to what they say: items, and what is no item. */
+/** Decodes the bytes of a stream into items and notices. */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Redaction from "../../auth/Redaction.ts"
@@ -9,70 +9,67 @@ import * as StreamItem from "../../schema/StreamItem.ts"
 import * as Repair from "../../wire/Repair.ts"
 import * as ResponseDecoder from "../../wire/ResponseDecoder.ts"
 import type { Wire } from "../../wire/Wire.ts"
-import { LineReader, longestLine } from "./lines.ts"
 
-/** An empty line, which the service sends so that a quiet line is known to be alive. */
+/** An empty line, which the service sends while it has no items. */
 export interface KeepAlive {
   readonly _tag: "KeepAlive"
 }
 
-/** The service says what is wrong; as a rule it ends the connection after that. */
+/** Problems that the service reports. Usually it ends the connection after that. */
 export interface Problems {
   readonly _tag: "Problems"
   readonly problems: ReadonlyArray<Problem>
-  /** Why the service ends the connection, where it does: `UpstreamOperationalDisconnect`. */
+  /** Why the service ends the connection, if it does, such as `UpstreamOperationalDisconnect`. */
   readonly disconnectType: string | undefined
 }
 
-/** A line that is no item, and why. */
+/** A line that is not an item. */
 export interface Unreadable {
   readonly _tag: "Unreadable"
   readonly reason: string
 }
 
-/** What a line is when it is no item. */
+/** A decoded line that is not an item. */
 export type Notice = KeepAlive | Problems | Unreadable
 
-/** What a line is. */
+/** A decoded line. */
 export type Entry = StreamItem.AnyItem | Notice
 
-/** Whether a line is an item. */
 export const isItem = (entry: Entry): entry is StreamItem.AnyItem => !("_tag" in entry)
 
-/** Reads the bytes of one connection. */
+/** Decodes the bytes of one connection. */
 export interface Decoder {
-  /** What the lines are that pieces end. */
+  /** Decodes the lines that are complete with these pieces. */
   readonly push: (...pieces: ReadonlyArray<Uint8Array>) => ReadonlyArray<Entry>
-  /** What is left when no more comes: a part of a line. */
+  /** Decodes the rest, which has no line end. */
   readonly end: () => ReadonlyArray<Entry>
 }
 
-/** What reading needs to know of a client. */
-export interface Reading {
+/** Settings of a decoder. */
+export interface Settings {
   readonly wire: Wire
   readonly verify: Anomaly.Verify
-  /** Keeps credentials out of what is told. */
+  /** Removes credentials from messages. */
   readonly redact: Redaction.Redact
-  /** Is told what of a line was left out. */
+  /** Called with the parts of a line that were omitted. */
   readonly onAnomalies?: ((anomalies: ReadonlyArray<Anomaly.Anomaly>) => void) | undefined
-  /** The longest line in bytes; default 4 MiB. */
+  /** The longest line, in bytes; default 4 MiB. */
   readonly longest?: number | undefined
 }
 
 interface Reader {
   readonly schema: Schema.Codec<StreamItem.Body, unknown>
   readonly is: (body: unknown) => body is StreamItem.Body
-  mend: ReturnType<typeof Repair.make> | undefined
+  repair: ReturnType<typeof Repair.make> | undefined
 }
 
 const readers = new WeakMap<Definition["result"], Reader>()
 
-// Compiled at once: a stream is read for long.
 const readerOf = (result: Definition["result"]): Reader => {
   let reader = readers.get(result)
   if (reader === undefined) {
     const schema = ResponseDecoder.lineOf(result)
-    readers.set(result, reader = { schema, is: ResponseDecoder.verifierOf(schema), mend: undefined })
+    readers.set(result, reader = { schema, is: ResponseDecoder.verifierOf(schema), repair: undefined })
   }
   return reader
 }
@@ -81,10 +78,10 @@ const keepAlive: KeepAlive = { _tag: "KeepAlive" }
 
 const unreadable = (reason: string): Unreadable => ({ _tag: "Unreadable", reason })
 
-/** Makes what reads the bytes of one connection. */
+/** Makes a decoder. */
 export const make = (
   { result }: Pick<Definition, "result">,
-  { longest = longestLine, onAnomalies, redact, verify, wire }: Reading
+  { longest = longestLine, onAnomalies, redact, verify, wire }: Settings
 ): Decoder => {
   const reader = readerOf(result)
   const isPost = StreamItem.isPost(result)
@@ -106,36 +103,36 @@ export const make = (
     if (!("data" in parsed) || parsed.data === null) return problemsIn(parsed)
     if (gathered !== undefined) ResponseDecoder.gather(parsed.data, gathered)
     const body = wire.isForeign(line) ? wire.problemToNeutral(toNeutral(parsed)) : parsed
-    return reader.is(body) && body.errors === undefined ? StreamItem.make(isPost, body) : mended(body)
+    return reader.is(body) && body.errors === undefined ? StreamItem.make(isPost, body) : repaired(body)
   }
 
-  const mended = (body: unknown): Entry => {
-    const outcome = (reader.mend ??= Repair.make(reader.schema))(body)
+  const repaired = (body: unknown): Entry => {
+    const outcome = (reader.repair ??= Repair.make(reader.schema))(body)
     const { found, last } = outcome
     if (!isLeft(body, outcome) || (verify === "strict" && found.length > 0)) {
       const first = verify === "strict" ? found[0] : last
       return unreadable(first === undefined ? "of another form" : redact(`${first.path} is not ${first.expected}`))
     }
-    const clean = body.errors === undefined ? body : { ...body, errors: told(body.errors) }
+    const clean = body.errors === undefined ? body : { ...body, errors: redacted(body.errors) }
     const anomalies = found.map((anomaly) => Anomaly.told(anomaly, redact))
     if (anomalies.length > 0) onAnomalies?.(anomalies)
     return StreamItem.make(isPost, clean, anomalies)
   }
 
-  /** Nothing to leave out means that it is as it should be, or that it cannot be mended. */
+  /** Whether the rest of a repaired line is an item. If nothing was omitted, it is either valid or beyond repair. */
   const isLeft = (body: unknown, { found, isAnswer }: Repair.Mended): body is StreamItem.Body =>
     isAnswer && (found.length > 0 || reader.is(body))
 
   const problemsIn = (body: object): Entry => {
     const neutral = wire.problemToNeutral(body)
     const errors = Predicate.hasProperty(neutral, "errors") && Array.isArray(neutral.errors) ? neutral.errors : []
-    const problems = told(errors)
+    const problems = redacted(errors)
     if (problems.length === 0) return unreadable("the line has neither data nor errors")
     const type = problems.map((problem) => problem["disconnect_type"]).find((type) => typeof type === "string")
     return { _tag: "Problems", problems, disconnectType: type }
   }
 
-  const told = (problems: ReadonlyArray<unknown>): ReadonlyArray<Problem> =>
+  const redacted = (problems: ReadonlyArray<unknown>): ReadonlyArray<Problem> =>
     problems.map((problem) => Redaction.within(problem, redact)).filter(isProblem)
 
   const tooLong = unreadable(`the line is longer than ${longest} bytes`)
@@ -157,3 +154,93 @@ export const make = (
 const isDescribed = Schema.is(Problem)
 
 const isProblem = (value: unknown): value is Problem => isDescribed(value)
+
+const lineFeed = 10
+const carriageReturn = 13
+
+/** The default length of the longest line, in bytes. */
+const longestLine = 4 * 1024 * 1024
+
+/** Splits bytes into lines. Pieces may end anywhere: inside a character, inside `\r\n`. Lines that are too long are not stored. */
+export class LineReader {
+  readonly #longest: number
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+  /** The start of an incomplete line. Its array may have spare room. */
+  #kept = nothing
+  #size = 0
+
+  constructor(longest: number = longestLine) {
+    this.#longest = longest
+  }
+
+  /** Passes on the lines that are complete with a piece, without their line ends, and reports each line that gets too long. */
+  push(piece: Uint8Array, onLine: (line: string) => void, onTooLong: () => void): void {
+    const end = piece.lastIndexOf(lineFeed) + 1
+    if (end === 0) return this.#keep(piece, onTooLong)
+    let from = 0
+    if (this.#size > 0) {
+      from = piece.indexOf(lineFeed) + 1
+      this.#keep(piece.subarray(0, from), onTooLong)
+      const isWhole = this.#size <= this.#longest
+      const line = this.#taken()
+      if (isWhole) onLine(withoutEnd(line))
+    }
+    if (end - from > this.#longest) this.#each(piece.subarray(from, end), onLine, onTooLong)
+    else if (from < end) {
+      // Creating a view costs more than it saves if it covers the whole piece.
+      const text = this.#decoder.decode(from === 0 && end === piece.length ? piece : piece.subarray(from, end))
+      let at = 0
+      for (let next = text.indexOf("\n"); next >= 0; next = text.indexOf("\n", at)) {
+        onLine(text.slice(at, next > at && text.charCodeAt(next - 1) === carriageReturn ? next - 1 : next))
+        at = next + 1
+      }
+    }
+    if (end < piece.length) this.#keep(piece.subarray(end), onTooLong)
+  }
+
+  /** The text after the last line end. */
+  end(): string {
+    const rest = this.#taken()
+    return rest.endsWith("\r") ? rest.slice(0, -1) : rest
+  }
+
+  #taken(): string {
+    const text = this.#decoder.decode(this.#kept.subarray(0, this.#size))
+    this.#kept = nothing
+    this.#size = 0
+    return text
+  }
+
+  /** Passes on lines of which one may be too long. */
+  #each(lines: Uint8Array, onLine: (line: string) => void, onTooLong: () => void): void {
+    let at = 0
+    for (let next = lines.indexOf(lineFeed); next >= 0; next = lines.indexOf(lineFeed, at)) {
+      if (next + 1 - at > this.#longest) onTooLong()
+      else onLine(withoutEnd(this.#decoder.decode(lines.subarray(at, next + 1))))
+      at = next + 1
+    }
+  }
+
+  /** Copies a part of a piece, whose memory may be larger and may be reused. */
+  #keep(part: Uint8Array, onTooLong: () => void): void {
+    const before = this.#size
+    this.#size += part.length
+    if (this.#size > this.#longest) {
+      this.#kept = nothing
+      if (before <= this.#longest) onTooLong()
+      return
+    }
+    if (this.#size > this.#kept.length) {
+      // Doubled, as a line may arrive byte by byte.
+      const larger = new Uint8Array(Math.max(this.#size, 2 * this.#kept.length))
+      larger.set(this.#kept)
+      this.#kept = larger
+    }
+    this.#kept.set(part, before)
+  }
+}
+
+const nothing = new Uint8Array(0)
+
+const withoutEnd = (line: string): string =>
+  line.slice(0, line.charCodeAt(line.length - 2) === carriageReturn ? -2 : -1)

@@ -1,10 +1,10 @@
-/** What was missed: how the time is divided among the ways of fetching it, and what cannot be fetched. */
+/** Gaps in a stream: how to fetch each part, and which parts cannot be fetched. */
 import type { Live } from "../../schema/Definition.ts"
 import type { AnyItem } from "../../schema/StreamItem.ts"
+import type { Gap } from "../StreamEvents.ts"
 import type { Recover } from "../StreamOptions.ts"
-import { timeOf } from "./serviceTime.ts"
 
-/** A time of the service's clock, in milliseconds. */
+/** A period by the service's clock, in milliseconds. */
 export interface Span {
   readonly from: number
   readonly to: number
@@ -19,18 +19,38 @@ export interface Part extends Span {
 
 const minute = 60_000
 
-/** How far the service goes back before it sends what is new. */
-export const longestBackfillMinutes = 5
+const longestBackfillMinutes = 5
 
 const recoveryMillis = 24 * 60 * minute
 
-/** A minute less than a search reaches, for what it takes to get there. */
+/** One minute less than a search reaches back, as it starts a little later. */
 const searchMillis = 7 * 24 * 60 * minute - minute
 
-/** How late posts may come. */
+/** How late posts may arrive. */
 export const lateMillis = ({ rules }: Live): number => rules === true ? 15_000 : minute
 
-/** Until when all has come of a span whose items come from the oldest on. A new one among them says nothing of that. */
+/** How long the search index may lag behind; a search refuses a later end. */
+export const indexMillis = 30_000
+
+/** When the event in an item happened, in milliseconds; `undefined` if it has no time. */
+export const timeOf = (item: AnyItem): number | undefined => {
+  const data = "post" in item ? item.post : item.event
+  if (typeof data !== "object" || data === null) return undefined
+  if ("created_at" in data && typeof data.created_at === "string") return millisOf(data.created_at)
+  for (const member of Object.values(data)) {
+    if (typeof member === "object" && member !== null && "event_at" in member && typeof member.event_at === "string") {
+      return millisOf(member.event_at)
+    }
+  }
+  return undefined
+}
+
+const millisOf = (text: string): number | undefined => {
+  const millis = Date.parse(text)
+  return Number.isNaN(millis) ? undefined : millis
+}
+
+/** The time up to which a span is complete, given items that arrive oldest first. A new post among them does not count. */
 export const reached = (items: ReadonlyArray<AnyItem>, { from, to }: Span, live: Live): number => {
   const late = lateMillis(live)
   const last = items.at(-1)
@@ -38,16 +58,13 @@ export const reached = (items: ReadonlyArray<AnyItem>, { from, to }: Span, live:
   return time === undefined || time >= to - late ? from : time - late
 }
 
-/** How long after posts were made a search has them for sure; it takes no later end. */
-export const indexMillis = 30_000
-
-/** How many minutes of backfill cover what was missed; `undefined` where it is too long ago, or not to be asked for. */
+/** Minutes of backfill that cover a gap of this length; `undefined` if it is too long or backfill is not wanted. */
 export const backfillMinutes = (missed: number, recover: Recover): number | undefined =>
   recover === "recovery" && missed <= longestBackfillMinutes * minute
     ? Math.min(longestBackfillMinutes, Math.ceil(missed / minute + 1))
     : undefined
 
-/** Divides a gap, oldest part first. */
+/** Divides a gap into parts, oldest first. */
 export const partsOf = ({ from, to }: Span, now: number, recover: Recover, live: Live): ReadonlyArray<Part> => {
   if (recover === "none") return [{ from, to, by: undefined, why: "recover is none" }]
   const recoverable = recover === "recovery" && live.recovery ? now - recoveryMillis : Infinity
@@ -67,3 +84,13 @@ export const partsOf = ({ from, to }: Span, now: number, recover: Recover, live:
   add(recoverable, Infinity, "recovery")
   return parts
 }
+
+/** The event of a gap. */
+export const eventOf = (at: Date, { from, to }: Span, filledBy: Gap["filledBy"], why?: string): Gap => ({
+  _tag: "Gap",
+  at,
+  from: new Date(from),
+  to: new Date(to),
+  filledBy,
+  ...(why === undefined ? {} : { why })
+})

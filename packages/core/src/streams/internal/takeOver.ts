@@ -7,8 +7,8 @@ import type { AnyError, RateLimited } from "../../errors/Errors.ts"
 import { type HeldConnection, TooManyConnections } from "../../errors/StreamErrors.ts"
 import { deleteConnections, getConnections } from "../../operations/Connections.ts"
 import type { Definition, Live } from "../../schema/Definition.ts"
+import { servedAt, toleranceMillis } from "./clock.ts"
 import type { Span } from "./gaps.ts"
-import { servedAt, toleranceMillis } from "./serviceTime.ts"
 
 /** What a connection knows of itself and of others in its place. */
 export interface Claim {

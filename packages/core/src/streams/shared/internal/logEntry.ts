@@ -2,8 +2,8 @@
 import * as Predicate from "effect/Predicate"
 import type { Anomaly } from "../../../schema/Anomaly.ts"
 import * as StreamItem from "../../../schema/StreamItem.ts"
+import { tooDeep } from "../../internal/buffer.ts"
 import { idOf } from "../../internal/deduplicator.ts"
-import { tooDeep } from "../../internal/spill.ts"
 import type { Dropped, Gap, StreamEvent, Unreadable } from "../../StreamEvents.ts"
 import type { Entry } from "../StreamLog.ts"
 
