@@ -1,7 +1,7 @@
 /**
- * A stored file without what may be stored no more: its ids are sent to the service as compliance jobs, and what became of them is
- * applied to a new file beside it. Rows that are gone are left out, places that were taken back are removed from theirs, and a
- * report says which and why. What ends it, it can be resumed: it goes on with the same jobs.
+ * Checks a stored file for compliance: its ids are sent to the service as compliance jobs, and the results are applied to a new
+ * file beside it. Rows of deleted content are removed, withdrawn places are redacted, and a report lists which and why. An
+ * interrupted check can be resumed with the same jobs.
  */
 import type { Client } from "@postwire/core/client/Client"
 import type { AnyError } from "@postwire/core/errors/Errors"
@@ -20,9 +20,10 @@ import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import * as zlib from "node:zlib"
 import * as disk from "./files/Disk.ts"
-import { CheckpointUnusable, type ExportError, FileExists } from "./files/ExportErrors.ts"
+import { type ExportError, FileExists } from "./files/ExportErrors.ts"
 import * as sealed from "./files/Sealed.ts"
 import * as Checkpoint from "./folders/Checkpoint.ts"
+import * as folders from "./folders/Folder.ts"
 import type { Mode } from "./folders/Sink.ts"
 import * as workspace from "./folders/Workspace.ts"
 import * as records from "./rows/Records.ts"
@@ -30,42 +31,42 @@ import * as Rows from "./rows/Rows.ts"
 import type { Table } from "./rows/Table.ts"
 import * as Csv from "./sinks/Csv.ts"
 
-/** What is checked, and where to. */
+/** How to check a file. */
 export interface Options {
   readonly type: Compliance.Type
   /** The new file. Names that end in `.gz` and `.zst` are compressed. */
   readonly out: string
-  /** What to do about files that are there already. Default `new`: refuse. */
+  /** How to treat existing files. Default `new`: refuse. */
   readonly mode?: Mode | undefined
-  /** How many ids a job has at most. Default 1,000,000. */
+  /** The most ids in a job. Default 1,000,000. */
   readonly idsPerJob?: number | undefined
-  /** How long a job is waited for, in milliseconds. Default: 12 hours. */
+  /** The longest wait for a job, in milliseconds. Default: 12 hours. */
   readonly maxWait?: number | undefined
   readonly onProgress?: ((progress: Compliance.Progress) => Effect.Effect<unknown>) | undefined
 }
 
-/** What became of a file. */
+/** The result of a check. */
 export interface Summary {
-  /** Rows of the file, and of the new one. */
+  /** Rows of the file and of the new one. */
   readonly rows: number
   readonly kept: number
   /** Kept rows whose places were removed. */
   readonly redacted: number
-  /** Rows that were left out, by reason. */
+  /** Removed rows, by reason. */
   readonly removed: Readonly<Record<string, number>>
   readonly out: string
-  /** The file that lists which rows went or were changed, and why. */
+  /** The file that lists the removed and redacted rows, with reasons. */
   readonly report: string
   /** The compliance jobs. */
   readonly jobs: ReadonlyArray<string>
 }
 
-/** What a check of a file can fail with. */
+/** The errors of a check. */
 export type ComplyError = AnyError | Compliance.CheckError | Rows.RowsUnusable | ExportError
 
 const State = Schema.Struct({
   fingerprint: Checkpoint.Fingerprint,
-  /** In the order of the ids. A name is noted before its job is created, so that a job is found again. */
+  /** In the order of the ids. A name is recorded before its job is created, so that the job can be found after a crash. */
   jobs: Schema.Array(Schema.Struct({
     name: Schema.String,
     id: Schema.optionalKey(Schema.String),
@@ -75,67 +76,83 @@ const State = Schema.Struct({
 
 const decode = Schema.decodeUnknownOption(State)
 
-/** The file of the folder `<out>.postwire` that has the jobs of an unfinished check. */
+/** The jobs of an unfinished check, in the folder `<out>.postwire`. */
 const stateIn = (folder: string): string => join(folder, "comply.json")
 
-/** The file that lists the rows that went. */
+/** The report of an output file. */
 const reportOf = (out: string): string => `${out}.removed.csv`
 
-const about = `${workspace.mark}
-It is named after the file that a check for compliance writes. Until the check is complete, comply.json has its jobs, and rows
-and removed.csv are what it has written.
+const about =
+  `It is named after the file that a check for compliance writes. Until the check is complete, comply.json has its jobs, and rows
+and removed.csv are its unfinished files.
 
-Nothing else should be kept here. Without this folder an unfinished check begins anew.
+Keep nothing else here. Without this folder an unfinished check starts over.
 `
 
 const defaultIdsPerJob = 1_000_000
 
-/** Checks a file whose rows were read, and writes it without what is gone. */
+/** Checks a file, and writes it without the removed content. */
 export const run = Effect.fnUntraced(function*(
   rows: Rows.Rows,
   options: Options
 ): Effect.fn.Return<Summary, ComplyError, Client | Scope.Scope> {
-  const { idsPerJob = defaultIdsPerJob, maxWait, mode = "new", onProgress = () => Effect.void, out, type } = options
+  const { idsPerJob = defaultIdsPerJob, mode = "new", out, type } = options
   const fingerprint = {
     type,
     file: rows.sha256,
     idsPerJob: String(idsPerJob),
     ...(rows.column === undefined ? {} : { column: rows.column })
   }
-  const folder = yield* workspace.hold(out, { about, before: refuseFiles(out, mode) })
+  const folder = yield* folders.hold(out, { about, before: refuseFiles(out, mode) })
   const kept = yield* begin(out, folder, mode, fingerprint)
   const jobs = [...kept.jobs]
-  const note = (at: number, job: typeof jobs[number]) =>
+  const note = (at: number, job: Noted) =>
     Effect.suspend(() => {
       jobs[at] = job
-      return disk.replace(stateIn(folder), sealed.stringify({ fingerprint, jobs }))
+      return sealed.write(stateIn(folder), { fingerprint, jobs })
     })
-  /** Lets the next run begin where none has created a job for sure. */
+  /** Removes the state if certainly no job was created. */
   const abandon = (error: ComplyError) =>
     error._tag === "OutcomeUnknown" || kept.jobs.length > 0 || jobs.some(({ id }) => id !== undefined)
       ? Effect.void
       : Effect.ignore(clear(out, folder))
-  const gone = yield* goneIn()
+  const results = yield* openResults()
   for (let at = 0, from = 0; from < rows.count; at++, from += idsPerJob) {
     const job = yield* Effect.tapError(jobAt(jobs[at], type, (job) => note(at, job)), abandon)
-    const tell = (phase: Compliance.Progress["phase"]) =>
-      onProgress({ phase, jobId: job.id, ids: Math.min(from + idsPerJob, rows.count) })
-    if (job.isSent !== true) {
-      yield* tell("upload")
-      yield* Compliance.upload({ id: job.id }, idsOf(rows, from, idsPerJob))
-      yield* note(at, { ...job, isSent: true })
-    }
-    yield* tell("wait")
-    const complete = yield* Compliance.wait({ id: job.id }, { maxWait })
-    yield* tell("results")
-    yield* Stream.runForEach(Compliance.results(complete), (result) => Effect.sync(() => gone.add(result)))
+    yield* runJob(job, { ...options, ids: Math.min(from + idsPerJob, rows.count) }, {
+      ids: idsOf(rows, from, idsPerJob),
+      onSent: note(at, { ...job, isSent: true }),
+      onResult: results.add
+    })
   }
   const applied = yield* Effect.tryPromise({
-    try: () => apply(rows, out, folder, mode === "force", gone.reasonOf),
+    try: () => apply(rows, out, folder, mode === "force", results.reasonOf),
     catch: (cause) => cause instanceof Rows.RowsUnusable ? cause : disk.failureOf(disk.pathOf(cause) ?? out, cause)
   })
   yield* clear(out, folder)
   return { ...applied, rows: rows.count, out, report: reportOf(out), jobs: jobs.flatMap(({ id }) => id ?? []) }
+})
+
+/** Sends the ids of a job unless an earlier run has, waits for it, and reads its results. */
+const runJob = Effect.fnUntraced(function*(
+  { id, isSent }: Noted & { readonly id: string },
+  { ids, maxWait, onProgress = () => Effect.void }: Pick<Options, "maxWait" | "onProgress"> & { readonly ids: number },
+  job: {
+    readonly ids: Stream.Stream<string, Rows.RowsUnusable>
+    readonly onSent: Effect.Effect<void, ExportError>
+    readonly onResult: (result: Compliance.Result) => void
+  }
+): Effect.fn.Return<void, ComplyError, Client> {
+  const report = (phase: Compliance.Progress["phase"]) => onProgress({ phase, jobId: id, ids })
+  if (isSent !== true) {
+    yield* report("upload")
+    yield* Compliance.upload({ id }, job.ids)
+    yield* job.onSent
+  }
+  yield* report("wait")
+  const complete = yield* Compliance.wait({ id }, { maxWait })
+  yield* report("results")
+  yield* Stream.runForEach(Compliance.results(complete), (result) => Effect.sync(() => job.onResult(result)))
 })
 
 /** Refuses to replace files unless the mode allows it. */
@@ -145,16 +162,16 @@ const refuseFiles = Effect.fnUntraced(function*(out: string, mode: Mode): Effect
   if (mode === "new" && (yield* disk.exists(reportOf(out)))) return yield* new FileExists({ path: reportOf(out) })
 })
 
-/** Removes what an unfinished check keeps, and its folder where nothing else is in it. */
+/** Removes the state of an unfinished check, and the folder if nothing else is in it. */
 const clear = Effect.fnUntraced(function*(out: string, folder: string): Effect.fn.Return<void, ExportError> {
   yield* disk.attempt(folder, async () => {
     for (const name of ["comply.json", "rows", "removed.csv"]) await fs.rm(join(folder, name), { force: true })
   })
   // The folder may be that of an unfinished export.
-  if (!(yield* disk.exists(workspace.workOf(out)))) yield* workspace.abandon(out)
+  if (!(yield* disk.exists(workspace.workOf(out)))) yield* folders.abandon(out)
 })
 
-/** The jobs of an earlier run of the same. */
+/** The state of an earlier run, or a new one. */
 const begin = Effect.fnUntraced(function*(
   out: string,
   folder: string,
@@ -162,19 +179,17 @@ const begin = Effect.fnUntraced(function*(
   fingerprint: Checkpoint.Fingerprint
 ): Effect.fn.Return<typeof State.Type, ExportError> {
   const path = stateIn(folder)
-  const text = mode === "force" ? undefined : yield* disk.read(path)
-  if (mode === "new" && text !== undefined) return yield* new FileExists({ path: folder })
+  if (mode === "new" && (yield* disk.exists(path))) return yield* new FileExists({ path: folder })
   yield* refuseFiles(out, mode)
-  if (text === undefined) return { fingerprint, jobs: [] }
-  const state = decode(sealed.parse(text))
-  if (state._tag === "None") return yield* new CheckpointUnusable({ path, reason: "it was changed" })
-  yield* Checkpoint.assertSame(path, state.value.fingerprint, fingerprint)
-  return state.value
+  const state = mode === "force" ? undefined : yield* sealed.read(path, decode)
+  if (state === undefined) return { fingerprint, jobs: [] }
+  yield* Checkpoint.assertSame(path, state.fingerprint, fingerprint)
+  return state
 })
 
 type Noted = typeof State.Type["jobs"][number]
 
-/** The job that was begun before, or a new one. */
+/** The recorded job, or a new one. */
 const jobAt: <E>(
   noted: Noted | undefined,
   type: Compliance.Type,
@@ -189,9 +204,9 @@ const jobAt: <E>(
     if (isSent === true) return { id, isSent, name }
     const status = (yield* Jobs.getComplianceJob({ id })).data?.status
     if (status === "created") return { id, name }
-    // The ids were sent, though nobody was told any more.
+    // The ids were sent, but the process ended before it was recorded.
     if (status === "in_progress" || status === "complete") return { id, isSent: true, name }
-    // It has expired, as nothing was sent in time.
+    // It has expired, since nothing was sent in time.
     return yield* jobAt(undefined, type, note)
   }
   if (noted === undefined) yield* note({ name })
@@ -199,14 +214,14 @@ const jobAt: <E>(
     ? undefined
     : (yield* Jobs.getComplianceJobs({ type })).data?.find((job) => job.name === name)
   const job = found ?? (yield* Jobs.createComplianceJob({ type, name })).data
-  // The answer is one of an error, whose parts it lists, or has the job.
-  if (job === undefined) return yield* Effect.die(new Error("The service has created no job, and does not say why"))
+  // A response has either the job or errors, which fail the call.
+  if (job === undefined) return yield* Effect.die(new Error("The service created no job and gave no reason"))
   const made = { id: job.id, name }
   yield* note(made)
   return made
 })
 
-/** Some of the ids of a file. */
+/** A range of the ids of a file. */
 const idsOf = (rows: Rows.Rows, from: number, count: number): Stream.Stream<string, Rows.RowsUnusable> =>
   rows.batches(1_000).pipe(
     Stream.flattenIterable,
@@ -215,21 +230,21 @@ const idsOf = (rows: Rows.Rows, from: number, count: number): Stream.Stream<stri
     Stream.map(({ value }) => value)
   )
 
-/** What is gone: in a temporary database, which goes to the disk where memory would grow. */
-const goneIn = () =>
+/** The results of the jobs, in a temporary database that moves to the disk when it grows. */
+const openResults = () =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
       const database = new DatabaseSync("")
       database.exec(
         "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN; " +
-          "CREATE TABLE gone (id TEXT PRIMARY KEY, action TEXT NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID"
+          "CREATE TABLE results (id TEXT PRIMARY KEY, action TEXT NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID"
       )
-      // Of several reasons the one that removes more counts.
+      // Of several reasons for an id, removal takes precedence over redaction.
       const insert = database.prepare(
-        "INSERT INTO gone VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET reason = excluded.reason WHERE reason = 'scrub_geo'"
+        "INSERT INTO results VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET reason = excluded.reason WHERE reason = 'scrub_geo'"
       )
-      const select = database.prepare("SELECT reason FROM gone WHERE id = ?")
+      const select = database.prepare("SELECT reason FROM results WHERE id = ?")
       return {
         add: ({ action, id, reason = action }: Compliance.Result) => void insert.run(id, action, reason),
         reasonOf: (id: string): string | undefined => {
@@ -243,7 +258,7 @@ const goneIn = () =>
   )
 
 /** The columns of the report. */
-const reported: Table = {
+const reportTable: Table = {
   name: "removed",
   key: undefined,
   columns: [
@@ -254,12 +269,12 @@ const reported: Table = {
   ]
 }
 
-/** The lines of the report that are written together. */
+/** The lines of the report written together. */
 const reportLines = 1_000
 
 interface Applied extends Pick<Summary, "kept" | "redacted" | "removed"> {}
 
-/** Writes the new file and the report. Whatever happens, each is there as a whole or not at all. */
+/** Writes the new file and the report, each as a whole or not at all. */
 const apply = async (
   rows: Rows.Rows,
   out: string,
@@ -267,49 +282,56 @@ const apply = async (
   mayReplace: boolean,
   reasonOf: (id: string) => string | undefined
 ): Promise<Applied> => {
-  const removed = new Map<string, number>()
-  let kept = 0
-  let redacted = 0
-  const made = { rows: join(folder, "rows"), report: join(folder, "removed.csv") }
-  const newline = rows.format === "csv" ? await newlineOf(rows) : "\n"
-  const report = await disk.open(made.report, "w")
-  const lines = async function*() {
-    // The service chooses the reasons.
-    const { header, rows: encode } = Csv.encoder(reported, "\r\n", true)
-    await report.writeFile(header)
-    const told: Array<object> = []
-    for await (const { id, line, text } of recordsOf(rows)) {
-      const reason = id === undefined ? undefined : reasonOf(id)
-      if (reason === undefined || reason === "scrub_geo") {
-        if (id !== undefined) kept++
-        const own = reason === undefined ? text : withoutPlaces(rows, text)
-        if (own !== text) redacted++
-        if (reason !== undefined) told.push({ line, id, action: "redact", reason })
-        yield own + newline
-      } else {
-        removed.set(reason, (removed.get(reason) ?? 0) + 1)
-        told.push({ line, id, action: "remove", reason })
-      }
-      if (told.length >= reportLines) await report.writeFile(encode(told.splice(0)))
-    }
-    await report.writeFile(encode(told))
-  }
-  const ending = /\.(gz|zst)$/i.exec(out)?.[1]?.toLowerCase()
-  const compress = ending === "gz" ? [zlib.createGzip()] : ending === "zst" ? [zlib.createZstdCompress()] : []
+  const temporary = { rows: join(folder, "rows"), report: join(folder, "removed.csv") }
+  const counts = { kept: 0, redacted: 0, removed: new Map<string, number>() }
+  const report = await disk.open(temporary.report, "w")
   try {
-    const file = await disk.open(made.rows, "w")
-    await pipeline([Readable.from(lines()), ...compress, file.createWriteStream({ flush: true })])
+    const file = await disk.open(temporary.rows, "w")
+    const lines = Readable.from(compliantLines(rows, reasonOf, report, counts))
+    await pipeline([lines, ...compressionOf(out), file.createWriteStream({ flush: true })])
     await report.sync()
   } finally {
     await report.close()
   }
-  await fs.rename(made.report, reportOf(out))
-  await (mayReplace ? fs.rename : workspace.moveToFree)(made.rows, out)
+  await fs.rename(temporary.report, reportOf(out))
+  await (mayReplace ? fs.rename : disk.moveToFree)(temporary.rows, out)
   await disk.syncFolder(out)
-  return { kept, redacted, removed: Object.fromEntries(removed) }
+  return { ...counts, removed: Object.fromEntries(counts.removed) }
 }
 
-/** The records of a file as they are, each with its id; a header has none. */
+const compressionOf = (out: string) => {
+  const ending = /\.(gz|zst)$/i.exec(out)?.[1]?.toLowerCase()
+  return ending === "gz" ? [zlib.createGzip()] : ending === "zst" ? [zlib.createZstdCompress()] : []
+}
+
+/** The lines of the new file. Counts rows, and writes removed and redacted ones to the report. */
+async function* compliantLines(
+  rows: Rows.Rows,
+  reasonOf: (id: string) => string | undefined,
+  report: fs.FileHandle,
+  counts: { kept: number; redacted: number; readonly removed: Map<string, number> }
+): AsyncGenerator<string> {
+  const newline = rows.format === "csv" ? await newlineOf(rows) : "\n"
+  // Reasons are texts of the service: a spreadsheet must not take them for formulas.
+  const { header, rows: encode } = Csv.encoder(reportTable, "\r\n", true)
+  await report.writeFile(header)
+  const changes: Array<object> = []
+  for await (const { id, line, text } of recordsOf(rows)) {
+    const reason = id === undefined ? undefined : reasonOf(id)
+    const isKept = reason === undefined || reason === "scrub_geo"
+    if (reason !== undefined) changes.push({ line, id, action: isKept ? "redact" : "remove", reason })
+    if (isKept) {
+      if (id !== undefined) counts.kept++
+      const own = reason === undefined ? text : withoutPlaces(rows, text)
+      if (own !== text) counts.redacted++
+      yield own + newline
+    } else counts.removed.set(reason, (counts.removed.get(reason) ?? 0) + 1)
+    if (changes.length >= reportLines) await report.writeFile(encode(changes.splice(0)))
+  }
+  await report.writeFile(encode(changes))
+}
+
+/** The unchanged records of a file, each with its id; a header has none. */
 async function* recordsOf(
   rows: Rows.Rows
 ): AsyncGenerator<{ readonly line: number; readonly text: string; readonly id: string | undefined }> {
@@ -326,7 +348,7 @@ async function* recordsOf(
   }
 }
 
-/** What ends the first line of a file. */
+/** The line ending of the first line. */
 const newlineOf = async (rows: Rows.Rows): Promise<string> => {
   for await (const chunk of rows.bytes()) {
     const at = chunk.indexOf("\n")
@@ -335,7 +357,7 @@ const newlineOf = async (rows: Rows.Rows): Promise<string> => {
   return "\n"
 }
 
-/** A row without the place that it names. */
+/** A row without its place. */
 const withoutPlaces = ({ columns, delimiter, format }: Rows.Rows, text: string): string => {
   if (format === "jsonl") {
     const row: unknown = JSON.parse(text, exact)
@@ -351,12 +373,12 @@ const withoutPlaces = ({ columns, delimiter, format }: Rows.Rows, text: string):
 
 declare global {
   interface JSON {
-    /** A value that is written as it is. */
+    /** A value that is written verbatim. */
     readonly rawJSON: (text: string) => object
   }
 }
 
-/** Numbers that are too large for one stay as they are written. */
+/** Keeps the text of numbers that lose precision when parsed. */
 const exact = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
   typeof value === "number" && context?.source !== undefined && String(value) !== context.source
     ? JSON.rawJSON(context.source)

@@ -1,6 +1,6 @@
 /**
- * An export: pages of a source into a sink, each committed with the progress after it. Whatever ends a run (a failure, a
- * full disk, kill -9), the next one with `resume` goes on from the last page, and the result is that of a single run.
+ * An export writes the pages of a source into a sink, each committed with the progress after it. After a failure, a full disk or
+ * `kill -9`, the next run with `resume` continues from the last page, and the result is that of a single run.
  *
  * ```ts
  * const posts = Source.make(searchRecentPosts, { query: "effect", post_fields: ["created_at"] })
@@ -30,34 +30,33 @@ import type { Outcome, Page, Source } from "./sources/Source.ts"
 /** How to run an export. */
 export interface Options<out S = never> {
   readonly sink: Sink
-  /** What to do about files that are there already. Default `new`: refuse. */
+  /** How to treat existing files. Default `new`: refuse. */
   readonly mode?: Mode | undefined
-  /** The number of items at which the export is complete. Default: all there are. */
+  /** The number of items at which the export is complete. Default: all items. */
   readonly limit?: number | undefined
   /**
-   * Who reads, by a name of your own. Default: a hash of the credential, so that another one does not continue the
-   * export. Give a name where tokens change, as those of OAuth 2.0 users do.
+   * A name for the account that reads. Default: a hash of the credential, so that another credential cannot continue the
+   * export. Set it where tokens change, as those of OAuth 2.0 users do.
    */
   readonly account?: string | undefined
-  /** When it completes, the page under way is finished and the export ends as `interrupted`. */
+  /** When it completes, the current page is finished and the export ends as `interrupted`. */
   readonly stop?: Effect.Effect<unknown> | undefined
-  /** How long the page under way may take then. Default 5 seconds. */
+  /** How long the current page may take then. Default 5 seconds. */
   readonly grace?: Duration.Input | undefined
   /**
-   * Called with how far it has come when nothing but the service can refuse the export any more, before the first request.
-   * What it fails with ends the export.
+   * Called with the progress before the first request, once all local checks have passed. A failure ends the export.
    */
   readonly onStart?: ((progress: Checkpoint.Progress) => Effect.Effect<unknown, S>) | undefined
   /** Called after every page, once it is on the disk. */
   readonly onPage?: ((report: Report) => Effect.Effect<unknown>) | undefined
 }
 
-/** What an export tells of itself after a page. */
+/** The report of a page. */
 export interface Report {
   readonly progress: Checkpoint.Progress
-  /** How many items the page has brought. */
+  /** The number of items on the page. */
   readonly pageItems: number
-  /** The partial errors that it has brought. */
+  /** The partial errors on the page. */
   readonly problems: ReadonlyArray<object>
   readonly rateLimit: RateLimitInfo | undefined
 }
@@ -65,8 +64,8 @@ export interface Report {
 /** How an export ended. */
 export interface Summary {
   /**
-   * `done`: everything is there, but for malformed members (`progress.anomalies`). `partial`: everything that the service
-   * gave, but it reported errors for parts of it. `interrupted`: stopped on request.
+   * `done`: complete, but for malformed members (`progress.anomalies`). `partial`: complete, but the service reported errors
+   * for parts of it. `interrupted`: stopped on request.
    */
   readonly status: "done" | "partial" | "interrupted"
   readonly progress: Checkpoint.Progress
@@ -74,160 +73,234 @@ export interface Summary {
 }
 
 /**
- * Runs an export to its end. A failure leaves what was fetched as the last checkpoint says, and an older result as it was:
- * the new one takes its place when it is complete.
+ * Runs an export until it is complete or stopped. After a failure the fetched pages stay, as of the last checkpoint; an older
+ * result is replaced when the new one is complete.
  */
-export const run = Effect.fnUntraced(function*<E extends Error = never, S = never>(
+export const run = <E extends Error = never, S = never>(
   source: Source<E>,
   options: Options<S>
-): Effect.fn.Return<Summary, AnyError | ExportError | E | S, Client> {
-  const { limit = Infinity, mode = "new", sink } = options
-  const fingerprint = yield* Checkpoint.fingerprint({
-    source,
-    format: sink.format,
-    limit: options.limit,
-    account: options.account
-  })
-  return yield* Effect.scoped(
-    Effect.gen(function*(): Effect.fn.Return<Summary, AnyError | ExportError | E | S, Client | Scope.Scope> {
-      const job = {
-        fingerprint,
-        start: Checkpoint.start(yield* now),
-        items: Table.marked(Table.items(source.definition, source.parameters), source.marks),
-        included: (bucket: string) => Table.included(bucket, source.parameters),
-        ...(source.hasOutcomes === true ? { outcomes: Table.outcomes } : {}),
-        expected: Table.expected(source.definition, source.parameters)
-      }
-      let writer: Writer
-      if (sink.path === undefined) writer = yield* sink.open(job)
-      else {
-        const standing = yield* workspace.open(sink.path, mode)
-        if (standing._tag === "Complete") {
-          const { files, progress, status, ...manifest } = standing.manifest
-          yield* Checkpoint.assertSame(sink.path, manifest.fingerprint, fingerprint)
-          return { status: status === "partial" ? status : "done", progress, files }
-        }
-        writer = yield* sink.open(job, standing.work)
-      }
-      let progress: Checkpoint.Progress = { ...writer.progress, runs: writer.progress.runs + 1 }
-      // Apart, as some are sent while a page is written.
-      let { requests, spent } = progress
-      const counted = () => ({ requests, ...spent !== undefined && { spent } })
-      const describe = Effect.fnUntraced(function*(
-        status: Manifest.Manifest["status"],
-        outputs: ReadonlyArray<Output>,
-        reason?: string
-      ) {
-        return yield* Manifest.make({
-          status,
-          ...(reason === undefined ? {} : { reason }),
-          fingerprint,
-          progress: { ...progress, ...counted() },
-          endedAt: yield* now,
-          outputs: outputs.map((output) => ({ ...output, name: workspace.nameOf(sink.path ?? "", output) }))
-        })
-      })
-      /** Tells beside what was fetched why there is no more of it. */
-      const leave = Effect.fnUntraced(function*(status: "interrupted" | "failed", reason?: string) {
-        const manifest = yield* describe(status, [], reason)
-        if (sink.path !== undefined) yield* workspace.leave(sink.path, manifest)
-      })
+): Effect.Effect<Summary, AnyError | ExportError | E | S, Client> => Effect.scoped(runScoped(source, options))
 
-      let stopped = false
-      const stop = (options.stop ?? Effect.never).pipe(
-        Effect.andThen(Effect.sync(() => stopped = true)),
-        Effect.andThen(Effect.sleep(options.grace ?? Duration.seconds(5)))
-      )
-      const commit = (page: Page) =>
-        Effect.gen(function*() {
-          // A source need not know of the limit.
-          const items = page.items.slice(0, limit - progress.items)
-          const { next: cursor, rateLimit } = page
-          const { cursor: _, ...last } = progress
-          const complete = cursor === undefined || progress.items + items.length >= limit
-          const oldest = oldestOf(items) ?? last.oldest
-          const anomalies = sumOf(last.anomalies, page.anomalies)
-          const outcomes = page.outcomes && sumOf(last.outcomes, countsOf(page.outcomes))
-          const outOfReach = spanOf(page.errors.filter(reach.isLost), last.outOfReach)
-          requests += page.requests ?? 0
-          if (page.spent !== undefined) spent = (spent ?? 0) + page.spent
-          progress = yield* writer.commit({ ...page, items }, {
-            ...last,
-            ...(complete ? {} : { cursor }),
-            ...(oldest === undefined ? {} : { oldest }),
-            ...(outOfReach === undefined ? {} : { outOfReach }),
-            ...(anomalies === undefined ? {} : { anomalies }),
-            ...(outcomes === undefined ? {} : { outcomes }),
-            complete,
-            items: last.items + items.length,
-            errors: last.errors + page.errors.length,
-            pages: last.pages + 1,
-            ...counted()
-          })
-          if (options.onPage !== undefined) {
-            yield* options.onPage({ progress, pageItems: items.length, problems: page.errors, rateLimit })
-          }
-          return !(complete || stopped)
-        })
-      const client = yield* Client
-      const counting = Client.of({
-        ...client,
-        request: (definition, parameters, options) =>
-          Effect.suspend(() => {
-            requests++
-            return client.request(definition, parameters, options)
-          }),
-        read: (definition, response) =>
-          Effect.map(client.read(definition, response), (answer) => {
-            if (answer.cost !== undefined) spent = (spent ?? 0) + microsOf(answer.cost.dollars)
-            return answer
-          })
+const runScoped = Effect.fnUntraced(function*<E extends Error, S>(
+  source: Source<E>,
+  options: Options<S>
+): Effect.fn.Return<Summary, AnyError | ExportError | E | S, Client | Scope.Scope> {
+  const { account, limit, sink } = options
+  const fingerprint = yield* Checkpoint.fingerprint({ source, format: sink.format, limit, account })
+  const opened = yield* open(source, options, fingerprint)
+  if ("status" in opened) return opened
+  const exporting = new Exporting(source, options, fingerprint, opened)
+  yield* exporting.start
+  if (!exporting.progress.complete) yield* exporting.fetch
+  return yield* exporting.end
+})
+
+/** Opens the sink. Returns the summary of an export that is complete already. */
+const open = Effect.fnUntraced(function*(
+  source: Source<Error>,
+  { mode = "new", sink }: Options<unknown>,
+  fingerprint: Checkpoint.Fingerprint
+): Effect.fn.Return<Summary | Writer, ExportError, Scope.Scope> {
+  const job = {
+    fingerprint,
+    start: Checkpoint.start(yield* now),
+    items: Table.marked(Table.items(source.definition, source.parameters), source.marks),
+    included: (bucket: string) => Table.included(bucket, source.parameters),
+    ...(source.hasOutcomes === true ? { outcomes: Table.outcomes } : {}),
+    expected: Table.expected(source.definition, source.parameters)
+  }
+  if (sink.path === undefined) return yield* sink.open(job)
+  const standing = yield* workspace.open(sink.path, mode)
+  if (standing._tag === "Open") return yield* sink.open(job, standing.work)
+  const { files, progress, status, ...manifest } = standing.manifest
+  yield* Checkpoint.assertSame(sink.path, manifest.fingerprint, fingerprint)
+  return { status: status === "partial" ? status : "done", progress, files }
+})
+
+/** One run of an export. */
+class Exporting<E extends Error, S> {
+  readonly #source: Source<E>
+  readonly #options: Options<S>
+  readonly #fingerprint: Checkpoint.Fingerprint
+  readonly #writer: Writer
+  #progress: Checkpoint.Progress
+  /** Kept apart from `#progress`: some requests are sent while a page is written. */
+  #requests: number
+  #spent: number | undefined
+  #isStopped = false
+
+  constructor(source: Source<E>, options: Options<S>, fingerprint: Checkpoint.Fingerprint, writer: Writer) {
+    this.#source = source
+    this.#options = options
+    this.#fingerprint = fingerprint
+    this.#writer = writer
+    this.#progress = { ...writer.progress, runs: writer.progress.runs + 1 }
+    this.#requests = writer.progress.requests
+    this.#spent = writer.progress.spent
+  }
+
+  get progress(): Checkpoint.Progress {
+    return this.#progress
+  }
+
+  /** Calls `onStart`; if it fails before the first page, nothing is left on the disk. */
+  get start(): Effect.Effect<void, S> {
+    const { onStart, sink } = this.#options
+    if (onStart === undefined) return Effect.void
+    const undo = Effect.gen({ self: this }, function*() {
+      if (sink.path !== undefined && (yield* this.#isNothing)) yield* workspace.abandon(sink.path)
+    })
+    return Effect.asVoid(Effect.tapError(onStart(this.#progress), () => Effect.ignore(undo)))
+  }
+
+  /** Fetches pages until the source ends, the limit is reached or the export is stopped. */
+  get fetch(): Effect.Effect<void, AnyError | ExportError | E, Client> {
+    const { limit = Infinity, sink } = this.#options
+    const { cursor, items } = this.#progress
+    const leave = (reason: string) =>
+      Effect.gen({ self: this }, function*() {
+        if (sink.path !== undefined && (yield* this.#isNothing)) yield* workspace.abandon(sink.path)
+        else yield* this.#leave("failed", reason)
       })
-      const isNothing = Effect.gen(function*() {
-        return progress.pages === 0 && progress.runs === 1 && !(yield* source.hasKept ?? no)
-      })
-      if (options.onStart !== undefined) {
-        yield* Effect.tapError(options.onStart(progress), () =>
-          Effect.ignore(Effect.gen(function*() {
-            if (sink.path !== undefined && (yield* isNothing)) yield* workspace.abandon(sink.path)
-          })))
-      }
+    return Effect.flatMap(Client, (client) =>
+      this.#source.pages(cursor, { limit: limit - items, prefetch: 1 }).pipe(
+        // A page that has come is committed, even when the export is stopped meanwhile.
+        Stream.runForEachWhile((page) => Effect.uninterruptible(this.#commit(page))),
+        Effect.raceFirst(this.#stop),
+        Effect.provideService(Client, this.#counting(client)),
+        // The failure itself matters more than one of recording it.
+        Effect.tapError(({ message }) => Effect.ignore(leave(message)))
+      ))
+  }
+
+  /** Publishes a complete export, and records the state of one that was stopped. */
+  get end(): Effect.Effect<Summary, ExportError> {
+    return Effect.gen({ self: this }, function*() {
+      const { sink } = this.#options
+      const progress: Checkpoint.Progress = { ...this.#progress, ...this.#counted }
       if (!progress.complete) {
-        yield* source.pages(progress.cursor, { limit: limit - progress.items, prefetch: 1 }).pipe(
-          // A page is kept whole once it has come.
-          Stream.runForEachWhile((page) => Effect.uninterruptible(commit(page))),
-          Effect.raceFirst(stop),
-          Effect.provideService(Client, counting),
-          // What it fails with is more telling than that this cannot be done either.
-          Effect.tapError(({ message }) =>
-            Effect.ignore(Effect.gen(function*() {
-              yield* sink.path !== undefined && (yield* isNothing)
-                ? workspace.abandon(sink.path)
-                : leave("failed", message)
-            }))
-          )
-        )
-      }
-      progress = { ...progress, ...counted() }
-      if (!progress.complete) {
-        yield* leave("interrupted")
+        yield* this.#leave("interrupted")
         return { status: "interrupted", progress, files: [] }
       }
-      const outputs = yield* writer.finish
-      const status: Summary["status"] = progress.errors === 0 ? "done" : "partial"
-      const manifest = yield* describe(status, outputs)
+      const outputs = yield* this.#writer.finish
+      const status = progress.errors === 0 ? "done" : "partial"
+      const manifest = yield* this.#manifest(status, outputs)
       const items = outputs.find(({ holds }) => holds === "items")
       if (sink.path !== undefined && items !== undefined) yield* workspace.publish(sink.path, items.path, manifest)
       return { status, progress, files: manifest.files }
     })
-  )
-})
+  }
+
+  get #counted(): Pick<Checkpoint.Progress, "requests" | "spent"> {
+    return { requests: this.#requests, ...this.#spent !== undefined && { spent: this.#spent } }
+  }
+
+  /** Whether there is nothing to resume. */
+  get #isNothing(): Effect.Effect<boolean> {
+    return Effect.gen({ self: this }, function*() {
+      const { pages, runs } = this.#progress
+      return pages === 0 && runs === 1 && !(yield* this.#source.hasKept ?? no)
+    })
+  }
+
+  get #stop(): Effect.Effect<void> {
+    return (this.#options.stop ?? Effect.never).pipe(
+      Effect.andThen(Effect.sync(() => this.#isStopped = true)),
+      Effect.andThen(Effect.sleep(this.#options.grace ?? Duration.seconds(5)))
+    )
+  }
+
+  /** A client whose requests and costs are counted. */
+  #counting(client: Client["Service"]): Client["Service"] {
+    return Client.of({
+      ...client,
+      request: (definition, parameters, options) =>
+        Effect.suspend(() => {
+          this.#requests++
+          return client.request(definition, parameters, options)
+        }),
+      read: (definition, response) =>
+        Effect.map(client.read(definition, response), (answer) => {
+          if (answer.cost !== undefined) this.#spent = (this.#spent ?? 0) + microsOf(answer.cost.dollars)
+          return answer
+        })
+    })
+  }
+
+  /** Writes a page and the progress after it; returns whether more pages are wanted. */
+  #commit(page: Page): Effect.Effect<boolean, ExportError> {
+    return Effect.gen({ self: this }, function*() {
+      const { limit = Infinity, onPage } = this.#options
+      // A source may ignore the limit.
+      const items = page.items.slice(0, limit - this.#progress.items)
+      this.#requests += page.requests ?? 0
+      if (page.spent !== undefined) this.#spent = (this.#spent ?? 0) + page.spent
+      const complete = page.next === undefined || this.#progress.items + items.length >= limit
+      const next = { ...after(this.#progress, { ...page, items }), complete, ...this.#counted }
+      this.#progress = yield* this.#writer.commit(
+        { ...page, items },
+        complete || page.next === undefined ? next : { ...next, cursor: page.next }
+      )
+      if (onPage !== undefined) {
+        const { errors: problems, rateLimit } = page
+        yield* onPage({ progress: this.#progress, pageItems: items.length, problems, rateLimit })
+      }
+      return !(complete || this.#isStopped)
+    })
+  }
+
+  #manifest(
+    status: Manifest.Manifest["status"],
+    outputs: ReadonlyArray<Output>,
+    reason?: string
+  ): Effect.Effect<Manifest.Manifest, ExportError> {
+    return Effect.flatMap(now, (endedAt) =>
+      Manifest.make({
+        status,
+        ...(reason === undefined ? {} : { reason }),
+        fingerprint: this.#fingerprint,
+        progress: { ...this.#progress, ...this.#counted },
+        endedAt,
+        outputs: outputs.map((output) => ({
+          ...output,
+          name: workspace.nameOf(this.#options.sink.path ?? "", output)
+        }))
+      }))
+  }
+
+  /** Records beside the fetched pages why the export is not complete. */
+  #leave(status: "interrupted" | "failed", reason?: string): Effect.Effect<void, ExportError> {
+    const { path } = this.#options.sink
+    return Effect.flatMap(
+      this.#manifest(status, [], reason),
+      (manifest) => path === undefined ? Effect.void : workspace.leave(path, manifest)
+    )
+  }
+}
 
 const no = Effect.succeed(false)
 
 const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
 
-/** How many there are of each. */
+/** The progress after a page, but for its cursor. */
+const after = ({ cursor: _, ...last }: Checkpoint.Progress, page: Page): Omit<Checkpoint.Progress, "cursor"> => {
+  const oldest = oldestOf(page.items) ?? last.oldest
+  const anomalies = sumOf(last.anomalies, page.anomalies)
+  const outcomes = page.outcomes && sumOf(last.outcomes, countsOf(page.outcomes))
+  const outOfReach = spanOf(page.errors.filter(reach.isLost), last.outOfReach)
+  return {
+    ...last,
+    ...(oldest === undefined ? {} : { oldest }),
+    ...(outOfReach === undefined ? {} : { outOfReach }),
+    ...(anomalies === undefined ? {} : { anomalies }),
+    ...(outcomes === undefined ? {} : { outcomes }),
+    items: last.items + page.items.length,
+    errors: last.errors + page.errors.length,
+    pages: last.pages + 1
+  }
+}
+
+/** The number of rows with each outcome. */
 const countsOf = (outcomes: ReadonlyArray<Outcome>): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {}
   for (const { outcome } of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1

@@ -1,7 +1,7 @@
 /**
- * A stream into files: what it brings is written line by line, and what is written is on the disk within a second, together
- * with where the stream stands. Whatever ends a run (a failure, a full disk, kill -9), the next one goes on there: what came
- * meanwhile is fetched or told as a gap, and no item is written twice.
+ * Writes a stream into files, line by line. Items and the stream's progress are on the disk within a second. After a failure, a
+ * full disk or `kill -9`, the next run continues there: missed items are fetched or recorded as a gap, and no item is written
+ * twice.
  *
  * ```ts
  * const posts = Follow.make(streamPosts, { post_fields: ["created_at"] })
@@ -24,6 +24,7 @@ import type { StreamOptions } from "@postwire/core/streams/StreamOptions"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
@@ -37,7 +38,7 @@ import * as Table from "./rows/Table.ts"
 export interface Source<out E = Streaming.AnyStreamError, out R = Client> {
   readonly definition: Definition
   readonly parameters: Readonly<Record<string, unknown>>
-  /** Everything that happens on it, from where an earlier run has ended (`resumeFrom`). */
+  /** The events of the stream, from the end of an earlier run (`resumeFrom`). */
   readonly events: (options: StreamOptions) => Stream.Stream<StreamEvent<StreamItem.AnyItem>, E, R>
 }
 
@@ -47,17 +48,17 @@ export const make = <P, R extends Result, Sel extends keyof Selection, E, const 
   ...[parameters]: Arguments<P, R, Sel, S, never>
 ): Source => fromDefinition(definition, { ...parameters })
 
-/** As `make`, of parameters that are known only at run time: a mistake in them fails the run. */
+/** As `make`, for parameters known only at run time: invalid ones fail the run. */
 export const fromDefinition = (
   definition: Definition,
   parameters: Readonly<Record<string, unknown>>
 ): Source => ({ definition, parameters, events: (options) => Streaming.run(definition, parameters, options) })
 
-/** When a file is complete and the next one begins. Files have the time of their first line in their name. */
+/** When to begin the next file. The names of files have the time of their first line. */
 export interface Rotation {
-  /** At every multiple of it since 1970, in UTC: an hour ends on the hour, a day at midnight. */
+  /** At every multiple of this duration since 1970, in UTC: an hour ends on the hour, a day at midnight. */
   readonly every?: Duration.Input | undefined
-  /** At so many bytes, as nearly as whole lines allow; of Parquet and SQLite, of the lines that are kept until then. */
+  /** At this size in bytes, as nearly as whole lines allow. For Parquet and SQLite: the size of the lines kept until then. */
   readonly size?: number | undefined
 }
 
@@ -68,26 +69,26 @@ export interface Options<out S = never>
   readonly sink: Sink
   /** Default: one file, which grows. */
   readonly rotate?: Rotation | undefined
-  /** `resume` (the default) goes on where the last run ended, `force` begins anew. */
+  /** `resume` (the default) continues after the last run, `force` starts over. */
   readonly mode?: "resume" | "force" | undefined
   /** The number of items at which this run ends. Default: never. */
   readonly limit?: number | undefined
-  /** After how long what has come is on the disk at the latest. Default a second. */
+  /** The longest time until an item is on the disk. Default 1 second. */
   readonly checkpoint?: Duration.Input | undefined
-  /** When it completes, the stream is ended and the files are completed. */
+  /** When it completes, the stream ends and the open file is completed. */
   readonly stop?: Effect.Effect<unknown> | undefined
-  /** Called with where the last run has ended, before the stream is opened. What it fails with ends the run. */
-  readonly onStart?: ((standing: Standing) => Effect.Effect<unknown, S>) | undefined
-  /** Called with everything that happens, before it is written. */
+  /** Called with the progress of earlier runs before the stream is opened. A failure ends the run. */
+  readonly onStart?: ((progress: Progress) => Effect.Effect<unknown, S>) | undefined
+  /** Called with every event, before it is written. */
   readonly onEvent?: ((event: StreamEvent<StreamItem.AnyItem>) => void) | undefined
-  /** Called with where the stream stands, whenever that is on the disk. */
-  readonly onCheckpoint?: ((standing: Standing) => Effect.Effect<unknown>) | undefined
+  /** Called with the progress after each save. */
+  readonly onCheckpoint?: ((progress: Progress) => Effect.Effect<unknown>) | undefined
 }
 
-/** Where a stream stands: its last checkpoint. */
-export type Standing = archive.Standing
+/** The progress of a stream, at its last checkpoint. */
+export type Progress = archive.Progress
 
-/** A file that is complete. */
+/** A completed file. */
 export type Written = archive.Written
 
 /** How a run ended. */
@@ -95,17 +96,17 @@ export interface Summary {
   /** `done`: at the limit. `interrupted`: stopped on request. */
   readonly status: "done" | "interrupted"
   /** Of all runs. */
-  readonly standing: Standing
-  /** How many items this run has written. */
+  readonly progress: Progress
+  /** The items written by this run. */
   readonly items: number
   /** The files that this run has completed. */
   readonly files: ReadonlyArray<Written>
 }
 
 /**
- * Writes what a stream brings, until it is stopped, has reached its limit, or fails for good. In each case the file under way
- * is completed. A line is a post as exports have it, with `matching_rules`, `includes` and `errors` as far as there are any;
- * in tables these are columns of JSON.
+ * Writes the items of a stream until it is stopped, reaches its limit, or fails permanently. The open file is then completed. A
+ * line is a post as exports write it, with `matching_rules`, `includes` and `errors` where there are any; in tables these are
+ * columns of JSON.
  */
 export const run = <E, R, S = never>(
   source: Source<E, R>,
@@ -114,24 +115,41 @@ export const run = <E, R, S = never>(
   Effect.scoped(follow(source, options))
 
 const follow = Effect.fnUntraced(function*<E, R, S>(
-  { definition, events, parameters }: Source<E, R>,
+  source: Source<E, R>,
   options: Options<S>
 ): Effect.fn.Return<
   Summary,
   E | ExportError | InvalidParameters | ConflictingIdentifiers | S,
   R | Scope.Scope
 > {
-  const { limit = Infinity, mode = "resume", rotate = {}, sink, tags } = options
-  const every = rotate.every === undefined ? Infinity : Duration.toMillis(rotate.every)
-  const size = rotate.size ?? Infinity
-  const isRotated = every < Infinity || size < Infinity
-  const asked = Checkpoint.parametersOf({ definition, parameters })
-  if (asked instanceof Error) return yield* asked
-  const opening: archive.Options = {
+  const { onStart, sink, stop = Effect.never } = options
+  const opening = yield* openingOf(source, options)
+  const files = yield* sink.path === undefined ? archive.ofStream(sink, opening) : archive.open(sink, opening)
+  const spend = yield* Effect.serviceOption(Spend.Total)
+  const following = new Following(files, options, yield* Clock.Clock, Option.getOrUndefined(spend))
+  if (onStart !== undefined) yield* Effect.tapError(onStart(files.progress), () => Effect.ignore(files.abandon))
+  const events = Stream.chunks(source.events(following.streamOptions))
+  const isStopped = yield* Effect.raceFirst(
+    Effect.as(Stream.runForEachWhile(events, (some) => following.take(some)), false),
+    Effect.raceFirst(Effect.as(stop, true), following.saving)
+  ).pipe(Effect.onExit(() => following.end))
+  return { status: isStopped ? "interrupted" : "done", ...following.totals, files: files.files }
+})
+
+/** How to open the archive. */
+const openingOf = Effect.fnUntraced(function*(
+  { definition, parameters }: Source<unknown, unknown>,
+  { mode, rotate = {}, sink, tags }: Options<unknown>
+): Effect.fn.Return<archive.Options, InvalidParameters | ConflictingIdentifiers> {
+  const query = Checkpoint.parametersOf({ definition, parameters })
+  if (query instanceof Error) return yield* query
+  const isRotated = everyOf(rotate) < Infinity || sizeOf(rotate) < Infinity
+  const startedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+  return {
     job: {
       fingerprint: {
         operation: definition.name,
-        ...asked,
+        ...query,
         ...tags === undefined ? {} : { tags: [...tags].sort().join(",") },
         format: sink.format,
         rotation: isRotated ? "yes" : "no"
@@ -142,178 +160,252 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
     },
     isRotated,
     isForced: mode === "force",
-    start: { ids: "", items: 0, gaps: 0, lost: 0, files: 0, runs: 0, startedAt: isoOf(yield* Clock.currentTimeMillis) }
+    start: { ids: "", items: 0, gaps: 0, lost: 0, files: 0, runs: 0, startedAt }
   }
-  const files = yield* sink.path === undefined ? archive.ofStream(sink, opening) : archive.open(sink, opening)
-  const total = yield* Effect.serviceOption(Spend.Total)
-  const before = files.standing
-  const clock = yield* Clock.Clock
+})
 
-  let rows: Array<object> = []
-  let gaps: Array<object> = []
-  let { gaps: missing, lost, until } = before
-  const reached = Date.parse(before.until ?? "")
-  const since = reached - precision
-  /** By how much the service's clock is ahead. */
-  let ahead = 0
-  const recent = new Recent(before.ids, options.recover === "recovery" ? minutesBefore : secondsBefore)
-  let items = 0
-  /** When the first of the rows came that are not written yet. */
-  let firstAt = 0
-  let savedAt = clock.currentTimeMillisUnsafe()
-  let standing: Standing = { ...before, runs: before.runs + 1 }
+const everyOf = ({ every }: Rotation): number => every === undefined ? Infinity : Duration.toMillis(every)
+const sizeOf = ({ size = Infinity }: Rotation): number => size
 
-  let isBroken = false
-  // After a failure a sink is of no more use.
-  const onDisk = Effect.tapError<ExportError, void, never, never>(() => Effect.sync(() => isBroken = true))
-  const close = Effect.gen(function*() {
-    yield* files.close
-    standing = { ...standing, files: files.standing.files }
-  })
-  const save = Effect.fnUntraced(function*(isLast: boolean) {
-    const now = clock.currentTimeMillisUnsafe()
-    const [someRows, someGaps] = [rows, gaps]
-    rows = []
-    gaps = []
-    const next: Standing = {
-      ...standing,
-      ...until === undefined ? {} : { until },
-      ids: recent.since(until),
-      items: standing.items + someRows.length,
-      gaps: missing,
-      lost,
-      ...total._tag === "None" ? {} : { spent: Math.round(total.value.spent) }
+type Event = StreamEvent<StreamItem.AnyItem>
+
+/** One run: the events that were received, and those of them that are written. */
+class Following<S> {
+  readonly #files: archive.Archive
+  readonly #options: Options<S>
+  readonly #clock: Clock.Clock
+  readonly #spend: Spend.Total["Service"] | undefined
+  readonly #before: Progress
+  readonly #recent: Recent
+  readonly #every: number
+  readonly #size: number
+  /** The rows and gaps that are not written yet. */
+  #rows: Array<object> = []
+  #gaps: Array<object> = []
+  /** When the first of the rows came, in milliseconds. */
+  #firstAt = 0
+  /** The offset of the service's clock, in milliseconds. */
+  #ahead = 0
+  #items = 0
+  #missing: number
+  #lost: number
+  #until: string | undefined
+  #progress: Progress
+  #savedAt: number
+  /** A sink cannot be used after a failure. */
+  #isBroken = false
+  /** One save at a time. */
+  readonly #alone = Semaphore.makeUnsafe(1).withPermits(1)
+
+  constructor(
+    files: archive.Archive,
+    options: Options<S>,
+    clock: Clock.Clock,
+    spend: Spend.Total["Service"] | undefined
+  ) {
+    this.#files = files
+    this.#options = options
+    this.#clock = clock
+    this.#spend = spend
+    this.#every = everyOf(options.rotate ?? {})
+    this.#size = sizeOf(options.rotate ?? {})
+    this.#before = files.progress
+    const { gaps, ids, lost, runs, until } = this.#before
+    this.#missing = gaps
+    this.#lost = lost
+    this.#until = until
+    this.#progress = { ...this.#before, runs: runs + 1 }
+    this.#recent = new Recent(ids, options.recover === "recovery" ? minutesBefore : secondsBefore)
+    this.#savedAt = clock.currentTimeMillisUnsafe()
+  }
+
+  get totals(): Pick<Summary, "progress" | "items"> {
+    return { progress: this.#progress, items: this.#items }
+  }
+
+  /** The stream's options, with the place of the last run. */
+  get streamOptions(): StreamOptions {
+    const { bufferSize, reconnects, recover, silence, slowConsumer, tags } = this.#options
+    return {
+      bufferSize,
+      reconnects,
+      recover,
+      silence,
+      slowConsumer,
+      tags,
+      ...this.#before.until === undefined
+        ? {}
+        : { resumeFrom: { at: new Date(this.#resumedAt), ids: this.#recent.ids } }
     }
-    // A gap that is told twice does no harm; one that is not told does.
-    yield* files.note(someGaps)
-    yield* files.commit(someRows, next, firstAt)
-    standing = { ...next, files: files.standing.files }
-    savedAt = now
-    if (options.onCheckpoint !== undefined) yield* options.onCheckpoint(standing)
-    const { current } = files
-    if (current === undefined) return
-    if (isLast || current.size > size - lengthOf(current) / 2 || isOver(current, now)) yield* close
-  })
-  // One after the other, and none by halves.
-  const alone = Semaphore.makeUnsafe(1).withPermits(1)
-  const saved = alone(Effect.uninterruptible(onDisk(save(false))))
-  const completed = alone(Effect.uninterruptible(onDisk(save(true))))
-
-  const isOver = ({ from }: { readonly from: number }, now: number): boolean => now >= endOf(from, every)
-  const isDue = (): boolean => rows.length > 0 || gaps.length > 0
-
-  /** How many rows may wait until they are written: no row is known to be as long as others. */
-  const most = (): number => {
-    if (size === Infinity) return mostRows
-    const current = files.current ?? { rows: 0, size: 0 }
-    return Math.max(1, Math.min(mostRows, Math.floor((size - current.size) / lengthOf(current) / 2)))
   }
 
-  const take = (event: StreamEvent<StreamItem.AnyItem>): void => {
-    options.onEvent?.(event)
+  /** Processes events; returns whether more are wanted. */
+  take(events: ReadonlyArray<Event>): Effect.Effect<boolean, ExportError> {
+    const { limit = Infinity, sink } = this.#options
+    return Effect.gen({ self: this }, function*() {
+      for (const event of events) {
+        const from = this.#files.current?.from ?? (this.#rows.length > 0 ? this.#firstAt : Infinity)
+        if (this.#isOver(from, event.at.getTime())) yield* this.#save(true)
+        const isFirst = this.#until === undefined
+        this.#receive(event)
+        // From here on a later run can resume.
+        if (isFirst && this.#until !== undefined) yield* this.#save(false)
+        if (this.#items === limit) return false
+        if (this.#rows.length >= this.#mostWaiting) yield* this.#save(false)
+      }
+      if (sink.path === undefined && this.#isPending) yield* this.#save(false)
+      return true
+    })
+  }
+
+  /** Saves regularly, forever. */
+  get saving(): Effect.Effect<never, ExportError> {
+    const pause = Duration.toMillis(this.#options.checkpoint ?? "1 second")
+    return Effect.forever(Effect.gen({ self: this }, function*() {
+      yield* Effect.sleep(pause)
+      const now = this.#clock.currentTimeMillisUnsafe()
+      const { current } = this.#files
+      // On a quiet stream, a checkpoint may be a minute old: items since then are known by their ids.
+      const isStale = this.#until !== this.#progress.until && now - this.#savedAt >= quietMillis
+      if (this.#isPending || isStale || (current !== undefined && this.#isOver(current.from, now))) {
+        yield* this.#save(false)
+      }
+    }))
+  }
+
+  /** Saves what is pending and completes the open file. */
+  get end(): Effect.Effect<void, ExportError> {
+    return Effect.gen({ self: this }, function*() {
+      if (this.#isBroken) return
+      if (this.#isPending || this.#until !== this.#progress.until) yield* this.#save(true)
+      else yield* this.#onDisk(this.#close)
+      yield* this.#files.abandon
+    })
+  }
+
+  get #isPending(): boolean {
+    return this.#rows.length > 0 || this.#gaps.length > 0
+  }
+
+  /** Where this run resumes: a little before the end of the last one. */
+  get #resumedAt(): number {
+    return Date.parse(this.#before.until ?? "") - precisionMillis
+  }
+
+  #isOver(from: number, now: number): boolean {
+    return now >= endOf(from, this.#every)
+  }
+
+  /** The number of rows that may wait for the next save: few where the file is nearly full, as row lengths vary. */
+  get #mostWaiting(): number {
+    if (this.#size === Infinity) return mostRows
+    const current = this.#files.current ?? { rows: 0, size: 0 }
+    return Math.max(1, Math.min(mostRows, Math.floor((this.#size - current.size) / lengthOf(current) / 2)))
+  }
+
+  #receive(event: Event): void {
+    this.#options.onEvent?.(event)
     switch (event._tag) {
-      case "Delivered":
-        // Most items do not state their time. All were made before they came.
-        recent.add(Streaming.idOf(event.item), Math.max(Streaming.timeOf(event.item) ?? 0, event.at.getTime() + ahead))
-        if (rows.push(rowOf(event.item)) === 1) firstAt = event.at.getTime()
-        items++
+      case "Delivered": {
+        const at = event.at.getTime()
+        // Most items have no time of their own, but all were created before they came.
+        this.#recent.add(
+          Streaming.idOf(event.item),
+          Math.max(Streaming.timeOf(event.item) ?? 0, at + this.#ahead)
+        )
+        if (this.#rows.push(rowOf(event.item)) === 1) this.#firstAt = at
+        this.#items++
         break
+      }
       case "Watermark":
-        // Every run resumes a little early: a watermark there must not move the next run further back.
-        until = since <= event.until.getTime() && event.until.getTime() < reached
-          ? before.until
-          : event.until.toISOString()
-        ahead = event.serviceAt.getTime() - event.at.getTime()
+        this.#until = this.#untilOf(event.until)
+        this.#ahead = event.serviceAt.getTime() - event.at.getTime()
         break
       case "Gap": {
         const { at, filledBy, from, to, why } = event
-        gaps.push({ from, to, filledBy, why, at })
-        if (filledBy === undefined) missing++
+        this.#gaps.push({ from, to, filledBy, why, at })
+        if (filledBy === undefined) this.#missing++
         break
       }
       case "Dropped":
-        gaps.push({ dropped: event.count, at: event.at })
-        lost += event.count
+        this.#gaps.push({ dropped: event.count, at: event.at })
+        this.#lost += event.count
         break
       case "Unreadable":
-        gaps.push({ unreadable: event.reason, at: event.at })
-        lost++
+        this.#gaps.push({ unreadable: event.reason, at: event.at })
+        this.#lost++
     }
   }
 
-  /** Takes what has come together; whether there may be more. */
-  const taking = Effect.fnUntraced(function*(events: ReadonlyArray<StreamEvent<StreamItem.AnyItem>>) {
-    for (const event of events) {
-      const from = files.current?.from ?? (rows.length > 0 ? firstAt : Infinity)
-      if (isOver({ from }, event.at.getTime())) yield* completed
-      const isFirst = until === undefined
-      take(event)
-      // From here on a later run can go on.
-      if (isFirst && until !== undefined) yield* saved
-      if (items === limit) return false
-      if (rows.length >= most()) yield* saved
-    }
-    if (sink.path === undefined && isDue()) yield* saved
-    return true
-  })
-
-  const pause = Duration.toMillis(options.checkpoint ?? "1 second")
-  const saving = Effect.forever(Effect.gen(function*() {
-    yield* Effect.sleep(pause)
-    const now = clock.currentTimeMillisUnsafe()
-    const { current } = files
-    // Where nothing comes, how far the stream is may be a minute old: what came since then is known by its id.
-    const isStale = until !== standing.until && now - savedAt >= quiet
-    if (isDue() || isStale || (current !== undefined && isOver(current, now))) yield* saved
-  }))
-
-  if (options.onStart !== undefined) {
-    yield* Effect.tapError(options.onStart(before), () => Effect.ignore(files.abandon))
+  /** Every run resumes a little early. A watermark in that span must not move the next run further back. */
+  #untilOf(watermark: Date): string | undefined {
+    const at = watermark.getTime()
+    const { until } = this.#before
+    return this.#resumedAt <= at && at < Date.parse(until ?? "") ? until : watermark.toISOString()
   }
-  const { bufferSize, reconnects, recover, silence, slowConsumer } = options
-  const happening = events({
-    bufferSize,
-    reconnects,
-    recover,
-    silence,
-    slowConsumer,
-    tags,
-    ...before.until === undefined
-      ? {}
-      : { resumeFrom: { at: new Date(since), ids: recent.ids } }
-  })
-  const isStopped = yield* Effect.raceFirst(
-    Effect.as(Stream.runForEachWhile(Stream.chunks(happening), taking), false),
-    Effect.raceFirst(Effect.as(options.stop ?? Effect.never, true), saving)
-  ).pipe(
-    Effect.onExit(() =>
-      Effect.gen(function*() {
-        if (isBroken) return
-        if (isDue() || until !== standing.until) yield* completed
-        else yield* onDisk(close)
-        yield* files.abandon
-      })
+
+  #save(isLast: boolean): Effect.Effect<void, ExportError> {
+    return this.#alone(Effect.uninterruptible(this.#onDisk(this.#write(isLast))))
+  }
+
+  #write(isLast: boolean): Effect.Effect<void, ExportError> {
+    return Effect.gen({ self: this }, function*() {
+      const now = this.#clock.currentTimeMillisUnsafe()
+      const [rows, gaps] = [this.#rows, this.#gaps]
+      this.#rows = []
+      this.#gaps = []
+      const next: Progress = {
+        ...this.#progress,
+        ...this.#until === undefined ? {} : { until: this.#until },
+        ids: this.#recent.since(this.#until),
+        items: this.#progress.items + rows.length,
+        gaps: this.#missing,
+        lost: this.#lost,
+        ...this.#spend === undefined ? {} : { spent: Math.round(this.#spend.spent) }
+      }
+      // In this order: a gap noted twice does no harm, a missing one does.
+      yield* this.#files.note(gaps)
+      yield* this.#files.commit(rows, next, this.#firstAt)
+      this.#progress = { ...next, files: this.#files.progress.files }
+      this.#savedAt = now
+      yield* this.#options.onCheckpoint?.(this.#progress) ?? Effect.void
+      if (isLast || this.#isFull(now)) yield* this.#close
+    })
+  }
+
+  /** Whether the open file has reached its size, as nearly as whole rows allow, or the end of its time. */
+  #isFull(now: number): boolean {
+    const { current } = this.#files
+    return current !== undefined &&
+      (current.size > this.#size - lengthOf(current) / 2 || this.#isOver(current.from, now))
+  }
+
+  get #close(): Effect.Effect<void, ExportError> {
+    return Effect.tap(
+      this.#files.close,
+      Effect.sync(() => this.#progress = { ...this.#progress, files: this.#files.progress.files })
     )
-  )
-  return { status: isStopped ? "interrupted" : "done", standing, items, files: files.files }
-})
+  }
 
-/** So many rows are written together at most. */
+  #onDisk(effect: Effect.Effect<void, ExportError>): Effect.Effect<void, ExportError> {
+    return Effect.tapError(effect, () => Effect.sync(() => this.#isBroken = true))
+  }
+}
+
+/** The most rows written together. */
 const mostRows = 2_000
 
-/** Where nothing comes, a checkpoint is written after so many milliseconds. */
-const quiet = 60_000
+/** The interval of checkpoints on a quiet stream, in milliseconds. */
+const quietMillis = 60_000
 
-/** How long a row is, as far as one knows. */
+/** The estimated length of a row, in bytes. */
 const lengthOf = ({ rows, size }: { readonly rows: number; readonly size: number }): number =>
   rows === 0 ? 1_000 : size / rows
 
 const endOf = (from: number, every: number): number =>
   every === Infinity || from === Infinity ? Infinity : (Math.floor(from / every) + 1) * every
 
-const isoOf = (millis: number): string => new Date(millis).toISOString()
-
-/** A line: the post, or the event, with what came along. */
+/** A line: the post or the event, with the other members of its body. */
 const rowOf = (item: StreamItem.AnyItem): object => {
   const { data, ...rest } = item.body
   return { ...Object(data), ...rest }
@@ -330,20 +422,20 @@ const tableOf = (definition: Definition, parameters: Source["parameters"]): Tabl
   return { ...table, columns: [...table.columns.slice(0, -1), ...along, ...table.columns.slice(-1)] }
 }
 
-/** The precision with which the service's clock is known, in milliseconds. */
-const precision = 2_000
+/** The precision of the service's clock, in milliseconds. */
+const precisionMillis = 2_000
 
 /**
- * The milliseconds before `until` whose ids are kept. A later run begins there by the precision, and by the rest of a second
- * or of two minutes; the times of ids have that precision too.
+ * How long before `until` ids are kept, in milliseconds: a later run resumes early by the precision, and the service then
+ * starts at a whole second, or with recovery two minutes, before. The times of ids have that precision, too.
  */
 const secondsBefore = 6_000
 const minutesBefore = 130_000
 
-/** So many ids are kept at most. */
+/** The most ids kept. */
 const mostIds = 1_000_000
 
-/** What came of late, by id and time: a stream that goes on from a time must know what it has of the time after that. */
+/** The recent ids with their times: a stream that resumes at a time must know which later items it has already. */
 class Recent {
   readonly #times = new Map<string, number>()
   readonly #margin: number
@@ -369,7 +461,7 @@ class Recent {
     return [...this.#times.keys()]
   }
 
-  /** What is of a time or later, and a little before, as a text; the rest is forgotten. */
+  /** The ids since a little before a time, as text; older ones are forgotten. */
   since(time: string | undefined): string {
     const since = time === undefined ? -Infinity : Date.parse(time) - this.#margin
     const entries: Array<string> = []

@@ -15,7 +15,7 @@ import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import * as Export from "./Export.ts"
 import * as disk from "./files/Disk.ts"
-import { CheckpointUnusable, type ExportError } from "./files/ExportErrors.ts"
+import type { ExportError } from "./files/ExportErrors.ts"
 import * as sealed from "./files/Sealed.ts"
 import * as Checkpoint from "./folders/Checkpoint.ts"
 import type { FileSink } from "./folders/Sink.ts"
@@ -270,14 +270,10 @@ const keep = Effect.fnUntraced(function*<E>(
   plan: Effect.Effect<ReadonlyArray<Partition>, E, Client>
 ): Effect.fn.Return<ReadonlyArray<Partition>, ExportError | E, Client> {
   const path = join(folder, "plan.json")
-  const text = yield* disk.read(path)
-  if (text === undefined) {
-    const partitions = yield* plan
-    yield* disk.attempt(folder, () => fs.mkdir(folder, { recursive: true }))
-    yield* disk.replace(path, sealed.stringify({ partitions }))
-    return partitions
-  }
-  const kept = decodeKept(sealed.parse(text))
-  if (kept._tag === "None") return yield* new CheckpointUnusable({ path, reason: "it was changed" })
-  return kept.value.partitions
+  const kept = yield* sealed.read(path, decodeKept)
+  if (kept !== undefined) return kept.partitions
+  const partitions = yield* plan
+  yield* disk.attempt(folder, () => fs.mkdir(folder, { recursive: true }))
+  yield* sealed.write(path, { partitions })
+  return partitions
 })

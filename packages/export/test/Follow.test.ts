@@ -70,8 +70,8 @@ describe("a stream into files", () => {
   it.effect("has a line for each item: the post as exports have it, with its rules and what came along", () =>
     Effect.gen(function*() {
       const { path, root } = yield* out
-      const { files, items, standing, status } = yield* follow(posts(0, 3), JsonLines.make(path))
-      assert.deepStrictEqual([status, items, standing.items], ["done", 3, 3])
+      const { files, items, progress, status } = yield* follow(posts(0, 3), JsonLines.make(path))
+      assert.deepStrictEqual([status, items, progress.items], ["done", 3, 3])
       assert.deepStrictEqual(files.map(({ name, rows }) => [name, rows]), [["posts.jsonl", 3]])
       assert.deepStrictEqual(linesOf(readFileSync(path, "utf8"))[1], {
         id: idOf(1),
@@ -96,8 +96,8 @@ describe("a stream into files", () => {
           })
       })
       assert.strictEqual(seen, 5)
-      const { items, standing } = yield* follow(posts(5, 8), JsonLines.make(path))
-      assert.deepStrictEqual([items, standing.items, standing.runs], [3, 8, 2])
+      const { items, progress } = yield* follow(posts(5, 8), JsonLines.make(path))
+      assert.deepStrictEqual([items, progress.items, progress.runs], [3, 8, 2])
       assert.deepStrictEqual(yield* Effect.promise(() => idsIn(path)), [0, 1, 2, 3, 4, 5, 6, 7].map(idOf))
       // Somebody has put it away: the next lines are of another file.
       renameSync(path, join(root, "old.jsonl"))
@@ -174,14 +174,14 @@ describe("a stream into files", () => {
   it.effect("tells beside the files what is missing", () =>
     Effect.gen(function*() {
       const { path } = yield* out
-      const { standing } = yield* follow([
+      const { progress } = yield* follow([
         { _tag: "Gap", at, from: new Date(timeOf(1)), to: new Date(timeOf(4)), filledBy: "search" },
         { _tag: "Gap", at, from: new Date(timeOf(7)), to: new Date(timeOf(9)), filledBy: undefined, why: "no" },
         { _tag: "Dropped", at, count: 3 },
         { _tag: "Unreadable", at, reason: "it is no JSON" },
         delivered(10)
       ], JsonLines.make(path))
-      assert.deepStrictEqual([standing.gaps, standing.lost], [1, 4])
+      assert.deepStrictEqual([progress.gaps, progress.lost], [1, 4])
       assert.deepStrictEqual(linesOf(readFileSync(`${path}.postwire/gaps.jsonl`, "utf8")), [
         { from: "2026-11-20T12:00:01.000Z", to: "2026-11-20T12:00:04.000Z", filledBy: "search", at: at.toISOString() },
         { from: "2026-11-20T12:00:07.000Z", to: "2026-11-20T12:00:09.000Z", why: "no", at: at.toISOString() },
@@ -347,7 +347,7 @@ describe.each(cases)("a stream into $sink with rotation $rotate, cut off at rand
       }
       const last = service.made
       const stop = yield* Deferred.make<void>()
-      const { standing } = yield* Follow.run(service.source, {
+      const { progress } = yield* Follow.run(service.source, {
         sink: sinks[sink](join(place, `posts.${sink}`)),
         onEvent: (event) => {
           // Posts are generated a chunk ahead of delivery. This one is delivered after everything that was missed.
@@ -363,7 +363,7 @@ describe.each(cases)("a stream into $sink with rotation $rotate, cut off at rand
       const lost = Array.from({ length: last }, (_, i) => idOf(i))
         .filter((id) => !times.has(id) && !service.missing.has(id))
       assert.deepStrictEqual(lost.length, 0, `lost, seed ${seed}`)
-      assert.strictEqual(standing.items, ids.length, `counted, seed ${seed}`)
+      assert.strictEqual(progress.items, ids.length, `counted, seed ${seed}`)
       const gaps = `${join(place, `posts.${sink}`)}.postwire/gaps.jsonl`
       if (service.missing.size > 0) assert.isAtLeast(linesOf(readFileSync(gaps, "utf8")).length, 1)
     }))

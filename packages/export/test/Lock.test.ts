@@ -58,7 +58,7 @@ describe("a lock", () => {
   it.live("is this user's alone: others could hold what they may read", () =>
     Effect.gen(function*() {
       const path = join(yield* folder, "lock")
-      yield* lock.hold(path, "out")
+      yield* lock.take(path, "out")
       assert.strictEqual(statSync(path).mode & 0o777, 0o600)
     }))
 

@@ -209,7 +209,7 @@ const follow = (
 const agree = Effect.fnUntraced(function*(
   { definition, parameters }: Follow.Source,
   flags: Flags & { readonly noun: string },
-  { spent }: Follow.Standing
+  { spent }: Follow.Progress
 ) {
   const { limit, maxSpend, noun } = flags
   const priceOf = (items: number) => Spending.mostOf(definition, parameters, { items, requests: 1 })

@@ -158,14 +158,14 @@ const named = 10
 
 /** What there is now. */
 export const told = (
-  { files, items, standing, status }: Follow.Summary,
+  { files, items, progress, status }: Follow.Summary,
   { noun, out, seconds }: { readonly noun: string; readonly out: string; readonly seconds: number }
 ): ReadonlyArray<string> => {
   const last = files.slice(-named)
   const width = Math.max(0, ...last.map(({ name }) => name.length))
   return [
     `${status}: ${Text.quantity(items, noun)} in ${Text.duration(seconds)}${
-      standing.items === items ? "" : `, ${Text.count(standing.items)} in all`
+      progress.items === items ? "" : `, ${Text.count(progress.items)} in all`
     }`,
     ...last.length === files.length
       ? []
@@ -173,12 +173,12 @@ export const told = (
     ...last.map(({ bytes, name, rows }) =>
       `  ${name.padEnd(width)}  ${Text.size(bytes).padStart(8)}  ${Text.quantity(rows, noun)}`
     ),
-    ...missing(standing, out)
+    ...missing(progress, out)
   ]
 }
 
 /** What is missing, of all runs. */
-const missing = ({ gaps, lost }: Follow.Standing, out: string): ReadonlyArray<string> => {
+const missing = ({ gaps, lost }: Follow.Progress, out: string): ReadonlyArray<string> => {
   const facts = [
     ...gaps === 0 ? [] : [Text.quantity(gaps, "gaps")],
     ...lost === 0 ? [] : [`${Text.quantity(lost, "lines")} lost`]

@@ -159,3 +159,28 @@ export const hashOf = async (
   }
   return { hash, bytes: read }
 }
+
+/** Removes a file or a folder, if it is there. */
+export const remove = (path: string): Effect.Effect<void, ExportError> =>
+  attempt(path, () => fs.rm(path, { recursive: true, force: true }))
+
+/** Moves a file to a name that is free, and stays free meanwhile; otherwise fails with `EEXIST`. */
+export const moveToFree = async (from: string, to: string): Promise<void> => {
+  try {
+    await fs.link(from, to)
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === "EEXIST") {
+      // A run that crashed may have made the link.
+      const [source, target] = await Promise.all([fs.lstat(from), fs.lstat(to)])
+      if (source.ino !== target.ino || source.dev !== target.dev) throw error
+    } else if (withoutLinks.has(code ?? "")) {
+      if (await fs.lstat(to).then(() => true, () => false)) throw Object.assign(new Error(to), { code: "EEXIST" })
+      return await fs.rename(from, to)
+    } else throw error
+  }
+  await fs.unlink(from)
+}
+
+/** The codes of file systems that have no links. */
+const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"])

@@ -1,7 +1,6 @@
 /** One process at a time: a lock that the system takes back however its process ends. */
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import * as fs from "node:fs/promises"
 import * as disk from "./Disk.ts"
 import { AlreadyRunning, type ExportError, OutputRefused } from "./ExportErrors.ts"
@@ -50,16 +49,5 @@ export const take = (path: string, what: string): Effect.Effect<boolean, ExportE
     return after !== undefined && after.ino === before?.ino && after.dev === before.dev &&
       after.birthtimeNs === before.birthtimeNs
   })
-
-/** The same of a file that is for this lock alone: it is made, and taken anew where another run has just removed it. */
-export const hold = (path: string, what: string): Effect.Effect<void, ExportError, Scope.Scope> => {
-  const attempt = Effect.gen(function*() {
-    const own = yield* Scope.fork(yield* Effect.scope)
-    if (yield* Effect.provideService(take(path, what), Scope.Scope, own)) return
-    yield* Scope.close(own, Exit.void)
-    return yield* new OutputRefused({ path: what, reason: `${path} comes and goes` })
-  })
-  return Effect.retry(attempt, { times: 9, while: ({ _tag }) => _tag === "OutputRefused" })
-}
 
 const sqliteBusy = 5

@@ -1,14 +1,18 @@
-/** JSON that notices when it was edited: what a program relies on between two runs is not for people to correct. */
+/** JSON files that a later run relies on: an edit is noticed by the digest that is their last member. */
+import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
 import { createHash } from "node:crypto"
+import * as disk from "./Disk.ts"
+import { CheckpointUnusable, type ExportError } from "./ExportErrors.ts"
 
 /** The JSON of an object, with a digest of it as its last member. */
 export const stringify = (value: object): string => {
-  // In the order in which it is read: names that are numbers come first.
+  // Parsing puts members in the order in which they are read later: names that are numbers come first.
   const read = JSON.parse(JSON.stringify(value)) as object
-  return `${JSON.stringify({ ...read, sha256: sealOf(JSON.stringify(read)) }, undefined, 2)}\n`
+  return `${JSON.stringify({ ...read, sha256: digestOf(JSON.stringify(read)) }, undefined, 2)}\n`
 }
 
-/** The object, or nothing when the text is not as it was written. */
+/** The object, or `undefined` when the text was edited. */
 export const parse = (text: string): unknown => {
   let parsed: unknown
   try {
@@ -18,7 +22,26 @@ export const parse = (text: string): unknown => {
   }
   if (typeof parsed !== "object" || parsed === null || !("sha256" in parsed)) return undefined
   const { sha256, ...value } = parsed
-  return sha256 === sealOf(JSON.stringify(value)) ? value : undefined
+  return sha256 === digestOf(JSON.stringify(value)) ? value : undefined
 }
 
-const sealOf = (body: string): string => createHash("sha256").update(body).digest("hex")
+const digestOf = (body: string): string => createHash("sha256").update(body).digest("hex")
+
+/** Replaces the file atomically; it is on the disk when this succeeds. */
+export const write = (path: string, value: object): Effect.Effect<void, ExportError> =>
+  disk.replace(path, stringify(value))
+
+/** Reads a file: `undefined` if there is none, a failure if it was edited or does not decode. */
+export const read = <A>(
+  path: string,
+  decode: (value: unknown) => Option.Option<A>
+): Effect.Effect<A | undefined, ExportError> =>
+  Effect.flatMap(disk.read(path), (text): Effect.Effect<A | undefined, CheckpointUnusable> => {
+    if (text === undefined) return Effect.undefined
+    const decoded = decode(parse(text))
+    return decoded._tag === "Some" ? Effect.succeed(decoded.value) : Effect.fail(edited(path))
+  })
+
+/** The failure of a file that was edited. */
+export const edited = (path: string): CheckpointUnusable =>
+  new CheckpointUnusable({ path, reason: "it was changed, or is of another version" })

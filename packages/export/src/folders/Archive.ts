@@ -1,10 +1,8 @@
 /**
- * What a stream is written into, and how far it is: one file that grows, or one after the other. Of a file that is replaced
- * by the next, nothing is seen until it is complete.
+ * The files of a stream: one that grows, or one after the other. A file that the next one replaces appears when it is complete.
  *
- * In the folder `<out>.postwire`, besides its mark and its lock: `file-<n>/`, what the sink keeps of the file under way, with
- * where the stream stands in its checkpoint; `stream.json`, the same while there is no such file; `files.jsonl`, what was
- * completed; `gaps.jsonl`, what is missing.
+ * In the folder `<out>.postwire`: `file-<n>/`, the open file, with the stream's progress in its checkpoint; `stream.json`, the
+ * progress while no file is open; `files.jsonl`, the completed files; `gaps.jsonl`, the missing items.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -17,34 +15,34 @@ import { CheckpointUnusable, type ExportError, FileExists } from "../files/Expor
 import { linesOf } from "../files/Lines.ts"
 import * as sealed from "../files/Sealed.ts"
 import * as Checkpoint from "./Checkpoint.ts"
-import type { FileSink, Job, StreamSink, Writer } from "./Sink.ts"
-import * as workspace from "./Workspace.ts"
+import * as folders from "./Folder.ts"
+import type { FileSink, Job, Output, StreamSink, Writer } from "./Sink.ts"
 
-/** Where a stream stands. */
-export const Standing = Schema.Struct({
-  /** Everything of before is written, or told as a gap; by the service's clock. */
+/** The progress of a stream, at its last checkpoint. */
+export const Progress = Schema.Struct({
+  /** Everything before this time of the service's clock is written, or recorded as a gap. */
   until: Schema.optionalKey(Schema.String),
-  /** What is written of the time from then on: ids, each with its time (`id:time`, in base 36), with a blank between. */
+  /** The ids written since then, each with its time (`id:time`, in base 36), separated by blanks. */
   ids: Schema.String,
-  /** How many lines were written. */
+  /** The lines written. */
   items: Checkpoint.Count,
-  /** How many spans of time are missing, or a part of them. */
+  /** The gaps that were not filled, or only partly. */
   gaps: Checkpoint.Count,
-  /** How many lines came that could not be read, and how many items were left out for want of time. */
+  /** The unreadable lines and the items dropped because writing was too slow. */
   lost: Checkpoint.Count,
-  /** What it was charged, in whole millionths of a dollar; absent where the client does not count that. */
+  /** The cost in whole millionths of a dollar; absent where the client does not count it. */
   spent: Schema.optionalKey(Checkpoint.Count),
-  /** How many files are complete. */
+  /** The files completed. */
   files: Checkpoint.Count,
-  /** How often it was started. */
+  /** The runs started. */
   runs: Checkpoint.Count,
   startedAt: Schema.String
 })
 
-/** Where a stream stands. */
-export interface Standing extends Schema.Schema.Type<typeof Standing> {}
+/** The progress of a stream, at its last checkpoint. */
+export interface Progress extends Schema.Schema.Type<typeof Progress> {}
 
-/** A file that is complete. */
+/** A completed file. */
 export const Written = Schema.Struct({
   name: disk.Name,
   rows: Schema.Int,
@@ -54,14 +52,14 @@ export const Written = Schema.Struct({
   from: Schema.String
 })
 
-/** A file that is complete. */
+/** A completed file. */
 export interface Written extends Schema.Schema.Type<typeof Written> {}
 
 const State = Schema.Struct({
   version: Schema.Literal(1),
   fingerprint: Checkpoint.Fingerprint,
-  standing: Standing,
-  /** The file that was completed last: its name where it is made, and what was in its place before. */
+  standing: Progress,
+  /** The file completed last: its name in the folder, and the digest of the file that it replaced. */
   last: Schema.optionalKey(Schema.Struct({
     written: Written,
     file: disk.Name,
@@ -72,64 +70,60 @@ const State = Schema.Struct({
 type State = typeof State.Type
 
 const decodeState = Schema.decodeUnknownOption(State)
-const decodeStanding = Schema.decodeUnknownOption(Schema.fromJsonString(Standing))
+const decodeProgress = Schema.decodeUnknownOption(Schema.fromJsonString(Progress))
 
-/** Where a stream goes. */
+/** The output of a stream. */
 export interface Archive {
-  /** As the last checkpoint has it. */
-  readonly standing: Standing
-  /** The file under way: when its first line came, in milliseconds, and how long it is; `undefined` where there is none. */
+  /** The progress at the last checkpoint. */
+  readonly progress: Progress
+  /** The open file: when its first line came, in milliseconds, its bytes and rows; `undefined` if none is open. */
   readonly current: { readonly from: number; readonly size: number; readonly rows: number } | undefined
-  /**
-   * Writes rows, the first of which came at a time, and where the stream stands after them: both are there after a crash, or
-   * neither.
-   */
-  readonly commit: (rows: ReadonlyArray<object>, standing: Standing, from: number) => Effect.Effect<void, ExportError>
-  /** Completes the file under way, as far as there is one. */
+  /** Writes rows and the progress after them atomically. `from` is the time of the first row, in milliseconds. */
+  readonly commit: (rows: ReadonlyArray<object>, progress: Progress, from: number) => Effect.Effect<void, ExportError>
+  /** Completes the open file, if there is one. */
   readonly close: Effect.Effect<void, ExportError>
-  /** Adds what is missing to `gaps.jsonl`. */
+  /** Appends to `gaps.jsonl`. */
   readonly note: (gaps: ReadonlyArray<object>) => Effect.Effect<void, ExportError>
   /** The files that this run has completed. */
   readonly files: ReadonlyArray<Written>
-  /** Removes the folder, should there be nothing to go on with. */
+  /** Removes the folder if it has nothing to continue from. */
   readonly abandon: Effect.Effect<void, ExportError>
 }
 
-/** What an archive is opened for. */
+/** How to open an archive. */
 export interface Options {
   readonly job: Omit<Job, "start">
-  /** Whether one file comes after the other. */
+  /** Whether one file follows another. */
   readonly isRotated: boolean
-  /** Whether it begins anew. */
+  /** Whether to start over. */
   readonly isForced: boolean
-  /** Where a stream stands that begins. */
-  readonly start: Standing
+  /** The progress of a new stream. */
+  readonly start: Progress
 }
 
-const about = `${workspace.mark}
-It is named after the file that a stream is written into. stream.json and the folder file-N tell where the stream stands,
-so that the same command goes on there; files.jsonl has the SHA-256 of every file that is complete, and gaps.jsonl the times
-of which something is missing.
+const about =
+  `It is named after the file that a stream is written into. stream.json and the folder file-N have the progress, so that the same
+command continues there; files.jsonl has the SHA-256 of every completed file, and gaps.jsonl the times of missing items.
 
-Nothing else should be kept here. Without this folder the stream begins anew.
+Keep nothing else here. Without this folder the stream starts over.
 `
 
-/** What cannot be gone on with: there is nothing to keep. */
+/** An archive in a sink that keeps nothing to continue from. */
 export const ofStream = Effect.fnUntraced(function*(
   sink: StreamSink,
   { job, start }: Options
 ): Effect.fn.Return<Archive, ExportError, Scope.Scope> {
   const writer = yield* sink.open({ ...job, start: Checkpoint.start(start.startedAt) })
-  let standing = start
+  let progress = start
   return {
-    get standing() {
-      return standing
+    get progress() {
+      return progress
     },
     current: undefined,
     commit: (rows, next) =>
       Effect.gen(function*() {
         if (rows.length > 0) yield* writer.commit(pageOf(rows), writer.progress)
-        standing = next
+        progress = next
       }),
     close: Effect.void,
     note: () => Effect.void,
@@ -138,163 +132,219 @@ export const ofStream = Effect.fnUntraced(function*(
   }
 })
 
-/** Goes on with the archive that has this name, or begins it. */
+/** Continues the archive of an output file, or creates it. */
 export const open = Effect.fnUntraced(function*(
   sink: FileSink,
   options: Options
 ): Effect.fn.Return<Archive, ExportError, Scope.Scope> {
   const { isForced, isRotated, job } = options
   const out = sink.path
-  const exists = new FileExists({ path: out })
-  const root = yield* workspace.hold(out, {
-    about,
-    before: Effect.gen(function*() {
-      if (!isRotated && !isForced && (yield* disk.exists(out))) return yield* exists
-    })
+  const refuseOthers = Effect.gen(function*() {
+    if (!isRotated && !isForced && (yield* disk.exists(out))) return yield* new FileExists({ path: out })
   })
-  const place = join(root, "stream.json")
-  const folderOf = (number: number): string => join(root, `file-${number}`)
-  const scope = yield* Effect.scope
-  const files: Array<Written> = []
-
-  if (isForced) yield* clear(root)
+  const root = yield* folders.hold(out, { about, before: refuseOthers })
+  if (isForced) yield* folders.empty(root)
   else if ((yield* disk.exists(join(root, "manifest.json"))) || (yield* disk.exists(join(root, "work")))) {
     return yield* new FileExists({ path: root })
   }
-  yield* Effect.forEach([gapsIn(root), filesIn(root)], mend, { discard: true })
-
-  let state = yield* read(place)
+  yield* Effect.forEach([gapsIn(root), filesIn(root)], repair, { discard: true })
+  const state = yield* sealed.read(join(root, stateFile), decodeState)
   if (state !== undefined) yield* Checkpoint.assertSame(out, state.fingerprint, job.fingerprint)
-  let standing = state?.standing ?? options.start
-  let current: Current | undefined
-  /** Whether what has the name of the file may be replaced. */
-  const mayReplace = isForced
-
-  const keep = (next: State) => Effect.tap(disk.replace(place, sealed.stringify(next)), Effect.sync(() => state = next))
-  const stateOf = (standing: Standing): State => ({ version: 1, fingerprint: job.fingerprint, standing })
-
-  /** Opens the file under way, or begins it. */
-  const grow = Effect.fnUntraced(function*(folder: string, from: string) {
-    const own = yield* Scope.fork(scope)
-    const start = { ...Checkpoint.start(from), cursor: JSON.stringify(standing) }
-    const writer = yield* Scope.provide(sink.open({ ...job, start }, folder), own).pipe(
-      Effect.tapError(() => Scope.close(own, Exit.void))
-    )
-    current = { writer, scope: own }
-    if (!isRotated && sink.growing !== undefined) yield* show(join(folder, sink.growing), out, mayReplace)
-  })
-
-  /** Moves a file that is complete to its place. Whatever ends it, the next run goes on with that. */
-  const publish = Effect.fnUntraced(function*({ file, written }: NonNullable<State["last"]>) {
-    const folder = folderOf(standing.files - 1)
-    const from = join(folder, file)
-    const to = join(dirname(out), written.name)
-    if (yield* disk.exists(from)) {
-      yield* disk.attempt(to, async () => {
-        await workspace.moveToFree(from, to)
-        await disk.syncFolder(to)
-      })
-    }
-    yield* append(filesIn(root), [written])
-    yield* remove(folder)
-  })
-
-  const last = state?.last
-  if (last !== undefined && isRotated && (yield* disk.exists(folderOf(standing.files - 1)))) {
-    if (!isNameOf(out, last.written)) return yield* unusable(place)
-    yield* publish(last)
-  }
-
-  const folder = folderOf(standing.files)
-  const checkpoint = yield* Checkpoint.read(join(folder, "checkpoint.json"))
-  if (checkpoint === undefined) yield* remove(folder)
-  else {
-    yield* Checkpoint.assertSame(out, checkpoint.fingerprint, job.fingerprint)
-    const found = decodeStanding(checkpoint.progress.cursor)
-    if (found._tag === "None") {
-      return yield* new CheckpointUnusable({ path: folder, reason: "it does not tell where the stream stands" })
-    }
-    standing = found.value
-    if (!isRotated && sink.growing !== undefined && (yield* isTakenAway(join(folder, sink.growing), out))) {
-      standing = { ...standing, files: standing.files + 1 }
-      yield* keep(stateOf(standing))
-      yield* remove(folder)
-    } else yield* grow(folder, checkpoint.progress.startedAt)
-  }
-  if (current === undefined && !isRotated && !isForced && (yield* disk.exists(out))) return yield* exists
-
-  /** Completes the file under way. A single one stays open: a later run goes on with it. */
-  const close = Effect.gen(function*() {
-    if (current === undefined) return
-    const { scope, writer } = current
-    const [output] = yield* writer.finish
-    if (output === undefined) return
-    const { bytes, sha256 } = yield* disk.digest(output.path)
-    if (output.sha256 !== undefined && output.sha256 !== sha256) {
-      return yield* new CheckpointUnusable({ path: output.path, reason: "it was changed while it was written" })
-    }
-    const from = writer.progress.startedAt
-    const name = isRotated ? yield* freeNameOf(out, from) : basename(out)
-    const written: Written = { name, rows: output.rows, bytes, sha256, from }
-    const next = { written, file: basename(output.path) }
-    if (isRotated) {
-      standing = { ...standing, files: standing.files + 1 }
-      yield* keep({ ...stateOf(standing), last: next })
-      yield* publish(next)
-    } else {
-      const before = state?.last?.written.sha256
-      yield* keep({ ...stateOf(standing), last: { ...next, ...before !== undefined && { before } } })
-      if (sink.growing === undefined) {
-        const known = [before, state?.last?.before, sha256]
-        yield* replace(output.path, out, (found) => mayReplace || known.includes(found))
-      }
-    }
-    files.push(written)
-    current = undefined
-    yield* Scope.close(scope, Exit.void)
-  })
-
-  return {
-    get standing() {
-      return standing
-    },
-    get current() {
-      if (current === undefined) return undefined
-      const { progress, size } = current.writer
-      return { from: Date.parse(progress.startedAt), rows: progress.items, size: size() }
-    },
-    commit: (rows, next, from) =>
-      Effect.gen(function*() {
-        if (current === undefined && rows.length > 0) {
-          const folder = folderOf(standing.files)
-          yield* disk.attempt(folder, () => fs.mkdir(folder, { recursive: true }).then(() => disk.syncFolder(folder)))
-          yield* grow(folder, new Date(from).toISOString())
-        }
-        const counted = { ...next, files: standing.files }
-        if (current === undefined) yield* keep({ ...stateOf(counted), ...state?.last && { last: state.last } })
-        else {
-          const { writer } = current
-          const { items, pages, ...progress } = writer.progress
-          yield* writer.commit(pageOf(rows), {
-            ...progress,
-            cursor: JSON.stringify(counted),
-            items: items + rows.length,
-            pages: pages + 1
-          })
-        }
-        standing = counted
-      }),
-    close,
-    note: (gaps) => gaps.length === 0 ? Effect.void : append(gapsIn(root), gaps),
-    files,
-    abandon: Effect.suspend(() => state === undefined && current === undefined ? workspace.abandon(out) : Effect.void)
-  }
+  const archive = new FileArchive(sink, options, root, yield* Effect.scope, state)
+  yield* archive.finishMove
+  yield* archive.reopen
+  if (archive.current === undefined) yield* refuseOthers
+  return archive
 })
 
-/** A file under way. */
-interface Current {
-  readonly writer: Writer
-  readonly scope: Scope.Closeable
+/** An archive in files, with its state in a folder that this process holds. */
+class FileArchive implements Archive {
+  readonly files: Array<Written> = []
+  readonly #sink: FileSink
+  readonly #options: Options
+  readonly #root: string
+  readonly #scope: Scope.Scope
+  #progress: Progress
+  #state: State | undefined
+  #open: { readonly writer: Writer; readonly scope: Scope.Closeable } | undefined
+
+  constructor(sink: FileSink, options: Options, root: string, scope: Scope.Scope, state: State | undefined) {
+    this.#sink = sink
+    this.#options = options
+    this.#root = root
+    this.#scope = scope
+    this.#state = state
+    this.#progress = state?.standing ?? options.start
+  }
+
+  get progress(): Progress {
+    return this.#progress
+  }
+
+  get current(): Archive["current"] {
+    if (this.#open === undefined) return undefined
+    const { progress, size } = this.#open.writer
+    return { from: Date.parse(progress.startedAt), rows: progress.items, size: size() }
+  }
+
+  /** Continues a move that a crash has interrupted. */
+  get finishMove(): Effect.Effect<void, ExportError> {
+    return Effect.gen({ self: this }, function*() {
+      const last = this.#state?.last
+      if (last === undefined || !this.#options.isRotated || !(yield* disk.exists(this.#folder(-1)))) return
+      if (!isNameOf(this.#sink.path, last.written)) return yield* sealed.edited(join(this.#root, stateFile))
+      yield* this.#publish(last)
+    })
+  }
+
+  /** Opens the file of the last run at its checkpoint. */
+  get reopen(): Effect.Effect<void, ExportError> {
+    return Effect.gen({ self: this }, function*() {
+      const folder = this.#folder()
+      const checkpoint = yield* Checkpoint.read(join(folder, "checkpoint.json"))
+      if (checkpoint === undefined) return yield* disk.remove(folder)
+      yield* Checkpoint.assertSame(this.#sink.path, checkpoint.fingerprint, this.#options.job.fingerprint)
+      const found = decodeProgress(checkpoint.progress.cursor)
+      if (found._tag === "None") {
+        return yield* new CheckpointUnusable({ path: folder, reason: "the progress of the stream is missing" })
+      }
+      this.#progress = found.value
+      const growing = this.#growingIn(folder)
+      if (growing === undefined || !(yield* isTaken(growing, this.#sink.path))) {
+        return yield* this.#grow(folder, checkpoint.progress.startedAt)
+      }
+      this.#progress = { ...this.#progress, files: this.#progress.files + 1 }
+      yield* this.#keep({})
+      yield* disk.remove(folder)
+    })
+  }
+
+  commit(rows: ReadonlyArray<object>, progress: Progress, from: number): Effect.Effect<void, ExportError> {
+    return Effect.gen({ self: this }, function*() {
+      if (this.#open === undefined && rows.length > 0) {
+        const folder = this.#folder()
+        yield* disk.attempt(folder, () => fs.mkdir(folder, { recursive: true }).then(() => disk.syncFolder(folder)))
+        yield* this.#grow(folder, new Date(from).toISOString())
+      }
+      const counted = { ...progress, files: this.#progress.files }
+      if (this.#open === undefined) {
+        yield* this.#keep({ standing: counted, ...this.#state?.last && { last: this.#state.last } })
+      } else {
+        const { writer } = this.#open
+        const { items, pages, ...others } = writer.progress
+        yield* writer.commit(pageOf(rows), {
+          ...others,
+          cursor: JSON.stringify(counted),
+          items: items + rows.length,
+          pages: pages + 1
+        })
+      }
+      this.#progress = counted
+    })
+  }
+
+  /** A single file can be continued by a later run; a rotated one is moved to its place. */
+  get close(): Effect.Effect<void, ExportError> {
+    return Effect.gen({ self: this }, function*() {
+      if (this.#open === undefined) return
+      const { scope, writer } = this.#open
+      const [output] = yield* writer.finish
+      if (output === undefined) return
+      const written = yield* this.#writtenOf(output, writer.progress.startedAt)
+      const last = { written, file: basename(output.path) }
+      yield* this.#options.isRotated ? this.#completeOne(last) : this.#completeAll(last, output.path)
+      this.files.push(written)
+      this.#open = undefined
+      yield* Scope.close(scope, Exit.void)
+    })
+  }
+
+  note(gaps: ReadonlyArray<object>): Effect.Effect<void, ExportError> {
+    return gaps.length === 0 ? Effect.void : append(gapsIn(this.#root), gaps)
+  }
+
+  get abandon(): Effect.Effect<void, ExportError> {
+    return Effect.suspend(() =>
+      this.#state === undefined && this.#open === undefined ? folders.abandon(this.#sink.path) : Effect.void
+    )
+  }
+
+  /** The folder of the open file, or of one completed before. */
+  #folder(before = 0): string {
+    return join(this.#root, `file-${this.#progress.files + before}`)
+  }
+
+  /** The path of a file that is visible while it grows. */
+  #growingIn(folder: string): string | undefined {
+    return this.#options.isRotated || this.#sink.growing === undefined ? undefined : join(folder, this.#sink.growing)
+  }
+
+  #keep(state: Partial<State>): Effect.Effect<void, ExportError> {
+    const { fingerprint } = this.#options.job
+    const next: State = { version: 1, fingerprint, standing: this.#progress, ...state }
+    return Effect.tap(
+      sealed.write(join(this.#root, stateFile), next),
+      Effect.sync(() => this.#state = next)
+    )
+  }
+
+  /** Opens a sink in a folder: at its checkpoint, or at the beginning. */
+  #grow(folder: string, from: string): Effect.Effect<void, ExportError> {
+    return Effect.gen({ self: this }, function*() {
+      const { isForced, job } = this.#options
+      const own = yield* Scope.fork(this.#scope)
+      const start = { ...Checkpoint.start(from), cursor: JSON.stringify(this.#progress) }
+      const writer = yield* Scope.provide(this.#sink.open({ ...job, start }, folder), own).pipe(
+        Effect.tapError(() => Scope.close(own, Exit.void))
+      )
+      this.#open = { writer, scope: own }
+      const growing = this.#growingIn(folder)
+      if (growing !== undefined) yield* show(growing, this.#sink.path, isForced)
+    })
+  }
+
+  #writtenOf(output: Output, from: string): Effect.Effect<Written, ExportError> {
+    return Effect.gen({ self: this }, function*() {
+      const { bytes, sha256 } = yield* disk.digest(output.path)
+      if (output.sha256 !== undefined && output.sha256 !== sha256) {
+        return yield* new CheckpointUnusable({ path: output.path, reason: "it was changed while it was written" })
+      }
+      const out = this.#sink.path
+      const name = this.#options.isRotated ? yield* freeNameOf(out, from) : basename(out)
+      return { name, rows: output.rows, bytes, sha256, from }
+    })
+  }
+
+  /** Completes one of several files. */
+  #completeOne(last: NonNullable<State["last"]>): Effect.Effect<void, ExportError> {
+    this.#progress = { ...this.#progress, files: this.#progress.files + 1 }
+    return Effect.andThen(this.#keep({ last }), this.#publish(last))
+  }
+
+  /** Completes the only file, which replaces one that an earlier run wrote. */
+  #completeAll(last: NonNullable<State["last"]>, path: string): Effect.Effect<void, ExportError> {
+    return Effect.gen({ self: this }, function*() {
+      const former = this.#state?.last
+      const before = former?.written.sha256
+      yield* this.#keep({ last: { ...last, ...before !== undefined && { before } } })
+      if (this.#sink.growing !== undefined) return
+      const known = [before, former?.before, last.written.sha256]
+      yield* replace(path, this.#sink.path, (found) => this.#options.isForced || known.includes(found))
+    })
+  }
+
+  /** Moves a completed file to its place. If it is interrupted, the next run continues it. */
+  #publish({ file, written }: NonNullable<State["last"]>): Effect.Effect<void, ExportError> {
+    const folder = this.#folder(-1)
+    const from = join(folder, file)
+    const to = join(dirname(this.#sink.path), written.name)
+    const move = disk.attempt(to, () => disk.moveToFree(from, to).then(() => disk.syncFolder(to)))
+    return Effect.gen({ self: this }, function*() {
+      if (yield* disk.exists(from)) yield* move
+      yield* append(filesIn(this.#root), [written])
+      yield* disk.remove(folder)
+    })
+  }
 }
 
 const pageOf = (items: ReadonlyArray<object>) => ({
@@ -305,31 +355,11 @@ const pageOf = (items: ReadonlyArray<object>) => ({
   rateLimit: undefined
 })
 
+const stateFile = "stream.json"
 const gapsIn = (root: string): string => join(root, "gaps.jsonl")
 const filesIn = (root: string): string => join(root, "files.jsonl")
 
-const read = Effect.fnUntraced(function*(path: string) {
-  const text = yield* disk.read(path)
-  if (text === undefined) return undefined
-  const decoded = decodeState(sealed.parse(text))
-  if (decoded._tag === "Some") return decoded.value
-  return yield* unusable(path)
-})
-
-const unusable = (path: string) => new CheckpointUnusable({ path, reason: "it was changed, or is of another version" })
-
-const remove = (path: string): Effect.Effect<void, ExportError> =>
-  disk.attempt(path, () => fs.rm(path, { recursive: true, force: true }))
-
-/** Forgets what there was. Files that are complete stay. */
-const clear = (root: string): Effect.Effect<void, ExportError> =>
-  disk.attempt(root, async () => {
-    for (const name of await fs.readdir(root)) {
-      if (name !== "about.txt" && name !== "lock") await fs.rm(join(root, name), { recursive: true })
-    }
-  })
-
-/** Adds lines to a file, which are on the disk then. */
+/** Appends lines to a file; they are on the disk when this succeeds. */
 const append = (path: string, lines: ReadonlyArray<object>): Effect.Effect<void, ExportError> =>
   disk.attempt(path, async () => {
     const file = await disk.open(path, "a")
@@ -341,8 +371,8 @@ const append = (path: string, lines: ReadonlyArray<object>): Effect.Effect<void,
     }
   })
 
-/** Cuts off what a crash has left of a last line. */
-const mend = (path: string): Effect.Effect<void, ExportError> =>
+/** Truncates a last line that a crash has left incomplete. */
+const repair = (path: string): Effect.Effect<void, ExportError> =>
   Effect.gen(function*() {
     if (!(yield* disk.exists(path))) return
     yield* disk.attempt(path, async () => {
@@ -353,7 +383,7 @@ const mend = (path: string): Effect.Effect<void, ExportError> =>
     })
   })
 
-/** Gives a file that grows the name under which people look for it. Where there are no links, it gets it at the end. */
+/** Links a growing file to its output name. Without links in the file system it appears at the end. */
 const show = (path: string, out: string, mayReplace: boolean): Effect.Effect<void, ExportError> =>
   disk.attempt(out, async () => {
     if (await isSame(path, out)) return
@@ -367,14 +397,14 @@ const isSame = async (one: string, other: string): Promise<boolean> => {
   return a !== undefined && a.ino === b?.ino && a.dev === b.dev
 }
 
-/** Whether somebody has moved a file elsewhere that grows here: it is theirs then, and the next lines are of a new one. */
-const isTakenAway = (path: string, out: string): Effect.Effect<boolean, ExportError> =>
+/** Checks whether a growing file was moved away from its output name: then it belongs to the user, and a new one begins. */
+const isTaken = (path: string, out: string): Effect.Effect<boolean, ExportError> =>
   disk.attempt(path, async () => {
     const [own, other] = await Promise.all([path, out].map((path) => fs.stat(path).catch(() => undefined)))
     return own !== undefined && other === undefined && own.nlink > 1
   })
 
-/** Puts a file where none is, or one that may be replaced. */
+/** Moves a file to a name that is free, or whose file may be replaced. */
 const replace = Effect.fnUntraced(function*(from: string, to: string, mayReplace: (sha256: string) => boolean) {
   if ((yield* disk.exists(to)) && !mayReplace((yield* disk.digest(to)).sha256)) {
     return yield* new FileExists({ path: to })
@@ -382,7 +412,7 @@ const replace = Effect.fnUntraced(function*(from: string, to: string, mayReplace
   yield* disk.attempt(to, () => fs.rename(from, to).then(() => disk.syncFolder(to)))
 })
 
-/** A name with the time of the first line, which no file has: `posts-20261122T210000Z.jsonl`. */
+/** A free name with the time of the first line: `posts-20261122T210000Z.jsonl`. */
 const freeNameOf = Effect.fnUntraced(function*(out: string, from: string) {
   const { base, ending } = partsOf(out, from)
   for (let number = 1;; number++) {
@@ -391,14 +421,14 @@ const freeNameOf = Effect.fnUntraced(function*(out: string, from: string) {
   }
 })
 
-/** Checks that a file has a name of this archive, with the time of its first line. */
+/** Checks that a name is one of this archive, with the time of the file's first line. */
 const isNameOf = (out: string, { from, name }: Written): boolean => {
   const { base, ending } = partsOf(out, from)
   return name.startsWith(base) && name.endsWith(ending) &&
     /^(?:-\d+)?$/.test(name.slice(base.length, name.length - ending.length))
 }
 
-/** The parts of the name of a file before and after its number. */
+/** The parts of a file's name before and after its number. */
 const partsOf = (out: string, from: string): { readonly base: string; readonly ending: string } => {
   const name = basename(out)
   const ending = /(\.(jsonl|ndjson|json|csv|tsv|parquet|sqlite3?|db))?(\.(gz|zst))?$/i.exec(name)?.[0] ?? ""

@@ -8,8 +8,7 @@ import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
 import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as disk from "../files/Disk.ts"
-import { CheckpointMismatch, CheckpointUnusable, type ExportError } from "../files/ExportErrors.ts"
+import { CheckpointMismatch, type ExportError } from "../files/ExportErrors.ts"
 import * as sealed from "../files/Sealed.ts"
 import type { Source } from "../sources/Source.ts"
 
@@ -78,21 +77,14 @@ export const start = (startedAt: string): Progress => ({
   startedAt
 })
 
-const decode = Schema.decodeUnknownResult(Checkpoint)
+const decode = Schema.decodeUnknownOption(Checkpoint)
 
-/** The checkpoint in a file, where there is one. */
-export const read = (path: string): Effect.Effect<Checkpoint | undefined, ExportError> =>
-  Effect.flatMap(disk.read(path), (text): Effect.Effect<Checkpoint | undefined, CheckpointUnusable> => {
-    if (text === undefined) return Effect.undefined
-    const decoded = decode(sealed.parse(text))
-    return decoded._tag === "Success"
-      ? Effect.succeed(decoded.success)
-      : Effect.fail(new CheckpointUnusable({ path, reason: "it was changed, or is of another version" }))
-  })
+/** The checkpoint in a file, or `undefined` if there is no file. */
+export const read = (path: string): Effect.Effect<Checkpoint | undefined, ExportError> => sealed.read(path, decode)
 
-/** Writes a checkpoint: when it is written, it is on the disk. */
+/** Writes a checkpoint; it is on the disk when this succeeds. */
 export const write = (path: string, checkpoint: Checkpoint): Effect.Effect<void, ExportError> =>
-  disk.replace(path, sealed.stringify(checkpoint))
+  sealed.write(path, checkpoint)
 
 /** Refuses the checkpoint of another export. */
 export const assertSame = (

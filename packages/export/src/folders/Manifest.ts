@@ -56,21 +56,14 @@ export const make = (
 
 /** Writes a manifest. */
 export const write = (path: string, manifest: Manifest): Effect.Effect<void, ExportError> =>
-  disk.replace(path, sealed.stringify(manifest))
+  sealed.write(path, manifest)
 
 // A static import of JSON cannot be read by a Node that is too old, which could not be told so.
 const softwareVersion = Effect.promise(() => import("../../package.json", { with: { type: "json" } })).pipe(
   Effect.map(({ default: { version } }) => version)
 )
 
-const decode = Schema.decodeUnknownResult(Manifest)
+const decode = Schema.decodeUnknownOption(Manifest)
 
-/** The manifest in a file, where there is one. */
-export const read = (path: string): Effect.Effect<Manifest | undefined, ExportError> =>
-  Effect.flatMap(disk.read(path), (text): Effect.Effect<Manifest | undefined, CheckpointUnusable> => {
-    if (text === undefined) return Effect.undefined
-    const decoded = decode(sealed.parse(text))
-    return decoded._tag === "Success"
-      ? Effect.succeed(decoded.success)
-      : Effect.fail(new CheckpointUnusable({ path, reason: "it was changed, or is of another version" }))
-  })
+/** The manifest in a file, or `undefined` if there is no file. */
+export const read = (path: string): Effect.Effect<Manifest | undefined, ExportError> => sealed.read(path, decode)
