@@ -1,6 +1,6 @@
 /**
- * The credentials of an account while a client runs: one renewal at a time for which calls wait, unless they need not, and none
- * that is given up with them.
+ * The credentials of an account while a client runs. One refresh runs at a time. Calls wait for it unless their token is still valid,
+ * and it continues when they are cancelled.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -26,56 +26,273 @@ import { admit } from "./internal/admission.ts"
 import * as TokenRefresh from "./internal/tokenRefresh.ts"
 import * as OAuth2 from "./OAuth2.ts"
 
-/** Where the service is and how it speaks: as in the settings of the client. */
+/** The service and its dialect, as in the settings of the client. */
 export interface Settings extends Omit<OAuth2.Settings, "retries" | "timeout"> {}
 
-/** Where an account is kept, and what stands for its user where the id is not known. */
+/** The record of an account. */
 export interface Source extends TokenRefresh.Keeping {
+  /** Identifies the user while the id is unknown. */
   readonly user: string
-  /** Has the secret of the app where the record has not. */
+  /** Supplies the app's secret if the record has none. */
   readonly app?: App
 }
 
 /**
- * Milliseconds before a renewal in vain is repeated: at first, and at most where it is the service that fails. What others have
- * renewed is looked for after the shortest.
+ * Milliseconds before a failed refresh is repeated: at first, and at most while the service fails. Tokens that another process may
+ * have refreshed are looked for after the shorter one.
  */
 const shortestPauseMillis = 1_000
 const longestPauseMillis = 30_000
 
-/** Milliseconds that a call waits for a renewal as long as its token may do. */
+/** Milliseconds that a call waits for a refresh while its token may still be valid. */
 const patienceMillis = 2_000
 
-/** Milliseconds that a client which is closed waits for the answer to a renewal, and for a store to take tokens. */
-const farewellMillis = 15_000
+/** Milliseconds that a closing client waits for the response to a refresh, and for a store to write tokens. */
+const closeMillis = 15_000
 
-/** Milliseconds that the service has for one answer: twice that is less than another process waits for the lock. */
+/** Milliseconds for one response. Twice that is less than another process waits for the lock. */
 const timeout = { connect: 5_000, total: 12_000 }
 
-/** The secrets of an account that no call carries as they are. */
+/** The secrets of an account that no call sends in this form. */
 export const secretsOf = (
   { app, oauth2 }: Partial<Pick<Account, "app" | "oauth2">> = {}
 ): ReadonlyArray<Redacted.Redacted> =>
   [oauth2?.accessToken, oauth2?.refreshToken, app?.clientSecret].filter(Predicate.isNotUndefined)
 
-/** What stands for the user and the app: for the user, the id, or what is the same as long. */
+/** Identifies the user and the app. A user without an id is identified by something that lives as long. */
 const holderOf = ({ app, oauth1 }: Account, user: string): string =>
   app === undefined ? TokenRefresh.plain(oauth1?.accessToken) : `${app.clientId} ${user}`
 
 const userIdOf = ({ oauth1, user }: Account): string | undefined =>
   user?.id ?? (oauth1 === undefined ? undefined : UserId.ofAccessToken(TokenRefresh.plain(oauth1.accessToken)))
 
-/** What a client uses now. */
+/** The values that calls use now. */
 interface Held {
   readonly account: Account
   readonly values: Credentials.Values
-  /** By the wall clock: before that, no call has to wait. */
+  /** Wall clock time until which calls need not wait. */
   until: number
-  /** Why they have not been renewed, of tokens that may still do. */
+  /** The error of the last refresh, while the tokens may still be valid. */
   readonly error: CredentialsError | undefined
 }
 
-/** Makes them: they are renewed until the scope is closed. */
+/** Limits requests for tokens: the pause doubles after failures, and while new tokens last no longer than the pause. */
+class Pace {
+  /** The time of the next request at the earliest, in monotonic milliseconds. */
+  next = -Infinity
+  /** The error of the last request, unless this or another process has refreshed since. */
+  failed: CredentialsError | undefined
+  hasRequested = false
+  pause = shortestPauseMillis
+
+  note(begun: number, ended: number, error: CredentialsError | undefined): void {
+    const persists = error === undefined ? begun - this.next < this.pause / 2 : this.failed !== undefined
+    if (this.hasRequested || error === undefined) this.failed = error
+    if (!this.hasRequested) return
+    this.hasRequested = false
+    this.pause = persists ? Math.min(2 * this.pause, longestPauseMillis) : shortestPauseMillis
+    this.next = ended + this.pause
+  }
+}
+
+/** Runs an effect in the background. */
+type Run = <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
+
+/** Credentials and their refreshes. */
+class Refreshing {
+  readonly #source: Source
+  readonly #tokens: TokenRefresh.TokenRefresh
+  readonly #pace: Pace
+  readonly #run: Run
+  #held: Held | undefined
+  /** The access token that the service refused. */
+  #refused: string | undefined
+  /** The reason why there are no tokens, valid until a monotonic time. */
+  #fault: { readonly error: CredentialsError; readonly until: number } | undefined
+  #refreshing: Fiber.Fiber<Credentials.Values, CredentialsError> | undefined
+  #rewriting: Fiber.Fiber<void> | undefined
+  #isClosed = false
+
+  constructor(source: Source, tokens: TokenRefresh.TokenRefresh, pace: Pace, run: Run) {
+    this.#source = source
+    this.#tokens = tokens
+    this.#pace = pace
+    this.#run = run
+  }
+
+  /** The values, if no call has to wait for them. */
+  ready(now: number): Credentials.Values | undefined {
+    return this.#held !== undefined && now < this.#held.until ? this.#held.values : undefined
+  }
+
+  /** The values, refreshed if necessary. */
+  get current(): Effect.Effect<Credentials.Values, CredentialsError> {
+    return Effect.withFiber((fiber) => {
+      const clock = fiber.getRef(Clock.Clock)
+      const now = clock.currentTimeMillisUnsafe()
+      const values = this.ready(now)
+      if (values !== undefined) return Effect.succeed(values)
+      if (this.#isClosed) return Effect.fail(closed())
+      const [fault, held] = [this.#fault, this.#held]
+      if (fault !== undefined && Monotonic.millisUnsafe(clock) < fault.until) return Effect.fail(fault.error)
+      const refreshed = outcomeOf(this.#refreshing ?? this.#begin())
+      if (held !== undefined && this.#lifeOf(held.account, now) <= 0) return refreshed
+      return Effect.timeoutOrElse(refreshed, {
+        duration: patienceMillis,
+        orElse: () => {
+          const account = this.#tokens.last
+          const life = account === undefined ? 0 : this.#lifeOf(account, now) - patienceMillis
+          // Other calls need not wait either; the refresh replaces these values.
+          return account === undefined || life <= 0 ? refreshed : Effect.succeed(this.#hold(account, now + life))
+        }
+      })
+    })
+  }
+
+  /** The values before the first call too, which may be passed a token in the wrong place. */
+  get known(): Effect.Effect<Credentials.Values> {
+    return Effect.suspend(() =>
+      this.#held === undefined
+        ? Effect.map(Effect.orElseSucceed(this.#source.read, Option.none), (account) =>
+          Option.match(account, {
+            onNone: (): Credentials.Values => ({}),
+            onSome: (found) => this.#valuesOf(found)
+          }))
+        : Effect.succeed(this.#held.values)
+    )
+  }
+
+  /** Refreshes values that the service refused. */
+  renew(values: Credentials.Values): Effect.Effect<Credentials.Values, CredentialsError> {
+    return Effect.withFiber((fiber) => {
+      const token = TokenRefresh.plain(values.bearerToken)
+      const held = this.#held
+      if (held !== undefined && token !== this.#refused && token === TokenRefresh.plain(held.values.bearerToken)) {
+        // The service has just issued this token: another one would be refused too.
+        if (held.error === undefined && Monotonic.millisUnsafe(fiber.getRef(Clock.Clock)) < this.#pace.next) {
+          return Effect.succeed(values)
+        }
+        this.#refused = token
+        held.until = -Infinity
+      }
+      return this.current
+    })
+  }
+
+  /** Ends a refresh that has not been sent, and waits for one that has. */
+  get close(): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function*() {
+      this.#isClosed = true
+      if (this.#rewriting !== undefined) yield* Fiber.interrupt(this.#rewriting)
+      const refreshing = this.#refreshing
+      if (refreshing !== undefined) {
+        if (this.#tokens.isSent) yield* Effect.timeoutOption(Fiber.await(refreshing), closeMillis)
+        yield* Fiber.interrupt(refreshing)
+      }
+      yield* Effect.ignore(Effect.timeoutOption(this.#tokens.flush, closeMillis))
+    })
+  }
+
+  #begin(): Fiber.Fiber<Credentials.Values, CredentialsError> {
+    const fiber = this.#run(this.#refresh)
+    this.#refreshing = fiber
+    fiber.addObserver(() => {
+      this.#refreshing = undefined
+      if (this.#tokens.isUnsaved && !this.#isClosed) this.#rewriting ??= this.#run(this.#rewrite)
+    })
+    return fiber
+  }
+
+  /** Writes tokens that no store has accepted as soon as one does, even without calls. */
+  get #rewrite(): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function*() {
+      for (
+        let wait = shortestPauseMillis;
+        this.#tokens.isUnsaved;
+        wait = Math.min(2 * wait, longestPauseMillis)
+      ) {
+        yield* Effect.sleep(wait)
+        yield* Fiber.await(this.#refreshing ?? this.#begin())
+      }
+      this.#rewriting = undefined
+    })
+  }
+
+  get #refresh(): Effect.Effect<Credentials.Values, CredentialsError> {
+    return Effect.gen({ self: this }, function*() {
+      const begun = yield* Monotonic.millis
+      const { failed, next } = this.#pace
+      const outcome = yield* Effect.result(
+        failed !== undefined && isOfService(failed) && begun < next
+          ? Effect.filterOrFail(this.#tokens.find(this.#refused), Predicate.isNotUndefined, () => failed)
+          : this.#tokens.settle(this.#refused)
+      )
+      const ended = yield* Monotonic.millis
+      this.#pace.note(begun, ended, Result.isFailure(outcome) ? outcome.failure : undefined)
+      const now = yield* Clock.currentTimeMillis
+      this.#fault = undefined
+      if (Result.isFailure(outcome)) return yield* this.#without(outcome.failure, ended, now)
+      const { account, until } = outcome.success
+      // Tokens that are due for a refresh on arrival are still used for a while.
+      return this.#hold(account, Math.max(until, now + Math.max(0, this.#pace.next - ended)))
+    })
+  }
+
+  /** The values that can still be used after a refresh has failed. */
+  #without(
+    error: CredentialsError,
+    ended: number,
+    now: number
+  ): Effect.Effect<Credentials.Values, CredentialsError> {
+    const wait = isOfService(error) ? Math.max(this.#pace.next - ended, shortestPauseMillis) : shortestPauseMillis
+    const account = this.#tokens.last
+    const life = account === undefined || error._tag === "LoginRequired" ? 0 : this.#lifeOf(account, now)
+    if (account !== undefined && life > 0) return Effect.succeed(this.#hold(account, now + Math.min(wait, life), error))
+    if (account?.oauth1 !== undefined) return Effect.succeed(this.#holdSigning(account, now + wait, error))
+    this.#fault = { error, until: ended + shortestPauseMillis }
+    if (this.#held !== undefined) this.#held.until = -Infinity
+    return Effect.fail(error)
+  }
+
+  /** Milliseconds for which an access token may still be valid. */
+  #lifeOf({ oauth2 }: Account, now: number): number {
+    return oauth2 === undefined || TokenRefresh.plain(oauth2.accessToken) === this.#refused ? 0 : oauth2.expiresAt - now
+  }
+
+  #hold(account: Account, until: number, error?: CredentialsError): Credentials.Values {
+    const values = this.#valuesOf(account)
+    this.#held = { account, values, until, error }
+    return values
+  }
+
+  /** Holds an account without its bearer token, which can still sign. */
+  #holdSigning(account: Account, until: number, lost: CredentialsError): Credentials.Values {
+    const values = { ...account.oauth1, grant: { ...this.#grantOf(account), lost } }
+    this.#held = { account, values, until, error: lost }
+    return values
+  }
+
+  #valuesOf(account: Account): Credentials.Values {
+    return { bearerToken: account.oauth2?.accessToken, ...account.oauth1, grant: this.#grantOf(account) }
+  }
+
+  #grantOf(account: Account): Credentials.Grant {
+    const userId = userIdOf(account)
+    const holder = holderOf(account, userId ?? this.#source.user)
+    const before = this.#held?.values.grant?.holder
+    const scopes = account.oauth2?.scopes ?? []
+    return {
+      account: this.#source.name,
+      holder: before !== undefined && Redacted.value(before) === holder ? before : Redacted.make(holder),
+      userId,
+      scopes: scopes.length === 0 ? undefined : scopes,
+      // A response may still quote the tokens before.
+      secrets: [account, this.#held?.account, this.#source].flatMap(secretsOf)
+    }
+  }
+}
+
+/** Makes credentials that are refreshed until the scope is closed. */
 export const make = Effect.fnUntraced(function*(
   settings: Settings,
   source: Source
@@ -83,200 +300,42 @@ export const make = Effect.fnUntraced(function*(
   const { baseUrl } = yield* Client.check(settings)
   const http = yield* HttpClient
   const sign = OAuth1.authorize(yield* OAuth1.HmacSha1)
-  // A renewal belongs to no call, and to nothing that was under way when the Layer was built.
-  const run = Effect.runForkWith(Context.omit(ParentSpan)(yield* Effect.context<never>()))
-
-  let held: Held | undefined
-  /** The access token that the service refused. */
-  let refused: string | undefined
-  /** Why there are no tokens, and until when, in monotonic time, nobody looks again. */
-  let fault: { readonly error: CredentialsError; readonly until: number } | undefined
-  let underWay: Fiber.Fiber<Credentials.Values, CredentialsError> | undefined
-  let rewriting: Fiber.Fiber<void> | undefined
-  let isClosed = false
-  /** When the service may be asked again for what it does, in monotonic time, and how long that is after the last time. */
-  let nextAsk = -Infinity
-  let pause = shortestPauseMillis
-  let hasAsked = false
-  /** Why it was asked in vain, unless it or somebody else has renewed since. */
-  let failed: CredentialsError | undefined
-
-  const renewal = TokenRefresh.make({
+  const pace = new Pace()
+  const tokens = new TokenRefresh.TokenRefresh({
     keeping: source,
     baseUrl,
     app: source.app,
     refresh: (request) =>
       Effect.suspend(() => {
-        hasAsked = true
+        pace.hasRequested = true
         return OAuth2.refresh({ ...settings, ...request, timeout, retries: 0 })
       }).pipe(
         Effect.provideService(HttpClient, http),
-        // They were checked.
+        // The settings were checked above.
         Effect.catchTag("InvalidSettings", Effect.die)
       )
   })
-
-  const grantOf = (account: Account): Credentials.Grant => {
-    const userId = userIdOf(account)
-    const holder = holderOf(account, userId ?? source.user)
-    const before = held?.values.grant?.holder
-    const scopes = account.oauth2?.scopes ?? []
-    return {
-      account: source.name,
-      holder: before !== undefined && Redacted.value(before) === holder ? before : Redacted.make(holder),
-      userId,
-      scopes: scopes.length === 0 ? undefined : scopes,
-      // An answer may still tell of the tokens before.
-      secrets: [account, held?.account, source].flatMap(secretsOf)
-    }
+  // A refresh belongs neither to a call nor to the span in which the Layer was built.
+  const run = Effect.runForkWith(Context.omit(ParentSpan)(yield* Effect.context<never>()))
+  const state = new Refreshing(source, tokens, pace, run)
+  yield* Effect.addFinalizer(() => state.close)
+  return {
+    admit,
+    current: state.current,
+    known: state.known,
+    ready: (now) => state.ready(now),
+    renew: (values) => state.renew(values),
+    sign
   }
-
-  const valuesOf = (account: Account): Credentials.Values => ({
-    bearerToken: account.oauth2?.accessToken,
-    ...account.oauth1,
-    grant: grantOf(account)
-  })
-
-  const hold = (account: Account, until: number, error?: CredentialsError): Credentials.Values => {
-    const values = valuesOf(account)
-    held = { account, values, until, error }
-    return values
-  }
-
-  /** Without its bearer token, an account can still sign. */
-  const holdRest = (account: Account, until: number, lost: CredentialsError): Credentials.Values => {
-    const values = { ...account.oauth1, grant: { ...grantOf(account), lost } }
-    held = { account, values, until, error: lost }
-    return values
-  }
-
-  /** Asked in vain, or for tokens that last no longer than the pause, the service is asked ever more seldom. */
-  const pace = (begun: number, ended: number, error: CredentialsError | undefined): void => {
-    const goesOn = error === undefined ? begun - nextAsk < pause / 2 : failed !== undefined
-    if (hasAsked || error === undefined) failed = error
-    if (!hasAsked) return
-    hasAsked = false
-    pause = goesOn ? Math.min(2 * pause, longestPauseMillis) : shortestPauseMillis
-    nextAsk = ended + pause
-  }
-
-  const settled = Effect.gen(function*() {
-    const begun = yield* Monotonic.millis
-    const before = failed
-    const settling = before !== undefined && isOfService(before) && begun < nextAsk
-      ? Effect.filterOrFail(renewal.find(refused), Predicate.isNotUndefined, () => before)
-      : renewal.settle(refused)
-    const outcome = yield* Effect.result(settling)
-    const ended = yield* Monotonic.millis
-    pace(begun, ended, Result.isFailure(outcome) ? outcome.failure : undefined)
-    const now = yield* Clock.currentTimeMillis
-    fault = undefined
-    if (Result.isSuccess(outcome)) {
-      const { account, until } = outcome.success
-      // What is due as soon as it came is used all the same, for a while.
-      return hold(account, Math.max(until, now + Math.max(0, nextAsk - ended)))
-    }
-    const error = outcome.failure
-    const wait = isOfService(error) ? Math.max(nextAsk - ended, shortestPauseMillis) : shortestPauseMillis
-    const account = renewal.last()
-    const goodFor = account === undefined || error._tag === "LoginRequired" ? 0 : leftOf(account, now)
-    if (account !== undefined && goodFor > 0) return hold(account, now + Math.min(wait, goodFor), error)
-    if (account?.oauth1 !== undefined) return holdRest(account, now + wait, error)
-    fault = { error, until: ended + shortestPauseMillis }
-    if (held !== undefined) held.until = -Infinity
-    return yield* error
-  })
-
-  /** Milliseconds for which an access token may still do. */
-  const leftOf = ({ oauth2 }: Account, now: number): number =>
-    oauth2 === undefined || TokenRefresh.plain(oauth2.accessToken) === refused ? 0 : oauth2.expiresAt - now
-
-  const begin = () => {
-    const fiber = run(settled)
-    underWay = fiber
-    fiber.addObserver(() => {
-      underWay = undefined
-      if (renewal.isUnsaved() && !isClosed) rewriting ??= run(rewrite)
-    })
-    return fiber
-  }
-
-  /** Tokens that no store has are written as soon as one takes them, whether there are calls or not. */
-  const rewrite = Effect.gen(function*() {
-    for (let wait = shortestPauseMillis; renewal.isUnsaved(); wait = Math.min(2 * wait, longestPauseMillis)) {
-      yield* Effect.sleep(wait)
-      yield* Fiber.await(underWay ?? begin())
-    }
-    rewriting = undefined
-  })
-
-  const outcomeOf = (fiber: Fiber.Fiber<Credentials.Values, CredentialsError>) =>
-    Effect.flatMap(
-      Fiber.await(fiber),
-      (exit) => Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? Effect.fail(closed()) : exit
-    )
-
-  const ready = (now: number) => held !== undefined && now < held.until ? held.values : undefined
-
-  const current = Effect.withFiber<Credentials.Values, CredentialsError>((fiber) => {
-    const clock = fiber.getRef(Clock.Clock)
-    const now = clock.currentTimeMillisUnsafe()
-    const values = ready(now)
-    if (values !== undefined) return Effect.succeed(values)
-    if (isClosed) return Effect.fail(closed())
-    if (fault !== undefined && Monotonic.millisUnsafe(clock) < fault.until) return Effect.fail(fault.error)
-    const renewed = outcomeOf(underWay ?? begin())
-    if (held !== undefined && leftOf(held.account, now) <= 0) return renewed
-    return Effect.timeoutOrElse(renewed, {
-      duration: patienceMillis,
-      orElse: () => {
-        const account = renewal.last()
-        const goodFor = account === undefined ? 0 : leftOf(account, now) - patienceMillis
-        // Nor need others wait: what comes of the renewal takes its place.
-        return account === undefined || goodFor <= 0 ? renewed : Effect.succeed(hold(account, now + goodFor))
-      }
-    })
-  })
-
-  // Before the first call as well, to which a token may be passed in the wrong place.
-  const known = Effect.suspend(() =>
-    held === undefined
-      ? Effect.map(Effect.orElseSucceed(source.read, Option.none), (account) =>
-        Option.match(account, { onNone: (): Credentials.Values => ({}), onSome: valuesOf }))
-      : Effect.succeed(held.values)
-  )
-
-  const renew = (values: Credentials.Values) =>
-    Effect.withFiber<Credentials.Values, CredentialsError>((fiber) => {
-      const token = TokenRefresh.plain(values.bearerToken)
-      if (held !== undefined && token !== refused && token === TokenRefresh.plain(held.values.bearerToken)) {
-        // Those that have just been had are no better than the ones before.
-        if (held.error === undefined && Monotonic.millisUnsafe(fiber.getRef(Clock.Clock)) < nextAsk) {
-          return Effect.succeed(values)
-        }
-        refused = token
-        held.until = -Infinity
-      }
-      return current
-    })
-
-  yield* Effect.addFinalizer(() =>
-    Effect.gen(function*() {
-      isClosed = true
-      if (rewriting !== undefined) yield* Fiber.interrupt(rewriting)
-      const renewing = underWay
-      if (renewing !== undefined) {
-        if (renewal.isOut()) yield* Effect.timeoutOption(Fiber.await(renewing), farewellMillis)
-        yield* Fiber.interrupt(renewing)
-      }
-      yield* Effect.ignore(Effect.timeoutOption(renewal.flush, farewellMillis))
-    })
-  )
-
-  return { admit, current, known, ready, renew, sign }
 })
 
-/** Whether it is the service that fails: another attempt asks it again. */
+const outcomeOf = (fiber: Fiber.Fiber<Credentials.Values, CredentialsError>) =>
+  Effect.flatMap(
+    Fiber.await(fiber),
+    (exit) => Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? Effect.fail(closed()) : exit
+  )
+
+/** Checks for a failure of the service, which another attempt would ask again. */
 const isOfService = ({ _tag }: CredentialsError): boolean => _tag !== "LoginRequired" && _tag !== "TokenStoreFailure"
 
 const closed = () =>

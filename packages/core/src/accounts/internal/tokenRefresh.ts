@@ -1,8 +1,8 @@
 /**
- * Renews the tokens of an account: reads what is kept of it, and where that is of no use any more, asks the service for others; one
- * client of all that share a store at a time.
+ * Refreshes the tokens of an account: reads its record, and requests new tokens when they are due. Of all clients that share a store,
+ * one does so at a time.
  *
- * A refresh token is used once. So what it brought is durable before anything uses it, and is not given up when it cannot be kept.
+ * A refresh token can be used once. So new tokens are durable before they are used, and are kept in memory while no store accepts them.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -22,184 +22,213 @@ import {
 import type { Account, App, OAuth2Tokens } from "../Account.ts"
 import * as OAuth2 from "../OAuth2.ts"
 
-/** Where the record of an account is kept. */
+/** The storage of an account's record. */
 export interface Keeping {
-  /** The name of the account; empty where it is in no store. */
+  /** The name of the account; empty if it is in no store. */
   readonly name: string
   readonly read: Effect.Effect<Option.Option<Account>, TokenStoreFailure>
   /** When it ends, the record is durable. */
   readonly write: (account: Account) => Effect.Effect<void, TokenStoreFailure>
-  /** Fails where the record could not be written: before a refresh token is spent. */
+  /** Fails if the record cannot be written. Runs before a refresh token is spent. */
   readonly probe: (account: Account) => Effect.Effect<void, TokenStoreFailure>
   readonly lock: Effect.Effect<void, TokenStoreFailure, Scope.Scope>
 }
 
-/** What a request for other tokens can fail with, once settings are checked. */
+/** The errors of a token request with checked settings. */
 export type RequestError = Exclude<OAuth2.RequestError, { readonly _tag: "InvalidSettings" }>
 
-/** What renewals need. */
+/** The environment of token refreshes. */
 export interface Environment {
   readonly keeping: Keeping
-  /** The service that the client speaks to. */
+  /** The service of the client. */
   readonly baseUrl: string
-  /** Has the secret of the app where the record has not. */
+  /** Supplies the app's secret if the record has none. */
   readonly app: App | undefined
-  /** Asks the service, once. */
+  /** Sends one request. */
   readonly refresh: (
     request: Pick<OAuth2.Refresh, "app" | "refreshToken" | "scopes">
   ) => Effect.Effect<OAuth2Tokens, RequestError>
 }
 
-/** An account whose tokens can be used, and until when (by the wall clock) without another look. */
+/** An account with valid tokens, and the wall clock time until which the record need not be read again. */
 export interface Usable {
   readonly account: Account
   readonly until: number
 }
 
-/** The renewals of one client. They are for one fiber at a time. */
-export interface Renewal {
-  /** What is kept, or other tokens if it is due, or if its access token is the one that the service refused. */
-  readonly settle: (refused: string | undefined) => Effect.Effect<Usable, CredentialsError>
-  /** What is kept, unless it is due or refused. The service is not asked. */
-  readonly find: (refused: string | undefined) => Effect.Effect<Usable | undefined, CredentialsError>
-  /** Writes the tokens that could not be written. */
-  readonly flush: Effect.Effect<void, CredentialsError>
-  /** Whether there are such. */
-  readonly isUnsaved: () => boolean
-  /** Whether a refresh token is being spent, or what it brought is being written. */
-  readonly isOut: () => boolean
-  /** The record as it was read or written last. */
-  readonly last: () => Account | undefined
+/** The record of an account; `usable` unless it is due or refused. */
+interface Found {
+  readonly account: Account
+  readonly refreshToken: string
+  readonly usable: Usable | undefined
 }
 
-/** Tokens are renewed so long before they expire, in milliseconds, or at half of their life if that is later. */
+/** Milliseconds before their expiry at which tokens are refreshed, unless half of their life is later. */
 const marginMillis = 60_000
 
-/** Pauses in milliseconds between attempts to write tokens. */
+/** Pauses between attempts to write tokens, in milliseconds. */
 const rewritePauses = [100, 400]
 
-/** A secret as text; empty where there is none. */
+/** A secret as text; empty without one. */
 export const plain = (secret: Redacted.Redacted | undefined): string =>
   secret === undefined ? "" : Redacted.value(secret)
 
-/** Where there is nothing to renew with, tokens are used until the service refuses them. */
+/** Tokens without a refresh token are used until the service refuses them. */
 const dueAt = ({ expiresAt, refreshToken, renewedAt }: OAuth2Tokens): number =>
   refreshToken === undefined ? Infinity : expiresAt - Math.min(marginMillis, Math.max(0, expiresAt - renewedAt) / 2)
 
-/** Makes them. */
-export const make = ({ app: given, baseUrl, keeping, refresh }: Environment): Renewal => {
-  const { lock, name, probe, read, write } = keeping
-  let last: Account | undefined
-  let isOut = false
-  /**
-   * Tokens that the service gave and no store has, and the refresh token that was spent on them. They give way to another login,
-   * and where the account was removed.
-   */
-  let unsaved: { readonly account: Account; readonly spent: string } | undefined
-  /** The refresh token that may have been spent: the answer was lost. */
-  let doubtful: string | undefined
-  /** The refresh token that is of no use, and why. */
-  let useless: { readonly refreshToken: string; readonly error: LoginRequired } | undefined
+/**
+ * Tokens that no store has accepted yet, and the refresh token that was spent on them. They are dropped after another sign-in, and
+ * when the account is removed.
+ */
+interface Unsaved {
+  readonly account: Account
+  readonly spent: string
+}
 
-  const loginRequired = (reason: LoginRequired["reason"], detail?: string) =>
-    new LoginRequired({ account: name, reason, detail })
+/** The token refreshes of one client, for one fiber at a time. */
+export class TokenRefresh {
+  readonly #environment: Environment
+  /** The record as last read or written. */
+  last: Account | undefined
+  /** A refresh token is being spent, or the tokens that it brought are being written. */
+  isSent = false
+  #unsaved: Unsaved | undefined
+  /** A refresh token that may have been spent: the response was lost. */
+  #doubtful: string | undefined
+  /** A dead refresh token. */
+  #dead: { readonly refreshToken: string; readonly error: LoginRequired } | undefined
 
-  /** The record, and as a usable one unless it is due or refused. Tokens that wait to be written come before it. */
-  const look = Effect.fnUntraced(function*(refused: string | undefined) {
-    const waiting = unsaved
-    const found = yield* Effect.result(read)
-    // A write that failed may have torn the record: these tokens are all that is left of it.
-    if (waiting !== undefined && Result.isFailure(found) && isDamage(found.failure)) {
-      return { account: waiting.account, refreshToken: waiting.spent, usable: undefined }
-    }
-    const account = Option.getOrUndefined(yield* Effect.fromResult(found))
-    last = unsaved = undefined
-    if (account === undefined) return yield* loginRequired("absent")
-    if (account.baseUrl !== baseUrl) {
-      return yield* loginRequired("absent", `it is an account of ${account.baseUrl}, not of ${baseUrl}`)
-    }
-    const { oauth1, oauth2 } = account
-    if (oauth2 === undefined && oauth1 === undefined) return yield* loginRequired("absent")
-    last = account
-    const refreshToken = plain(oauth2?.refreshToken)
-    if (waiting?.spent === refreshToken) {
-      unsaved = waiting
-      return { account, refreshToken, usable: undefined }
-    }
-    const until = oauth2 === undefined ? Infinity : dueAt(oauth2)
-    const isGood = plain(oauth2?.accessToken) !== refused && (yield* Clock.currentTimeMillis) < until
-    return { account, refreshToken, usable: isGood || oauth2 === undefined ? { account, until } : undefined }
-  })
+  constructor(environment: Environment) {
+    this.#environment = environment
+  }
 
-  const settle = Effect.fnUntraced(
-    function*(refused: string | undefined): Effect.fn.Return<Usable, CredentialsError> {
-      const { refreshToken, usable } = yield* look(refused)
+  get isUnsaved(): boolean {
+    return this.#unsaved !== undefined
+  }
+
+  /** Returns the stored tokens, or refreshes them when they are due or when the service refused their access token. */
+  settle(refused: string | undefined): Effect.Effect<Usable, CredentialsError> {
+    return Effect.gen({ self: this }, function*() {
+      const { refreshToken, usable } = yield* this.#look(refused)
       if (usable !== undefined) return usable
-      if (useless?.refreshToken === refreshToken) return yield* useless.error
-      return yield* Effect.scoped(Effect.andThen(lock, renew(refused, 1)))
-    }
-  )
+      if (this.#dead?.refreshToken === refreshToken) return yield* this.#dead.error
+      return yield* Effect.scoped(Effect.andThen(this.#environment.keeping.lock, this.#refresh(refused, 1)))
+    })
+  }
 
-  /** The lock is held. */
-  const renew = Effect.fnUntraced(
-    function*(refused: string | undefined, attempt: number): Effect.fn.Return<Usable, CredentialsError> {
-      const { account, refreshToken, usable } = yield* look(refused)
-      if (usable !== undefined) return usable
-      if (unsaved !== undefined) return yield* save(unsaved, refused)
-      const { oauth2: tokens } = account
-      const app = appOf(account)
-      if (tokens?.refreshToken === undefined || app === undefined) return yield* loginRequired("not renewable")
-      yield* probe(account)
-      isOut = true
-      const { scopes } = tokens
-      const answer = yield* Effect.result(refresh({ app, refreshToken: tokens.refreshToken, scopes }))
-      if (Result.isSuccess(answer)) {
-        doubtful = undefined
-        unsaved = { account: { ...account, oauth2: answer.success }, spent: refreshToken }
-        return yield* save(unsaved, refused)
+  /** Returns the stored tokens unless they are due or refused, without a request. */
+  find(refused: string | undefined): Effect.Effect<Usable | undefined, CredentialsError> {
+    return Effect.map(this.#look(refused), ({ usable }) => usable)
+  }
+
+  /** Writes tokens that could not be written before. */
+  get flush(): Effect.Effect<void, CredentialsError> {
+    return Effect.suspend(() =>
+      this.#unsaved === undefined
+        ? Effect.void
+        : Effect.scoped(
+          Effect.andThen(this.#environment.keeping.lock, Effect.asVoid(this.#save(this.#unsaved, undefined)))
+        )
+    )
+  }
+
+  /** Reads the record; it is usable unless it is due or refused. Unsaved tokens take precedence. */
+  #look(refused: string | undefined): Effect.Effect<Found, CredentialsError> {
+    return Effect.gen({ self: this }, function*() {
+      const unsaved = this.#unsaved
+      const found = yield* Effect.result(this.#environment.keeping.read)
+      // A failed write may have torn the record: only these tokens are left of it.
+      if (unsaved !== undefined && Result.isFailure(found) && isDamage(found.failure)) {
+        return { account: unsaved.account, refreshToken: unsaved.spent, usable: undefined }
       }
-      return yield* refusedWith(answer.failure, refreshToken, refused, attempt)
-    },
-    Effect.ensuring(Effect.sync(() => {
-      isOut = false
-    }))
-  )
+      const read = Option.getOrUndefined(yield* Effect.fromResult(found))
+      this.last = this.#unsaved = undefined
+      const account = this.last = yield* this.#check(read)
+      const refreshToken = plain(account.oauth2?.refreshToken)
+      if (unsaved?.spent === refreshToken) {
+        this.#unsaved = unsaved
+        return { account, refreshToken, usable: undefined }
+      }
+      const { oauth2 } = account
+      if (oauth2 === undefined) return { account, refreshToken, usable: { account, until: Infinity } }
+      const until = dueAt(oauth2)
+      const isGood = plain(oauth2.accessToken) !== refused && (yield* Clock.currentTimeMillis) < until
+      return { account, refreshToken, usable: isGood ? { account, until } : undefined }
+    })
+  }
 
-  /** There is no answer with tokens: somebody else may have them, or they can be had with another attempt. */
-  const refusedWith = Effect.fnUntraced(function*(
+  /** Checks that a record has tokens of this service. */
+  #check(account: Account | undefined): Effect.Effect<Account, LoginRequired> {
+    const { baseUrl } = this.#environment
+    if (account === undefined) return Effect.fail(this.#loginRequired("absent"))
+    if (account.baseUrl !== baseUrl) {
+      return Effect.fail(this.#loginRequired("absent", `it is an account of ${account.baseUrl}, not of ${baseUrl}`))
+    }
+    return account.oauth2 === undefined && account.oauth1 === undefined
+      ? Effect.fail(this.#loginRequired("absent"))
+      : Effect.succeed(account)
+  }
+
+  /** Refreshes the tokens under the lock, unless another process has. */
+  #refresh(refused: string | undefined, attempt: number): Effect.Effect<Usable, CredentialsError> {
+    const { app: given, keeping, refresh } = this.#environment
+    return Effect.gen({ self: this }, function*() {
+      const { account, refreshToken, usable } = yield* this.#look(refused)
+      if (usable !== undefined) return usable
+      if (this.#unsaved !== undefined) return yield* this.#save(this.#unsaved, refused)
+      const { oauth2: tokens } = account
+      const app = withSecret(account.app, given)
+      if (tokens?.refreshToken === undefined || app === undefined) return yield* this.#loginRequired("not renewable")
+      yield* keeping.probe(account)
+      this.isSent = true
+      const response = yield* Effect.result(refresh({ app, refreshToken: tokens.refreshToken, scopes: tokens.scopes }))
+      if (Result.isFailure(response)) return yield* this.#failed(response.failure, refreshToken, refused, attempt)
+      this.#doubtful = undefined
+      this.#unsaved = { account: { ...account, oauth2: response.success }, spent: refreshToken }
+      return yield* this.#save(this.#unsaved, refused)
+    }).pipe(
+      Effect.ensuring(Effect.sync(() => {
+        this.isSent = false
+      }))
+    )
+  }
+
+  /** Handles a request without tokens: another process may have refreshed, or a second attempt may help. */
+  #failed(
     error: RequestError,
     spent: string,
     refused: string | undefined,
     attempt: number
-  ): Effect.fn.Return<Usable, CredentialsError> {
-    const isLost = error._tag === "OutcomeUnknown"
-    if (isLost) doubtful = spent
-    const { refreshToken, usable } = yield* look(refused)
-    if (usable !== undefined) return usable
-    const isOther = refreshToken !== spent
-    if (attempt === 1 && (isOther || isLost || error._tag === "TransportFailure")) {
-      const pause = isOther ? 0 : yield* Retry.pause(0, undefined)
-      return yield* Effect.delay(renew(refused, 2), pause ?? 0)
-    }
-    if (!OAuth2.isTokenRefused(error)) return yield* withoutDoubt(error)
-    const reason = doubtful === spent ? "lost" : "refused"
-    useless = { refreshToken: spent, error: loginRequired(reason, error.detail ?? error.title) }
-    return yield* useless.error
-  })
-
-  /** Makes tokens durable, unless those of somebody else are there: then these are used. */
-  const save = (
-    { account, spent }: NonNullable<typeof unsaved>,
-    refused: string | undefined
-  ): Effect.Effect<Usable, CredentialsError> => {
-    const attempt = Effect.gen(function*() {
-      const there = yield* look(refused)
-      if (there.refreshToken !== spent) {
-        return there.usable ?? { account: there.account, until: -Infinity }
+  ): Effect.Effect<Usable, CredentialsError> {
+    return Effect.gen({ self: this }, function*() {
+      const isLost = error._tag === "OutcomeUnknown"
+      if (isLost) this.#doubtful = spent
+      const { refreshToken, usable } = yield* this.#look(refused)
+      if (usable !== undefined) return usable
+      const isOther = refreshToken !== spent
+      if (attempt === 1 && (isOther || isLost || error._tag === "TransportFailure")) {
+        const pause = isOther ? 0 : yield* Retry.pause(0, undefined)
+        return yield* Effect.delay(this.#refresh(refused, 2), pause ?? 0)
       }
-      yield* write(account)
-      unsaved = undefined
-      last = account
+      if (!OAuth2.isTokenRefused(error)) return yield* withoutDoubt(error)
+      const reason = this.#doubtful === spent ? "lost" : "refused"
+      this.#dead = { refreshToken: spent, error: this.#loginRequired(reason, error.detail ?? error.title) }
+      return yield* this.#dead.error
+    })
+  }
+
+  /** Makes tokens durable. If the store has other tokens by now, those are used instead. */
+  #save(
+    { account, spent }: Unsaved,
+    refused: string | undefined
+  ): Effect.Effect<Usable, CredentialsError> {
+    const attempt = Effect.gen({ self: this }, function*() {
+      const there = yield* this.#look(refused)
+      if (there.refreshToken !== spent) return there.usable ?? { account: there.account, until: -Infinity }
+      yield* this.#environment.keeping.write(account)
+      this.#unsaved = undefined
+      this.last = account
       return { account, until: account.oauth2 === undefined ? Infinity : dueAt(account.oauth2) }
     })
     return rewritePauses.reduce<Effect.Effect<Usable, CredentialsError>>(
@@ -208,25 +237,18 @@ export const make = ({ app: given, baseUrl, keeping, refresh }: Environment): Re
     )
   }
 
-  /** An app without its secret is completed where the program has it. */
-  const appOf = ({ app = given }: Account): App | undefined =>
-    app?.clientSecret === undefined && app?.clientId === given?.clientId ? given : app
-
-  return {
-    settle,
-    find: (refused) => Effect.map(look(refused), ({ usable }) => usable),
-    flush: Effect.suspend(() =>
-      unsaved === undefined ? Effect.void : Effect.scoped(Effect.andThen(lock, Effect.asVoid(save(unsaved, undefined))))
-    ),
-    isUnsaved: () => unsaved !== undefined,
-    isOut: () => isOut,
-    last: () => last
+  #loginRequired(reason: LoginRequired["reason"], detail?: string): LoginRequired {
+    return new LoginRequired({ account: this.#environment.keeping.name, reason, detail })
   }
 }
 
+/** The app of a record, with the secret that the program has for it. */
+const withSecret = (app: App | undefined, given: App | undefined): App | undefined =>
+  app === undefined || app.clientSecret === undefined && app.clientId === given?.clientId ? given : app
+
 const isDamage = ({ fault }: TokenStoreFailure): boolean => fault === "damaged"
 
-/** The error of a renewal as calls have it: that one is in doubt is not for them to clear up. */
+/** The error of a refresh for callers, who cannot resolve an unknown outcome. */
 const withoutDoubt = (error: RequestError): CredentialsError => {
   switch (error._tag) {
     case "OutcomeUnknown": {
