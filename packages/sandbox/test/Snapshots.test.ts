@@ -111,11 +111,11 @@ describe.each(["memory", "file"])("a snapshot of the state in %s", (place) => {
       corrupt.fill(0xff, 4096, 3 * 4096)
       for (
         const [bytes, reason] of [
-          [new Uint8Array(0), /no snapshot/],
-          [new TextEncoder().encode("nonsense".repeat(100)), /no snapshot/],
+          [new Uint8Array(0), /Not a snapshot/],
+          [new TextEncoder().encode("nonsense".repeat(100)), /Not a snapshot/],
           [foreign("CREATE TABLE a (b)"), /layout 0/],
           [foreign("CREATE TABLE a (b); PRAGMA user_version = 1"), /layout 1/],
-          [foreign(`CREATE TABLE a (b); PRAGMA user_version = ${version}`), /other tables/],
+          [foreign(`CREATE TABLE a (b); PRAGMA user_version = ${version}`), /unexpected tables/],
           [snapshot.subarray(0, snapshot.length >> 1), /malformed/],
           [corrupt, /malformed/]
         ] as const
@@ -161,9 +161,9 @@ describe.each(["memory", "file"])("a snapshot of the state in %s", (place) => {
       const snapshot = sandbox.snapshot()
       for (
         const [sql, reason] of [
-          ["DROP INDEX likes_by_user", /other tables/],
-          ["CREATE TRIGGER t AFTER INSERT ON posts BEGIN DELETE FROM users; END", /other tables/],
-          ["ALTER TABLE users ADD COLUMN more TEXT", /other tables/],
+          ["DROP INDEX likes_by_user", /unexpected tables/],
+          ["CREATE TRIGGER t AFTER INSERT ON posts BEGIN DELETE FROM users; END", /unexpected tables/],
+          ["ALTER TABLE users ADD COLUMN more TEXT", /unexpected tables/],
           ["UPDATE users SET entities = '{' WHERE username = 'ada'", /users.entities is not JSON/],
           ["UPDATE media SET facts = 'x' WHERE id = (SELECT min(id) FROM media)", /media.facts is not JSON/]
         ] as const

@@ -3,7 +3,7 @@ import * as Problem from "../http/Problem.ts"
 import { listed, listedUncounted } from "../projection/Reply.ts"
 import * as Caller from "./Caller.ts"
 import { type Handlers } from "./Handler.ts"
-import * as Marks from "./Marks.ts"
+import * as Reactions from "./Reactions.ts"
 
 /** Only so many of a user's latest bookmarks can be listed. */
 const cap = 800
@@ -16,12 +16,12 @@ export const handlers = {
     if (id !== undefined && store.bookmarkFolders.byId(userId, id) === undefined) {
       return yield* Problem.missing(Problem.notFound({ kind: "bookmark_folder", id, parameter: "folder_id" }))
     }
-    const bookmarked = yield* Marks.set(call, store.bookmarks, true)
+    const bookmarked = yield* Reactions.set(call, store.bookmarks, true)
     if (id !== undefined) store.bookmarkFolders.add(id, post_id)
     return { data: { bookmarked } }
   }),
   removeBookmark: (call) =>
-    Effect.map(Marks.set(call, call.store.bookmarks, false), (bookmarked) => ({ data: { bookmarked } })),
+    Effect.map(Reactions.set(call, call.store.bookmarks, false), (bookmarked) => ({ data: { bookmarked } })),
 
   getBookmarks: ({ caller, page, store }) =>
     Effect.map(

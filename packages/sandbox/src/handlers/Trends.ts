@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Problem from "../http/Problem.ts"
 import * as Regions from "../projection/Regions.ts"
 import * as Trends from "../projection/Trends.ts"
-import type * as Talk from "../store/Talk.ts"
+import type * as PublicPosts from "../store/PublicPosts.ts"
 import * as Caller from "./Caller.ts"
 import type { Call, Handlers } from "./Handler.ts"
 
@@ -47,8 +47,8 @@ export const handlers = {
   })
 } satisfies Partial<Handlers>
 
-const trendsOf = ({ now, store }: Pick<Call<unknown>, "now" | "store">, of: Partial<Talk.Options>) =>
-  Trends.of(store.talk({ ...of, from: now - Trends.span, until: now + 1, limit: Trends.maxPosts }))
+const trendsOf = ({ now, store }: Pick<Call<unknown>, "now" | "store">, of: Partial<PublicPosts.Options>) =>
+  Trends.of(store.publicPosts({ ...of, from: now - Trends.span, until: now + 1, limit: Trends.maxPosts }))
 
 const inWords = (posts: number): string =>
   posts < 1_000 ? `${posts} post${posts === 1 ? "" : "s"}` : `${Math.floor(posts / 100) / 10}K posts`

@@ -1,3 +1,4 @@
+import * as BlocksAndMutes from "./BlocksAndMutes.ts"
 import * as Bookmarks from "./Bookmarks.ts"
 import * as Communities from "./Communities.ts"
 import * as Compliance from "./Compliance.ts"
@@ -16,7 +17,6 @@ import * as Reposts from "./Reposts.ts"
 import * as Search from "./Search.ts"
 import * as Spaces from "./Spaces.ts"
 import * as StreamRules from "./StreamRules.ts"
-import * as Ties from "./Ties.ts"
 import * as Timelines from "./Timelines.ts"
 import * as Trends from "./Trends.ts"
 import * as Usage from "./Usage.ts"
@@ -41,7 +41,7 @@ export const handlers: Handlers = {
   ...Search.handlers,
   ...Spaces.handlers,
   ...StreamRules.handlers,
-  ...Ties.handlers,
+  ...BlocksAndMutes.handlers,
   ...Timelines.handlers,
   ...Trends.handlers,
   ...Usage.handlers,

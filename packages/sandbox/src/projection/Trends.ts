@@ -1,5 +1,5 @@
 /** What many posts are about: tags, and what the service makes out in their texts, of the last day. */
-import type { Said } from "../store/Talk.ts"
+import type { PublicPost } from "../store/PublicPosts.ts"
 import * as Recognition from "../text/Recognition.ts"
 
 /** Something that is talked about. */
@@ -19,7 +19,7 @@ export const span = 86_400_000
 export const maxPosts = 10_000
 
 /** The trends of posts, those with most posts first. A name is spelt as the latest post has it. */
-export const of = (posts: ReadonlyArray<Said>): ReadonlyArray<Trend> => {
+export const of = (posts: ReadonlyArray<PublicPost>): ReadonlyArray<Trend> => {
   const found = new Map<string, { -readonly [K in keyof Trend]: Trend[K] }>()
   for (const { at, entities, text } of posts) {
     const category = Recognition.contextsOf(text)?.[0]?.domain.name

@@ -1,34 +1,34 @@
-/** What posts and messages carry along: media, polls, places. */
+/** Media, polls and places. */
 import type { Database } from "./Database.ts"
-import { idList, ids, inOrder } from "./Ids.ts"
+import { idList, ids, inOrder, optionalId } from "./Ids.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** Kinds of media. */
 export type MediaType = "photo" | "video" | "animated_gif"
 
-/** Media, with every field that the store knows. */
+/** Media with all stored fields. */
 export interface Media extends MediaFacts {
   readonly media_key: string
   readonly type: MediaType
   readonly owner_id: string
 }
 
-/** What is known about media besides kind and identity. */
+/** The properties of media besides kind and identity. */
 export interface MediaFacts {
   readonly width: number
   readonly height: number
   readonly alt_text?: string
-  /** Of what was uploaded, a path under the address of the sandbox. */
+  /** For uploaded media, a path relative to the sandbox's base URL. */
   readonly url?: string
   readonly duration_ms?: number
   readonly preview_image_url?: string
   readonly public_metrics?: { readonly view_count: number }
   readonly variants?: ReadonlyArray<{ readonly bit_rate?: number; readonly content_type: string; readonly url: string }>
-  /** Whatever else was said of it. */
+  /** Other metadata supplied by the uploader. */
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** Uploaded media to be. */
+/** The input of `insertMedia`. */
 export interface NewMedia {
   readonly ownerId: string
   readonly type: MediaType
@@ -37,7 +37,7 @@ export interface NewMedia {
   readonly facts: MediaFacts
 }
 
-/** A poll, with every field that the store knows. */
+/** A poll with all stored fields. */
 export interface Poll {
   readonly id: string
   readonly options: ReadonlyArray<{ readonly position: number; readonly label: string; readonly votes: number }>
@@ -46,17 +46,17 @@ export interface Poll {
   readonly voting_status: "open" | "closed"
 }
 
-/** A poll to be. */
+/** The input of `insertPoll`. */
 export interface NewPoll {
   readonly options: ReadonlyArray<string>
   readonly durationMinutes: number
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** Votes by position; none when left out. */
+  /** Votes by position. Default: none. */
   readonly votes?: ReadonlyArray<number>
 }
 
-/** A place, with every field that the store knows. */
+/** A place with all stored fields. */
 export interface Place {
   readonly id: string
   readonly full_name: string
@@ -71,29 +71,27 @@ export interface Place {
   }
 }
 
-/** The attachments of a store. */
 export interface Attachments {
-  /** Returns the media id; the media key is the id after the number of the kind. */
+  /** Returns the media id. The media key is the number of the kind, `_` and the id. */
   readonly insertMedia: (media: NewMedia) => string
   /**
-   * The keys of media ids in their order, without ids that do not exist or, when a user is given, that are neither theirs
-   * nor were uploaded for them, too.
+   * The media keys in the order of `ids`, without unknown ids and, if a user is given, without media that were neither
+   * uploaded by nor shared with them.
    */
   readonly mediaKeys: (ids: ReadonlyArray<string>, ownerId?: string) => ReadonlyArray<string>
-  /** How many there are of an owner. */
+  /** The number of media of an owner. */
   readonly mediaOf: (ownerId: string) => number
-  /** Puts facts in the place of those that there were under the same names. */
+  /** Merges facts into the existing ones. */
   readonly updateMedia: (id: string, facts: Partial<MediaFacts>) => void
   readonly mediaByKeys: (keys: ReadonlyArray<string>) => ReadonlyArray<Media>
   /** Returns the poll id. */
   readonly insertPoll: (poll: NewPoll) => string
-  /** The polls as they stand at `now`, in milliseconds since the epoch. */
+  /** The polls as of `now`, in milliseconds since the epoch. */
   readonly pollsByIds: (ids: ReadonlyArray<string>, now: number) => ReadonlyArray<Poll>
   readonly insertPlace: (place: Place) => void
   readonly placesByIds: (ids: ReadonlyArray<string>) => ReadonlyArray<Place>
 }
 
-/** The attachments in a database. */
 export const make = (database: Database): Attachments => {
   const nextMediaId = ids(database, "media", "uploads")
   const nextPollId = ids(database, "polls")
@@ -144,7 +142,7 @@ export const make = (database: Database): Attachments => {
       return String(id)
     },
     mediaKeys: (ids, ownerId) => {
-      const owner = ownerId === undefined ? null : Snowflake.parse(ownerId)
+      const owner = optionalId(ownerId)
       return inOrder(ids, mediaKeys.all({ ids: idList(ids), owner }), (row) => row.id).map((row) => row.media_key)
     },
     updateMedia: (id, facts) => void updateMedia({ id: Snowflake.parse(id), facts: JSON.stringify(facts) }),

@@ -1,4 +1,4 @@
-/** What users bring back to an app: good for one exchange within half a minute. */
+/** Authorization codes: valid for one exchange within half a minute. */
 import type * as Redacted from "effect/Redacted"
 import * as Crypto from "node:crypto"
 import { type App, hashOf } from "./Credentials.ts"
@@ -7,28 +7,27 @@ import type { Grants, Tokens } from "./Grants.ts"
 import * as Mint from "./Mint.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** How long a code is good for. */
+/** The lifetime of a code, in seconds. */
 export const codeSeconds = 30
 
-/** How long an expired code is known that was never used. */
+/** How long an unused code is kept after it expires. */
 const forgetMillis = 24 * 3_600_000
 
-/** What a code stands for. */
+/** The consent that a code represents. */
 export interface Consent {
   readonly appId: string
   readonly userId: string
   readonly redirect: string
   readonly challenge: string
   readonly method: "S256" | "plain"
-  /** As it was asked for. */
+  /** As requested. */
   readonly scope: string
 }
 
-/** The codes of a store. */
 export interface AuthorizationCodes {
   /** `now` is in milliseconds. */
   readonly insert: (consent: Consent, now: number) => Redacted.Redacted
-  /** Takes a code; nothing when it is not to be taken. The second time ends what the first has brought. */
+  /** Exchanges a code; undefined if it is not valid. A second use ends the grant of the first. */
   readonly exchange: (options: {
     readonly app: App
     readonly code: Redacted.Redacted
@@ -38,7 +37,6 @@ export interface AuthorizationCodes {
   }) => Tokens | undefined
 }
 
-/** The codes in a database. */
 export const make = (database: Database, grants: Grants): AuthorizationCodes => {
   const insert = database.command(`
     INSERT INTO authorization_codes (hash, app_id, user_id, redirect, challenge, method, scope, expires_at)

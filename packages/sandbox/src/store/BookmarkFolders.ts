@@ -1,4 +1,4 @@
-/** Folders of bookmarks: a bookmark may be in several, and is in the list of all of them in any case. */
+/** Bookmark folders. A bookmark may be in several, and is always in the list of all bookmarks. */
 import type { Database } from "./Database.ts"
 import { ids } from "./Ids.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
@@ -6,13 +6,13 @@ import * as Post from "./Post.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Visibility from "./Visibility.ts"
 
-/** A folder, with every field that the store knows. */
+/** A folder with all stored fields. */
 export interface BookmarkFolder {
   readonly id: string
   readonly name: string
 }
 
-/** A folder to be. */
+/** The input of `insert`. */
 export interface NewBookmarkFolder {
   readonly userId: string
   readonly name: string
@@ -20,23 +20,21 @@ export interface NewBookmarkFolder {
   readonly createdAt: number
 }
 
-/** The folders of a store. */
 export interface BookmarkFolders {
   /** Returns the id. */
   readonly insert: (folder: NewBookmarkFolder) => string
-  /** A folder of this user: nobody else sees it. */
+  /** A folder of this user; folders of others are not found. */
   readonly byId: (userId: string, id: string) => BookmarkFolder | undefined
-  /** The folders of a user, the latest first. */
+  /** The folders of a user, latest first. */
   readonly of: (options: PageRequest & { readonly userId: string }) => Page<BookmarkFolder>
-  /** Puts a post that its owner has bookmarked into a folder. Repeating changes nothing. */
+  /** Adds a bookmarked post to a folder. Idempotent. */
   readonly add: (folderId: string, postId: string) => void
-  /** The posts in a folder, the latest that was put there first. */
+  /** The posts in a folder, latest addition first. */
   readonly posts: (
     options: PageRequest & { readonly folderId: string; readonly viewer?: Visibility.Viewer | undefined }
   ) => Page<Post.Post>
 }
 
-/** The folders in a database. */
 export const make = (database: Database): BookmarkFolders => {
   const nextId = ids(database, "bookmark_folders")
   const insert = database.command("INSERT INTO bookmark_folders (id, user_id, name) VALUES (:id, :user, :name)")
@@ -52,12 +50,11 @@ export const make = (database: Database): BookmarkFolders => {
     where: "f.user_id = :user",
     key: "f.id"
   }, ({ id, name }) => ({ id, name }))
-  const posts = pager<Post.Row, Post.Post>(database, {
-    select: Post.columns,
+  const posts = Post.pages(database, {
     from: "bookmark_folder_posts b JOIN posts p ON p.id = b.post_id",
     where: `b.folder_id = :folder AND ${Visibility.post("p")}`,
     key: "b.key"
-  }, Post.decode)
+  })
 
   return {
     insert: ({ createdAt, name, userId }) => {

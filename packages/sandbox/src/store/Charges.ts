@@ -1,53 +1,51 @@
-/** What apps were charged, by day and operation, and the resources that they need not pay for again on that day. */
+/** The charges of apps, by day and operation, and the resources that are already paid for on a day. */
 import type { Name } from "@postwire/core/Catalogue"
 import type { Database } from "./Database.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** What one operation was charged on one day. */
+/** The charges of one operation on one day. */
 export interface Charge {
   readonly appId: string
-  /** As `2026-11-22`, UTC. */
+  /** Formatted as `2026-11-22`, UTC. */
   readonly day: string
   readonly operation: Name
-  /** The requests that were answered. */
+  /** The number of successful requests. */
   readonly requests: number
-  /** The resources that were charged; where requests are charged, those. */
+  /** The number of charged resources, or of charged requests where the price is per request. */
   readonly charged: number
-  /** The resources that had been charged on that day before. */
+  /** The number of resources that were already charged on that day. */
   readonly repeated: number
   /** Millionths of a dollar. */
   readonly micros: number
 }
 
-/** A resource in an answer, and what it costs. */
+/** A resource in a response, and its price. */
 export interface Resource {
-  /** The row of the prices: what falls under two is charged for both. */
+  /** The row of the price list. A resource that matches two rows is charged for both. */
   readonly row: string
   readonly id: string
   readonly micros: number
 }
 
-/** An answer that is charged for. */
+/** A response to charge for. */
 export interface Answer extends Pick<Charge, "appId" | "day" | "operation"> {
-  /** What the request itself costs, in millionths of a dollar; none where only resources are charged. */
+  /** The price of the request itself, in millionths of a dollar; undefined if only resources are charged. */
   readonly request: number | undefined
-  /** Whether it is more of an answer that was charged for before. */
+  /** True for a further part of a response whose request was already counted. */
   readonly continues: boolean
   readonly resources: ReadonlyArray<Resource>
 }
 
-/** What apps were charged. */
 export interface Charges {
-  /** Charges an app for an answer. */
+  /** Charges an app for a response. */
   readonly add: (answer: Answer) => void
-  /** Everything, by app, day and operation. */
+  /** All charges, by app, day and operation. */
   readonly all: () => ReadonlyArray<Charge>
-  /** What an app was charged from a day on and before another one, in millionths of a dollar. */
+  /** The charges of an app from one day (inclusive) to another (exclusive), in millionths of a dollar. */
   readonly between: (appId: string, from: string, to: string) => number
   readonly clear: () => void
 }
 
-/** The charges in a database. */
 export const make = (database: Database): Charges => {
   const read = database.command(
     "INSERT OR IGNORE INTO charged_resources (app_id, day, kind, id) VALUES (:app, :day, :kind, :id)"

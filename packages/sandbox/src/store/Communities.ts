@@ -1,11 +1,11 @@
-/** Communities and who is in them. */
+/** Communities and their members. */
 import * as Words from "../text/Words.ts"
 import type { Database } from "./Database.ts"
 import { ids } from "./Ids.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** A community, with every field that the store knows. */
+/** A community with all stored fields. */
 export interface Community {
   readonly id: string
   readonly name: string
@@ -16,12 +16,12 @@ export interface Community {
   readonly member_count: number
 }
 
-/** A community to be. */
+/** The input of `insert`. */
 export interface NewCommunity {
   readonly name: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** Made from `createdAt` when left out. */
+  /** Default: derived from `createdAt`. */
   readonly id?: string
   readonly description?: string
   /** Default `Public`. */
@@ -30,25 +30,23 @@ export interface NewCommunity {
   readonly joinPolicy?: string
 }
 
-/** The communities of a store. */
 export interface Communities {
   /** Returns the id. */
   readonly insert: (community: NewCommunity) => string
-  /** Whatever its access: who is no member sees what it is, too. */
+  /** Returns private communities too: non-members can see that they exist. */
   readonly byId: (id: string) => Community | undefined
-  /** Makes a user a member, or ends that. Repeating changes nothing. */
+  /** Adds or removes a member. Idempotent. */
   readonly setMember: (id: string, userId: string, member: boolean) => void
-  /** Those with all words of a query in name or description, the latest first. */
+  /** Communities with all words of a query in their name or description, latest first. */
   readonly search: (options: PageRequest & { readonly query: string }) => Page<Community>
 }
 
-/** The communities in a database. */
 export const make = (database: Database): Communities => {
   const nextId = ids(database, "communities")
   const insert = database.command(`
     INSERT INTO communities (id, name, description, access, join_policy)
     VALUES (:id, :name, :description, :access, :policy)`)
-  const byId = database.query<Row>(`SELECT ${columns} FROM communities c WHERE c.id = :id`)
+  const byId = database.queryAs(`SELECT ${columns} FROM communities c WHERE c.id = :id`, decode)
   const join = database.command(
     "INSERT OR IGNORE INTO community_members (community_id, user_id) VALUES (:community, :user)"
   )
@@ -65,10 +63,7 @@ export const make = (database: Database): Communities => {
       insert({ id, name, description, access, policy: joinPolicy })
       return String(id)
     },
-    byId: (id) => {
-      const row = byId.get({ id: Snowflake.parse(id) })
-      return row && decode(row)
-    },
+    byId: (id) => byId.get({ id: Snowflake.parse(id) }),
     setMember: (id, userId, member) =>
       void (member ? join : leave)({ community: Snowflake.parse(id), user: Snowflake.parse(userId) }),
     search: ({ query, ...request }) => search({ words: Words.wordsOf(query) }, unbounded, request)

@@ -1,13 +1,13 @@
-/** Checks of what apps have stored: jobs, and the results of those whose ids have come. */
+/** Batch compliance jobs and their results. */
 import { randomBytes } from "node:crypto"
 import type { Database } from "./Database.ts"
 import { idList, ids } from "./Ids.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** What is checked. */
+/** The kind of id that a job checks. */
 export type Type = "posts" | "users"
 
-/** A job. Instants are in milliseconds since the epoch. */
+/** A job. Times are in milliseconds since the epoch. */
 export interface Job {
   readonly id: string
   readonly app_id: string
@@ -15,26 +15,26 @@ export interface Job {
   readonly name: string | undefined
   readonly resumable: boolean
   readonly created_at: number
-  /** What lets its holder send the ids, or fetch the results. */
+  /** The secret of the upload URL. */
   readonly upload_key: string
   readonly download_key: string
-  /** When its ids came. */
+  /** The upload time of the ids. */
   readonly uploaded_at: number | undefined
-  /** When the service is done. */
+  /** The time at which the results are ready. */
   readonly ready_at: number | undefined
-  /** Why it can not be done. */
+  /** The reason of a failed job. */
   readonly failure: string | undefined
-  /** How long the results are, in bytes. */
+  /** The size of the results, in bytes. */
   readonly size: number
 }
 
-/** A job to be. */
+/** The input of `insert`. */
 export interface NewJob extends Pick<Job, "type" | "name" | "resumable"> {
   readonly appId: string
   readonly createdAt: number
 }
 
-/** Ids that have come, or why they are none. */
+/** Uploaded ids, or the reason why the upload was unusable. */
 export interface Uploaded {
   readonly ids: ReadonlyArray<string>
   readonly failure: string | undefined
@@ -42,16 +42,15 @@ export interface Uploaded {
   readonly readyAt: number
 }
 
-/** The jobs of a store. */
 export interface ComplianceJobs {
   /** Returns the id. */
   readonly insert: (job: NewJob) => string
   readonly byId: (id: string) => Job | undefined
-  /** The jobs of an app, the latest first. */
+  /** The jobs of an app, latest first. */
   readonly of: (appId: string, type: Type) => ReadonlyArray<Job>
-  /** Looks at all ids, and keeps what became of them in the place of what there was. */
+  /** Checks all ids and stores the results, replacing earlier ones. */
   readonly upload: (id: string, uploaded: Uploaded) => void
-  /** The results from `offset` to `end` (not included), a part at a time. */
+  /** The bytes of the results from `offset` to `end` (exclusive), in chunks. */
   readonly read: (id: string, offset: number, end: number) => Iterable<Uint8Array>
 }
 
@@ -82,19 +81,19 @@ const decode = ({ failure, name, ready_at, resumable, uploaded_at, ...row }: Row
   failure: failure ?? undefined
 })
 
-/** How many ids are looked at in one statement. */
+/** The number of ids checked by one statement. */
 const most = 10_000
 
-/** The jobs in a database. */
 export const make = (database: Database): ComplianceJobs => {
   const nextId = ids(database, "compliance_jobs")
   const insert = database.command(
     `INSERT INTO compliance_jobs (id, app_id, type, name, resumable, upload_key, download_key)
      VALUES (:id, :app, :type, :name, :resumable, :upload, :download)`
   )
-  const byId = database.query<Row>(`SELECT ${columns} FROM compliance_jobs WHERE id = :id`)
-  const of = database.query<Row>(
-    `SELECT ${columns} FROM compliance_jobs WHERE app_id = :app AND type = :type ORDER BY compliance_jobs.id DESC`
+  const byId = database.queryAs(`SELECT ${columns} FROM compliance_jobs WHERE id = :id`, decode)
+  const of = database.queryAs(
+    `SELECT ${columns} FROM compliance_jobs WHERE app_id = :app AND type = :type ORDER BY compliance_jobs.id DESC`,
+    decode
   )
   const finish = database.command(
     `UPDATE compliance_jobs SET uploaded_at = :at, ready_at = :ready, failure = :failure, size = :size WHERE id = :id`
@@ -150,11 +149,8 @@ export const make = (database: Database): ComplianceJobs => {
       })
       return String(id)
     },
-    byId: (id) => {
-      const row = byId.get({ id: Snowflake.parse(id) })
-      return row && decode(row)
-    },
-    of: (appId, type) => of.all({ app: Snowflake.parse(appId), type }).map(decode),
+    byId: (id) => byId.get({ id: Snowflake.parse(id) }),
+    of: (appId, type) => of.all({ app: Snowflake.parse(appId), type }),
     upload: (id, { at, failure, ids, readyAt }) =>
       database.transaction(() => {
         const key = Snowflake.parse(id)
@@ -178,7 +174,7 @@ export const make = (database: Database): ComplianceJobs => {
 }
 
 interface Reason {
-  /** Among the ids, from 0. */
+  /** The index among the ids. */
   readonly place: number
   readonly reason: string
 }

@@ -1,4 +1,4 @@
-/** SQLite as Node ships it: statements prepared once and typed by their rows, and transactions. */
+/** Node's SQLite: statements that are prepared once and typed by their rows, and transactions. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -6,7 +6,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
 import { segmentColumns } from "./Tables.ts"
 
-/** Named values of a statement. */
+/** Named parameters of a statement. */
 export type Values = Readonly<Record<string, SQLInputValue>>
 
 /** A prepared statement that reads rows. */
@@ -15,7 +15,7 @@ export interface Query<Row> {
   readonly get: (values?: Values) => Row | undefined
 }
 
-/** Where the bytes of media are: in the database itself or, where that is in memory, in one that is not. */
+/** The schema that holds the bytes of media: the database itself, or a temporary file if the database is in memory. */
 export type BytesSchema = "main" | "spilled"
 
 /** One connection. */
@@ -23,22 +23,24 @@ export interface Database {
   readonly bytesIn: BytesSchema
   readonly exec: (sql: string) => void
   readonly query: <Row>(sql: string) => Query<Row>
-  /** A prepared statement that writes; answers how many rows changed. */
+  /** A query whose rows are decoded. */
+  readonly queryAs: <Row, A>(sql: string, decode: (row: Row) => A) => Query<A>
+  /** Prepares a statement that writes and returns the number of changed rows. */
   readonly command: (sql: string) => (values: Values) => number
-  /** Runs `body` as one atomic write: all of it is kept when it returns, nothing when it throws. Nests. */
+  /** Runs `body` in a transaction: commits when it returns, rolls back when it throws. Nests. */
   readonly transaction: <A>(body: () => A) => A
-  /** Runs `action` once what is under way is written for good, and not at all when it is taken back. */
+  /** Runs `action` after the current transaction commits; discards it on rollback. */
   readonly afterCommit: (action: () => void) => void
-  /** Everything there is, as the bytes of an SQLite file. */
+  /** The whole state as the bytes of an SQLite file. */
   readonly snapshot: () => Uint8Array
   readonly close: () => void
 }
 
-/** The database of what is the connection at the time. */
+/** A database over a connection that may be replaced. */
 export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Database => {
   let depth = 0
   let actions: Array<() => void> = []
-  /** Prepared when it is first used. Statements belong to a connection; `restore` makes another one. */
+  /** Prepares on first use, and again when `restore` has replaced the connection. */
   const prepare = (sql: string, set?: (statement: StatementSync) => void): () => StatementSync => {
     let owner: DatabaseSync | undefined
     let statement: StatementSync | undefined
@@ -51,20 +53,31 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Databas
       return statement
     }
   }
+  const query = <Row>(sql: string): Query<Row> => {
+    const statement = prepare(sql)
+    return {
+      // oxlint-disable postwire/no-blind-assertion -- SQLite does not know row types; the SQL beside each call does.
+      all: (values = {}) => statement().all(values) as unknown as ReadonlyArray<Row>,
+      get: (values = {}) => statement().get(values) as unknown as Row | undefined
+      // oxlint-enable postwire/no-blind-assertion
+    }
+  }
   return {
     bytesIn,
     exec: (sql) => current().exec(sql),
-    query: <Row>(sql: string): Query<Row> => {
-      const statement = prepare(sql)
+    query,
+    queryAs: <Row, A>(sql: string, decode: (row: Row) => A): Query<A> => {
+      const { all, get } = query<Row>(sql)
       return {
-        // oxlint-disable postwire/no-blind-assertion -- SQLite does not know its row types; the SQL beside each call does.
-        all: (values = {}) => statement().all(values) as unknown as ReadonlyArray<Row>,
-        get: (values = {}) => statement().get(values) as unknown as Row | undefined
-        // oxlint-enable postwire/no-blind-assertion
+        all: (values) => all(values).map(decode),
+        get: (values) => {
+          const row = get(values)
+          return row === undefined ? undefined : decode(row)
+        }
       }
     },
     command: (sql) => {
-      // The id of the last row comes with what changed, and as a number it would be refused: ids exceed 2^53.
+      // The result includes the last row id, which exceeds 2^53 and would be rejected as a number.
       const statement = prepare(sql, (statement) => statement.setReadBigInts(true))
       return (values) => Number(statement().run(values).changes)
     },
@@ -82,7 +95,7 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Databas
         try {
           connection.exec("ROLLBACK")
         } catch {
-          // SQLite has already rolled back, as it does when the disk is full.
+          // SQLite has already rolled back, for example because the disk is full.
         }
         throw error
       } finally {
@@ -98,7 +111,7 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Databas
     afterCommit: (action) => depth === 0 ? action() : void actions.push(action),
     snapshot: () =>
       withFile((path) => {
-        // A connection to memory would take the path for a name in memory.
+        // Names the platform's VFS: a memory connection would take the path for a name in memory.
         current().prepare("VACUUM INTO ?").run(nameOf(path))
         if (bytesIn === "spilled") {
           attached(current(), path, "INSERT INTO file.media_segments SELECT * FROM spilled.media_segments")
@@ -109,7 +122,7 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Databas
   }
 }
 
-/** Runs statements that know a file as `file`. */
+/** Runs statements with a file attached as `file`. */
 const attached = (connection: DatabaseSync, path: string, sql: string): void => {
   connection.prepare("ATTACH ? AS file").run(nameOf(path))
   try {
@@ -120,11 +133,11 @@ const attached = (connection: DatabaseSync, path: string, sql: string): void => 
 }
 
 /**
- * Gives a connection to a database in memory a file for the bytes of media, which the system removes with the process, however
- * that ends.
+ * Attaches a temporary file for the bytes of media to an in-memory database. The system removes it when the process ends,
+ * however that happens.
  */
 export const spill = (connection: DatabaseSync): void =>
-  // Where temporary files may be is asked as this one is opened.
+  // SQLite reads `temp_store` when it opens the file.
   connection.exec(`
     PRAGMA temp_store = FILE;
     ATTACH 'file:?vfs=${platformVfs}' AS spilled;
@@ -133,7 +146,7 @@ export const spill = (connection: DatabaseSync): void =>
     CREATE TABLE spilled.media_segments ${segmentColumns};
   `)
 
-/** Moves the bytes of media from a file to where a database in memory has them. */
+/** Moves the bytes of media from a file to the temporary file of an in-memory database. */
 export const unload = (connection: DatabaseSync, path: string): void =>
   attached(
     connection,
@@ -147,10 +160,10 @@ export const unload = (connection: DatabaseSync, path: string): void =>
 
 const nameOf = (path: string): string => `${pathToFileURL(path).href}?vfs=${platformVfs}`
 
-/** What SQLite calls the way to files. */
+/** SQLite's name for the platform's file system. */
 const platformVfs = process.platform === "win32" ? "win32" : "unix"
 
-/** A file that is gone afterwards. */
+/** Runs `use` with a temporary file. */
 export const withFile = <A>(use: (path: string) => A): A => {
   const folder = mkdtempSync(join(tmpdir(), "postwire-"))
   try {

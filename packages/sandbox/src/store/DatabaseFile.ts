@@ -1,4 +1,4 @@
-/** The file of a database, or its memory: opened, and replaced by another as a whole. */
+/** Opens a database in a file or in memory, and replaces it as a whole. */
 import { randomUUID } from "node:crypto"
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import type { DatabaseSync } from "node:sqlite"
@@ -7,22 +7,19 @@ import * as Engine from "./Engine.ts"
 
 /** A database whose state can be replaced. */
 export interface Replaceable extends Database {
-  /**
-   * Puts the state of a snapshot in the place of this one, once `prepare` has made what is needed of it. Whatever throws
-   * before that leaves everything as it is.
-   */
+  /** Replaces the state by a snapshot after `prepare` has run on it. If anything throws before that, nothing changes. */
   readonly restore: <A>(snapshot: Uint8Array, prepare: (next: Database) => A) => A
 }
 
 /**
- * Opens a database file, or ":memory:", and runs `begin` on it before anything else is changed. A committed transaction
- * survives the end of the process, however it ends; after a power failure the last few may be missing, as the file is
- * synchronised at checkpoints only.
+ * Opens a database file, or ":memory:", and runs `begin` before changing anything else. A committed transaction survives
+ * any end of the process; after a power failure the last few may be missing, because the file is synchronised at
+ * checkpoints only.
  */
 export const open = (file: string, begin: (database: Database) => void): Replaceable => {
   const bytesIn = file === memory ? "spilled" : "main"
   let connection: DatabaseSync | undefined = connect(file)
-  // Closed only while a file takes the place of another; should opening that one fail, the next statement does it again.
+  // Undefined only while the file is being replaced; if reopening fails, the next statement tries again.
   const current = (): DatabaseSync => connection ??= withLog(connect(file))
   const database = over(current, bytesIn)
   try {
@@ -68,7 +65,7 @@ export const open = (file: string, begin: (database: Database) => void): Replace
             next.close()
           }
           synchronise(beside)
-          // Without a log beside it, which would be taken for that of the new one.
+          // A log left beside the file would be applied to the new one.
           withoutLog(current())
           current().close()
           connection = undefined
@@ -81,10 +78,10 @@ export const open = (file: string, begin: (database: Database) => void): Replace
   }
 }
 
-/** The name of a database that is in no file. */
+/** SQLite's name for an in-memory database. */
 const memory = ":memory:"
 
-/** Copies a database; throws when it is none. */
+/** Copies a database; throws if the source is not one. */
 const copy = (from: string, to: string): void => {
   const source = Engine.connect(from, { readOnly: true })
   try {
@@ -106,17 +103,17 @@ const connect = (file: string): DatabaseSync => {
   return connection
 }
 
-/** Writes go to a log beside the file, where that can be had: a full disk may hold none. */
+/** Enables write-ahead logging where possible: a full disk may have no room for the log. */
 const withLog = (connection: DatabaseSync): DatabaseSync => {
   try {
     connection.exec("PRAGMA journal_mode = WAL")
   } catch {
-    // It works without: every commit then waits for the disk.
+    // Works without it, but every commit waits for the disk.
   }
   return connection
 }
 
-/** Everything is in the file itself afterwards; throws while another program has it open. */
+/** Merges the log into the file; throws if another program has the file open. */
 const withoutLog = (connection: DatabaseSync): void => {
   try {
     connection.exec("PRAGMA journal_mode = DELETE")
@@ -125,7 +122,7 @@ const withoutLog = (connection: DatabaseSync): void => {
   }
 }
 
-/** Returns when the disk has what was written to a file. */
+/** Flushes a file to disk. */
 const synchronise = (path: string): void => {
   const file = openSync(path, "r+")
   try {

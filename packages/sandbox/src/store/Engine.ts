@@ -1,9 +1,9 @@
-/** SQLite as Node ships it, where it can do what the store needs. */
+/** Node's SQLite, checked for the features that the store needs. */
 import { minimum } from "@postwire/core/runtime/SupportedNode"
 import * as Schema from "effect/Schema"
 import type * as Sqlite from "node:sqlite"
 
-/** This Node has no SQLite, or one without full-text search. */
+/** This Node lacks SQLite or its full-text search. */
 export class NodeUnsupported
   extends Schema.TaggedError<NodeUnsupported>("@postwire/sandbox/store/Engine/NodeUnsupported")(
     "NodeUnsupported",
@@ -18,7 +18,7 @@ export class NodeUnsupported
 
 type Engine = Pick<typeof Sqlite, "DatabaseSync">
 
-/** Throws `NodeUnsupported` unless an engine has what the tables use. */
+/** Throws `NodeUnsupported` unless the engine supports the tables. */
 export const check = (engine: Engine | undefined): Engine => {
   if (engine === undefined) throw new NodeUnsupported({ version: process.versions.node })
   const database = new engine.DatabaseSync(":memory:")
@@ -36,7 +36,7 @@ let engine: Engine | undefined
 
 /** Opens a connection; the first one checks the engine. Throws `NodeUnsupported`. */
 export const connect = (...args: ConstructorParameters<typeof Sqlite.DatabaseSync>): Sqlite.DatabaseSync => {
-  // Not imported: a module that is not there would end the program before it could be told why.
+  // Not imported, because a missing module would end the program before the error can be reported.
   engine ??= check(process.getBuiltinModule("node:sqlite"))
   return new engine.DatabaseSync(...args)
 }

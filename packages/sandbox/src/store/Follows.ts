@@ -1,24 +1,22 @@
-/** Who follows whom, and who asked to. */
+/** Follows and follow requests. */
 import type { Database } from "./Database.ts"
-import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
+import { type Page, type PageRequest, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
 
-/** How one user stands to another. */
+/** The state of a follow. */
 export type FollowState = "none" | "requested" | "following"
 
-/** The follows of a store. */
 export interface Follows {
-  /** Returns the state after. Repeating changes nothing. */
+  /** Idempotent; returns the new state. */
   readonly set: (sourceId: string, targetId: string, state: FollowState) => FollowState
   readonly state: (sourceId: string, targetId: string) => FollowState
-  /** Whom a user follows, the latest first. */
+  /** The users that a user follows, latest first. */
   readonly following: (options: PageRequest & { readonly userId: string }) => Page<Users.User>
-  /** Who follows a user, the latest first. */
+  /** The followers of a user, latest first. */
   readonly followers: (options: PageRequest & { readonly userId: string }) => Page<Users.User>
 }
 
-/** The follows in a database. */
 export const make = (database: Database): Follows => {
   const find = database.query<{ readonly pending: number }>(
     "SELECT pending FROM follows WHERE source_id = :source AND target_id = :target"
@@ -30,12 +28,11 @@ export const make = (database: Database): Follows => {
   const countFollowing = database.command("UPDATE users SET following_count = following_count + :by WHERE id = :id")
   const countFollowers = database.command("UPDATE users SET followers_count = followers_count + :by WHERE id = :id")
   const listing = (own: "source_id" | "target_id", other: "source_id" | "target_id") =>
-    pager<Users.Row, Users.User>(database, {
-      select: Users.columns,
+    Users.pages(database, {
       from: `follows f JOIN users u ON u.id = f.${other}`,
       where: `f.${own} = :user AND f.pending = 0`,
       key: "f.key"
-    }, Users.decode)
+    })
   const following = listing("source_id", "target_id")
   const followers = listing("target_id", "source_id")
 

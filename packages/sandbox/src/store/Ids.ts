@@ -1,8 +1,8 @@
-/** Ids: new ones, lists of them, and what was found by them. */
+/** Generates and lists ids. */
 import type { Database } from "./Database.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** Makes the ids that tables share: each larger than all that they ever held. */
+/** Generates ids shared by tables, each larger than all that they ever held. */
 export const ids = (database: Database, ...tables: ReadonlyArray<string>): (millis: number) => bigint => {
   const last = database.query<{ readonly id: string | null }>(
     `SELECT CAST(max(seq) AS TEXT) AS id FROM sqlite_sequence
@@ -11,10 +11,10 @@ export const ids = (database: Database, ...tables: ReadonlyArray<string>): (mill
   return (millis) => Snowflake.after(BigInt(last.get()?.id ?? 0), millis)
 }
 
-/** Ids as the JSON list that statements expand with `json_each`. */
+/** A JSON array of ids, for `json_each`. */
 export const idList = (ids: ReadonlyArray<string>): string => `[${ids.map(Snowflake.parse).join(",")}]`
 
-/** Puts what was found into the order in which it was asked for, once each. */
+/** Returns the found items in the order of `ids`, without duplicates. */
 export const inOrder = <A>(
   ids: ReadonlyArray<string>,
   found: ReadonlyArray<A>,
@@ -23,3 +23,6 @@ export const inOrder = <A>(
   const byId = new Map(found.map((item) => [idOf(item), item]))
   return [...new Set(ids)].flatMap((id) => byId.get(id) ?? [])
 }
+
+/** The database value of an optional id. */
+export const optionalId = (id: string | undefined): bigint | null => id === undefined ? null : Snowflake.parse(id)

@@ -1,18 +1,21 @@
-/** The tables of a file: made, verified, counted, emptied. */
+/** Creates, migrates, verifies, counts and empties the tables of a database. */
 import type { Database } from "./Database.ts"
 import { json, tables } from "./Tables.ts"
 
-/** Raised whenever a table changes. */
+/** Incremented whenever a table changes. */
 export const version = 13
 
-/** The oldest layout of which a file is read: what its tables have not is left to the defaults of the columns. */
+/** The oldest supported layout. Columns that its tables lack get their default values. */
 const oldest = 7
 
-/** Creates what is missing, and changes an older layout; throws when the layout is another, or of another program. */
+/**
+ * Creates missing tables and migrates an older layout. Throws if the layout is unsupported or the file belongs to another
+ * program.
+ */
 export const create = (database: Database): void => {
   const found = versionOf(database)
   if (!isRead(found) && (found !== 0 || layoutOf(database).length > 0)) {
-    throw new Error(`The file has layout ${found}, this version reads ${version}`)
+    throw new Error(`Unsupported layout ${found}: this version reads layouts ${oldest} to ${version}`)
   }
   database.transaction(() => {
     const outdated = found === version ? [] : setAside(database)
@@ -21,7 +24,7 @@ export const create = (database: Database): void => {
   })
 }
 
-/** Brings a snapshot of an older layout to this one. */
+/** Migrates a snapshot of an older layout. */
 export const update = (database: Database): void => {
   if (versionOf(database) !== version) create(database)
 }
@@ -31,7 +34,10 @@ const isRead = (found: number): boolean => oldest <= found && found <= version
 const versionOf = (database: Database): number =>
   database.query<{ readonly user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0
 
-/** Renames the tables that are otherwise now, and drops all indexes, which are made again. Returns the names. */
+/**
+ * Renames the tables whose definition has changed, and drops all indexes, which `create` makes again. Returns the names of
+ * the tables.
+ */
 const setAside = (database: Database): ReadonlyArray<string> => {
   const parts = database.query<{ readonly type: string; readonly name: string; readonly sql: string }>(
     "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
@@ -45,7 +51,7 @@ const setAside = (database: Database): ReadonlyArray<string> => {
   return outdated
 }
 
-/** Moves the rows of a table that was set aside to the new one, with the largest id that it ever gave. */
+/** Moves the rows of a renamed table to the new one, along with the largest id that it ever assigned. */
 const takeOver = (database: Database, table: string): void => {
   const columnsOf = (name: string) =>
     database.query<{ readonly name: string }>(`PRAGMA table_info(${name})`).all().map((column) => column.name)
@@ -60,12 +66,15 @@ const takeOver = (database: Database, table: string): void => {
     DROP TABLE older_${table}`)
 }
 
-/** Throws when a database of this layout has other tables than this version makes, or contents that break their rules. */
+/**
+ * Throws if a database of this layout has other tables than this version creates, or contents that violate their
+ * constraints.
+ */
 export const verify = (database: Database): void => {
   const expected = new Set(statements.map(words))
   const found = layoutOf(database)
   if (found.length !== expected.size || !found.every((sql) => expected.has(words(sql)))) {
-    throw new Error("The snapshot has other tables")
+    throw new Error("The snapshot has unexpected tables")
   }
   const problem = database.query<{ readonly integrity_check: string }>("PRAGMA integrity_check(1)").get()
   if (problem?.integrity_check !== "ok") throw new Error(`The snapshot is damaged: ${problem?.integrity_check}`)
@@ -78,29 +87,31 @@ export const verify = (database: Database): void => {
   }
 }
 
-/** What made the tables and indexes, without those that SQLite makes for itself. */
+/** The SQL of all tables and indexes but those that SQLite creates itself. */
 const layoutOf = (database: Database): ReadonlyArray<string> =>
   database.query<{ readonly sql: string }>(
     `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
      AND name NOT LIKE 'post\\_index\\_%' ESCAPE '\\'`
   ).all().map(({ sql }) => sql)
 
-/** A statement by its words alone. */
+/** A statement without comments, `IF NOT EXISTS` and extra white space. */
 const words = (sql: string): string =>
   sql.replace(/--.*$/gm, "").replace(/ IF NOT EXISTS/g, "").replace(/\s+/g, " ").trim()
 
-/** Writes the version again; throws when nothing can be written. */
+/** Rewrites the layout version; throws if the database is not writable. */
 export const touch = (database: Database): void => database.exec(`PRAGMA user_version = ${version}`)
 
-/** Throws when the bytes are not a database of a layout that is read. */
+/** Throws unless the bytes are a database of a supported layout. */
 export const check = (bytes: Uint8Array): void => {
   const header = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 100))
   if (header.length < 100 || header.toString("latin1", 0, 15) !== "SQLite format 3") {
-    throw new Error("This is no snapshot of a sandbox")
+    throw new Error("Not a snapshot of a sandbox")
   }
-  // Where the format keeps the user version.
+  // The offset of the user version in an SQLite header.
   const found = header.readUInt32BE(60)
-  if (!isRead(found)) throw new Error(`The snapshot has layout ${found}, this version reads ${version}`)
+  if (!isRead(found)) {
+    throw new Error(`The snapshot has layout ${found}: this version reads layouts ${oldest} to ${version}`)
+  }
 }
 
 const counted = {
@@ -121,10 +132,9 @@ const counted = {
   grants: "grants"
 } as const
 
-/** How many there are of what a service holds. */
+/** Row counts by collection. */
 export type Counts = { readonly [K in keyof typeof counted]: number }
 
-/** Counts. */
 export const counter = (database: Database): () => Counts => {
   const query = database.query<Counts>(
     `SELECT ${Object.entries(counted).map(([name, table]) => `(SELECT count(*) FROM ${table}) AS ${name}`).join(", ")}`
@@ -132,7 +142,6 @@ export const counter = (database: Database): () => Counts => {
   return () => ({ ...query.get()! })
 }
 
-/** Empties every table. */
 export const clear = (database: Database): void =>
   database.transaction(() => {
     for (const table of names) database.exec(`DELETE FROM ${table}`)
@@ -142,5 +151,5 @@ export const clear = (database: Database): void =>
 
 const statements = tables.split(";").map((statement) => statement.trim()).filter((statement) => statement !== "")
 
-/** The tables that rows are deleted from; the search index forgets all of its own in another way. */
+/** The tables that `clear` empties row by row; the search index has a command of its own. */
 const names = statements.flatMap((sql) => /^CREATE TABLE IF NOT EXISTS (\w+)/.exec(sql)?.[1] ?? [])

@@ -1,4 +1,4 @@
-/** Lists of users, whose posts they show. */
+/** Lists of users. */
 import type { Database } from "./Database.ts"
 import { ids } from "./Ids.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
@@ -6,7 +6,7 @@ import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
 import * as Visibility from "./Visibility.ts"
 
-/** A list, with every field that the store knows. */
+/** A list with all stored fields. */
 export interface List {
   readonly id: string
   readonly name: string
@@ -18,65 +18,60 @@ export interface List {
   readonly member_count: number
 }
 
-/** A list to be. */
+/** The input of `insert`. */
 export interface NewList {
   readonly ownerId: string
   readonly name: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly description?: string | undefined
-  /** Whether only the owner sees it; false when left out. */
+  /** Whether only the owner may see it. Default `false`. */
   readonly private?: boolean | undefined
 }
 
-/** What of a list is to be another; the rest stays. */
+/** The fields of a list to change. */
 export type ListChange = Partial<Pick<List, "name" | "description" | "private">>
 
-/** Whose lists are read, and for whom: private ones are shown to their owner only. */
+/** Selects lists of a user. Private lists are visible to their owner only. */
 type OfUser = PageRequest & { readonly userId: string; readonly viewer?: Visibility.Viewer | undefined }
 
-/** The lists of a store. */
 export interface Lists {
   /** Returns the id. */
   readonly insert: (list: NewList) => string
-  /** One that becomes private loses its followers, and the pins of others. */
+  /** A list that becomes private loses its followers and the pins of others. */
   readonly update: (id: string, change: ListChange) => void
-  /** Deletes a list, with what it is to its members and followers and those who pinned it. */
+  /** Deletes a list with its members, followers and pins. */
   readonly delete: (id: string) => void
   readonly byId: (id: string) => List | undefined
-  /** How many lists a user owns. */
+  /** The number of lists that a user owns. */
   readonly countOwned: (userId: string) => number
-  /** Puts a user on a list, or takes one off; returns the state after. Repeating changes nothing. */
+  /** Adds or removes a member. Idempotent; returns the new state. */
   readonly setMember: (listId: string, userId: string, member: boolean) => boolean
   readonly isMember: (listId: string, userId: string) => boolean
-  /**
-   * Makes a user follow a list, or stop, which ends the pin of a list that is another's; returns the state after. Repeating
-   * changes nothing.
-   */
+  /** Follows or unfollows a list; unfollowing a list of somebody else also unpins it. Idempotent; returns the new state. */
   readonly setFollower: (listId: string, userId: string, following: boolean) => boolean
   readonly isFollowing: (listId: string, userId: string) => boolean
-  /** Pins a list for a user, or unpins it; returns the state after. Repeating changes nothing. */
+  /** Pins or unpins a list for a user. Idempotent; returns the new state. */
   readonly setPinned: (listId: string, userId: string, pinned: boolean) => boolean
-  /** The lists that a user has pinned, in the order in which they were. */
+  /** The lists that a user has pinned, in pinning order. */
   readonly pinnedBy: (userId: string) => ReadonlyArray<List>
-  /** Who is on a list, the latest first. */
+  /** The members of a list, latest first. */
   readonly members: (options: PageRequest & { readonly listId: string }) => Page<Users.User>
-  /** Who follows a list, the latest first. */
+  /** The followers of a list, latest first. */
   readonly followers: (options: PageRequest & { readonly listId: string }) => Page<Users.User>
-  /** The lists that a user follows, the latest first. */
+  /** The lists that a user follows, latest first. */
   readonly followedBy: (options: OfUser) => Page<List>
-  /** The lists that a user owns, the latest first. */
+  /** The lists that a user owns, latest first. */
   readonly ownedBy: (options: OfUser) => Page<List>
-  /** The lists that a user is on, the latest first. */
+  /** The lists that have a user as member, latest first. */
   readonly withMember: (options: OfUser) => Page<List>
 }
 
-/** The lists in a database. */
 export const make = (database: Database): Lists => {
   const nextId = ids(database, "lists")
   const insert = database.command(`
     INSERT INTO lists (id, owner_id, name, description, private) VALUES (:id, :owner, :name, :description, :private)`)
-  const byId = database.query<Row>(`SELECT ${columns} FROM lists l WHERE l.id = :id`)
+  const byId = database.queryAs(`SELECT ${columns} FROM lists l WHERE l.id = :id`, decode)
   const update = database.command(`
     UPDATE lists SET name = coalesce(:name, name), description = coalesce(:description, description),
       private = coalesce(:private, private) WHERE id = :id`)
@@ -95,52 +90,14 @@ export const make = (database: Database): Lists => {
     "DELETE FROM pinned_lists WHERE list_id = :id AND user_id NOT IN (SELECT owner_id FROM lists WHERE id = :id)"
   ].map(database.command)
   const countListed = database.command("UPDATE users SET listed_count = listed_count + :by WHERE id = :user")
-  const relation = (table: "list_members" | "list_followers" | "pinned_lists", count?: string) => {
-    const add = database.command(`INSERT OR IGNORE INTO ${table} (list_id, user_id) VALUES (:list, :user)`)
-    const remove = database.command(`DELETE FROM ${table} WHERE list_id = :list AND user_id = :user`)
-    const counted = count && database.command(`UPDATE lists SET ${count} = ${count} + :by WHERE id = :list`)
-    const has = database.query(`SELECT 1 FROM ${table} WHERE list_id = :list AND user_id = :user`)
-    return {
-      /** Returns whether that changed anything. */
-      set: (listId: string, userId: string, present: boolean): boolean => {
-        const [list, user] = [Snowflake.parse(listId), Snowflake.parse(userId)]
-        if ((present ? add : remove)({ list, user }) === 0) return false
-        if (counted) counted({ list, by: present ? 1 : -1 })
-        return true
-      },
-      has: (listId: string, userId: string): boolean =>
-        has.get({ list: Snowflake.parse(listId), user: Snowflake.parse(userId) }) !== undefined
-    }
-  }
-  const membership = relation("list_members", "member_count")
-  const followed = relation("list_followers", "follower_count")
-  const pinned = relation("pinned_lists")
-  const pins = database.query<Row>(`
-    SELECT ${columns} FROM pinned_lists p JOIN lists l ON l.id = p.list_id WHERE p.user_id = :user ORDER BY p.key`)
-  const people = (table: "list_members" | "list_followers") => {
-    const list = pager<Users.Row, Users.User>(database, {
-      select: Users.columns,
-      from: `${table} t JOIN users u ON u.id = t.user_id`,
-      where: "t.list_id = :list AND u.suspended = 0",
-      key: "t.key"
-    }, Users.decode)
-    return ({ listId, ...request }: PageRequest & { readonly listId: string }) =>
-      list({ list: Snowflake.parse(listId) }, unbounded, request)
-  }
-  const lists = (sql: { readonly from: string; readonly of: string; readonly key: string }) => {
-    const list = pager<Row, List>(database, {
-      select: columns,
-      from: sql.from,
-      where: `${sql.of} = :user AND (NOT l.private OR :viewer IS NULL OR l.owner_id = :viewer)`,
-      key: sql.key
-    }, decode)
-    return ({ userId, viewer, ...request }: OfUser) =>
-      list({ user: Snowflake.parse(userId), viewer: Visibility.valueOf(viewer) }, unbounded, request)
-  }
-  const find = (id: string): List | undefined => {
-    const row = byId.get({ id: Snowflake.parse(id) })
-    return row && decode(row)
-  }
+  const membership = relation(database, "list_members", "member_count")
+  const followed = relation(database, "list_followers", "follower_count")
+  const pinned = relation(database, "pinned_lists")
+  const pins = database.queryAs(
+    `SELECT ${columns} FROM pinned_lists p JOIN lists l ON l.id = p.list_id WHERE p.user_id = :user ORDER BY p.key`,
+    decode
+  )
+  const find = (id: string): List | undefined => byId.get({ id: Snowflake.parse(id) })
 
   return {
     insert: (list) => {
@@ -163,7 +120,7 @@ export const make = (database: Database): Lists => {
     delete: (listId) =>
       database.transaction(() => {
         const id = Snowflake.parse(listId)
-        // In this order: of a list that is gone nobody is the owner, whose pin would stay.
+        // The list goes before the pins, so that its owner's pin is deleted too.
         for (const forget of [...forgetMembers, remove, ...forgetFollowers]) forget({ id })
       }),
     byId: find,
@@ -187,13 +144,64 @@ export const make = (database: Database): Lists => {
       pinned.set(listId, userId, present)
       return present
     },
-    pinnedBy: (userId) => pins.all({ user: Snowflake.parse(userId) }).map(decode),
-    members: people("list_members"),
-    followers: people("list_followers"),
-    followedBy: lists({ from: "list_followers t JOIN lists l ON l.id = t.list_id", of: "t.user_id", key: "t.key" }),
-    ownedBy: lists({ from: "lists l", of: "l.owner_id", key: "l.id" }),
-    withMember: lists({ from: "list_members t JOIN lists l ON l.id = t.list_id", of: "t.user_id", key: "t.key" })
+    pinnedBy: (userId) => pins.all({ user: Snowflake.parse(userId) }),
+    members: people(database, "list_members"),
+    followers: people(database, "list_followers"),
+    followedBy: lists(database, {
+      from: "list_followers t JOIN lists l ON l.id = t.list_id",
+      of: "t.user_id",
+      key: "t.key"
+    }),
+    ownedBy: lists(database, { from: "lists l", of: "l.owner_id", key: "l.id" }),
+    withMember: lists(database, {
+      from: "list_members t JOIN lists l ON l.id = t.list_id",
+      of: "t.user_id",
+      key: "t.key"
+    })
   }
+}
+
+const relation = (
+  database: Database,
+  table: "list_members" | "list_followers" | "pinned_lists",
+  count?: string
+) => {
+  const add = database.command(`INSERT OR IGNORE INTO ${table} (list_id, user_id) VALUES (:list, :user)`)
+  const remove = database.command(`DELETE FROM ${table} WHERE list_id = :list AND user_id = :user`)
+  const counted = count && database.command(`UPDATE lists SET ${count} = ${count} + :by WHERE id = :list`)
+  const has = database.query(`SELECT 1 FROM ${table} WHERE list_id = :list AND user_id = :user`)
+  return {
+    /** Returns whether anything changed. */
+    set: (listId: string, userId: string, present: boolean): boolean => {
+      const [list, user] = [Snowflake.parse(listId), Snowflake.parse(userId)]
+      if ((present ? add : remove)({ list, user }) === 0) return false
+      if (counted) counted({ list, by: present ? 1 : -1 })
+      return true
+    },
+    has: (listId: string, userId: string): boolean =>
+      has.get({ list: Snowflake.parse(listId), user: Snowflake.parse(userId) }) !== undefined
+  }
+}
+
+const people = (database: Database, table: "list_members" | "list_followers") => {
+  const list = Users.pages(database, {
+    from: `${table} t JOIN users u ON u.id = t.user_id`,
+    where: "t.list_id = :list AND u.suspended = 0",
+    key: "t.key"
+  })
+  return ({ listId, ...request }: PageRequest & { readonly listId: string }) =>
+    list({ list: Snowflake.parse(listId) }, unbounded, request)
+}
+
+const lists = (database: Database, sql: { readonly from: string; readonly of: string; readonly key: string }) => {
+  const list = pager<Row, List>(database, {
+    select: columns,
+    from: sql.from,
+    where: `${sql.of} = :user AND (NOT l.private OR :viewer IS NULL OR l.owner_id = :viewer)`,
+    key: sql.key
+  }, decode)
+  return ({ userId, viewer, ...request }: OfUser) =>
+    list({ user: Snowflake.parse(userId), viewer: Visibility.valueOf(viewer) }, unbounded, request)
 }
 
 const columns = `

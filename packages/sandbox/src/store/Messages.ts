@@ -1,14 +1,14 @@
-/** Direct messages: conversations and what happened in them. */
+/** Direct messages: conversations and their events. */
 import * as Entities from "../text/Entities.ts"
 import type { Database } from "./Database.ts"
 import { ids } from "./Ids.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** What can happen in a conversation. */
+/** The type of an event in a conversation. */
 export type DmEventType = "MessageCreate" | "ParticipantsJoin" | "ParticipantsLeave"
 
-/** An event, with every field that the store knows. */
+/** An event with all stored fields. */
 export interface DmEvent extends Entities.Entities {
   readonly id: string
   readonly event_type: DmEventType
@@ -27,7 +27,7 @@ export interface Conversation {
   readonly participantIds: ReadonlyArray<string>
 }
 
-/** A message to be. */
+/** The input of `insert`. */
 export interface NewMessage {
   readonly conversationId: string
   readonly senderId: string
@@ -37,11 +37,10 @@ export interface NewMessage {
   readonly mediaKey?: string | undefined
 }
 
-/** The messages of a store. */
 export interface Messages {
-  /** Opens the conversation of two users, or finds it; returns its id. */
+  /** Finds or creates the conversation of two users; returns its id. */
   readonly open: (userId: string, participantId: string) => string
-  /** Opens a group, which the creator joins; the others' joining is its first event. Returns its id. */
+  /** Creates a group that includes the creator; its first event is the joining of the others. Returns its id. */
   readonly openGroup: (
     group: { readonly creatorId: string; readonly participantIds: ReadonlyArray<string>; readonly createdAt: number }
   ) => string
@@ -64,10 +63,9 @@ export interface Messages {
   ) => Page<DmEvent>
 }
 
-/** The id of the conversation of two users: both ids, the smaller first. */
+/** The id of the conversation of two users: both user ids, the smaller one first. */
 export const oneToOneId = (a: string, b: string): string => BigInt(a) < BigInt(b) ? `${a}-${b}` : `${b}-${a}`
 
-/** The messages in a database. */
 export const make = (database: Database): Messages => {
   const nextId = ids(database, "dm_events")
   const user = database.query<Entities.Mentionable>(
@@ -84,7 +82,7 @@ export const make = (database: Database): Messages => {
   const insert = database.command(`
     INSERT INTO dm_events (id, conversation_id, event_type, sender_id, text, participant_ids, entities, attachments)
     VALUES (:id, :conversation, :type, :sender, :text, :participants, :entities, :attachments)`)
-  const byId = database.query<Row>(`SELECT ${columns} FROM dm_events e WHERE e.id = :id`)
+  const byId = database.queryAs(`SELECT ${columns} FROM dm_events e WHERE e.id = :id`, decode)
   const remove = database.command("DELETE FROM dm_events WHERE id = :id")
   const listing = (where: string) =>
     pager<Row, DmEvent>(database, {
@@ -142,10 +140,7 @@ export const make = (database: Database): Messages => {
       })
       return String(id)
     },
-    byId: (id) => {
-      const row = byId.get({ id: Snowflake.parse(id) })
-      return row && decode(row)
-    },
+    byId: (id) => byId.get({ id: Snowflake.parse(id) }),
     delete: (id) => remove({ id: Snowflake.parse(id) }) > 0,
     events: ({ from, types, ...options }) => {
       const range = from === undefined ? unbounded : { ...unbounded, low: Snowflake.fromMillis(from) - 1n }

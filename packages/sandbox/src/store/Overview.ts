@@ -1,28 +1,27 @@
-/** What a store holds, table by table, to look at: pages by key, without counting, whoever may see it. */
+/** Lists the contents of a store for inspection: keyset pages without counts, regardless of visibility. */
 import type { Database, Query } from "./Database.ts"
 import { unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** A row: what it holds by name. Ids and handles are text, times ISO 8601. */
+/** A row. Ids and usernames are strings, times ISO 8601. */
 export type Item = Readonly<Record<string, string | number | boolean | null>>
 
-/** Which part of a collection to read. */
+/** Selects a part of a collection. */
 export interface Request {
   readonly limit: number
   /** The `next` of the page before. */
   readonly after?: string | undefined
-  /** Only what is of this user, or of which the user is one end. */
+  /** Only items that belong to this user, or relations that involve the user. */
   readonly userId?: string | undefined
 }
 
-/** A part of a collection, newest first; conversations in the order of their ids. */
+/** A part of a collection, newest first; conversations are ordered by id. */
 export interface Part {
   readonly items: ReadonlyArray<Item>
-  /** Leads to the rest; absent at the end. */
+  /** The cursor of the next part; undefined at the end. */
   readonly next?: string
 }
 
-/** The collections of one store. */
 export interface Overview {
   readonly list: (collection: Collection, request: Request) => Part
 }
@@ -35,20 +34,20 @@ const text = (column: string): string => `CAST(${column} AS TEXT)`
 
 const handle = (column: string): string => `(SELECT username FROM users WHERE id = ${column})`
 
-/** Texts can have megabytes. */
+/** Limits texts, which can have megabytes, to 1,000 characters. */
 const beginning = (column: string): string => `substr(${column}, 1, 1000)`
 
-/** Where the bytes of media are: of a video, in one of its variants. */
+/** The URL of media; for a video, that of its first variant. */
 const address = (table: string): string =>
   `coalesce(${table}.facts ->> '$.url', ${table}.facts ->> '$.variants[0].url')`
 
 interface Source {
-  /** Unique, and the order: an integer unless `named`. */
+  /** The unique sort key: an integer unless `named`. */
   readonly key: string
   readonly named?: true
   readonly from: string
   readonly select: Readonly<Record<string, string>>
-  /** What is of `:user`. */
+  /** The condition for items that belong to `:user`. */
   readonly of: string
   readonly flags?: ReadonlyArray<string>
 }
@@ -250,13 +249,12 @@ const sources = {
   }
 } satisfies Record<string, Source>
 
-/** What can be looked at. */
+/** The name of a collection. */
 export type Collection = keyof typeof sources
 
-/** Everything that can be looked at. */
+/** The names of all collections. */
 export const collections = Object.keys(sources) as ReadonlyArray<Collection>
 
-/** The collections in a database. */
 export const make = (database: Database): Overview => {
   const statements = new Map<string, Query<Item & { readonly page_key: string }>>()
   const statement = (collection: Collection, ofUser: boolean) => {

@@ -1,8 +1,8 @@
-/** Pages of listings, by key. */
+/** Keyset pagination. */
 import type { Database, Values } from "./Database.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** A position in a listing, and the way to go on from there. The key itself is not part of what follows. */
+/** A position in a listing and the direction to read in. The item at the position is not part of the next page. */
 export interface Cursor {
   readonly direction: "older" | "newer"
   readonly key: string
@@ -11,13 +11,13 @@ export interface Cursor {
 /** One page of a listing, newest first. */
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
-  /** Leads to older items; absent on the last page. */
+  /** The cursor of older items; undefined on the last page. */
   readonly next: Cursor | undefined
-  /** Leads back to newer items; absent on a first page. */
+  /** The cursor of newer items; undefined on the first page. */
   readonly previous: Cursor | undefined
 }
 
-/** Which part of a listing to read. */
+/** Selects a page of a listing. */
 export interface PageRequest {
   readonly limit: number
   readonly cursor?: Cursor | undefined
@@ -32,19 +32,21 @@ export interface Range {
 /** Every key. */
 export const unbounded: Range = { low: -1n, high: Snowflake.maximum }
 
+/** The rows of a listing. */
+export interface PageSource {
+  readonly from: string | ((order: "ASC" | "DESC") => string)
+  readonly where: string
+  readonly key: string
+}
+
 /**
- * Reads a listing by key, never by offset: what is inserted or deleted between two pages neither repeats an item nor
- * skips one. `key` is a unique integer expression, larger for newer items. `from` may limit itself: it knows the order,
- * `:low`, `:high` and `:limit`.
+ * Reads a listing by key, never by offset: an insertion or deletion between two pages neither repeats nor skips an item.
+ * `key` is a unique integer expression, larger for newer items. A `from` function may limit its rows itself: it receives
+ * the order, and may use `:low`, `:high` and `:limit`.
  */
 export const pager = <Row, A>(
   database: Database,
-  sql: {
-    readonly select: string
-    readonly from: string | ((order: "ASC" | "DESC") => string)
-    readonly where: string
-    readonly key: string
-  },
+  sql: PageSource & { readonly select: string },
   decode: (row: Row) => A
 ): (values: Values, range: Range, request: PageRequest) => Page<A> => {
   const statement = (order: "ASC" | "DESC") =>

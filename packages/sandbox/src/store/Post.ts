@@ -1,8 +1,10 @@
-/** One post: what there is to know of it, and its row. */
+/** A post and its database row. */
 import type * as Entities from "../text/Entities.ts"
+import type { Database } from "./Database.ts"
+import { pager, type PageSource } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** A post, with every field that the store knows. */
+/** A post with all stored fields. */
 export interface Post extends Notes {
   readonly id: string
   readonly text: string
@@ -26,15 +28,15 @@ export interface Post extends Notes {
   readonly geo?: { readonly place_id?: string; readonly coordinates?: Coordinates }
   readonly community_id?: string
   readonly card_uri?: string
-  /** All of a text of which `text` is the beginning. */
+  /** The full text, of which `text` is the beginning. */
   readonly note_post?: Note
   readonly scopes?: { readonly followers: boolean }
-  /** Whether its author said that it is paid for. */
+  /** True if the author declared it as a paid partnership. */
   readonly paid_partnership?: boolean
   readonly withheld?: Withheld
-  /** Whether it is of a kind that is never edited. */
+  /** True if posts of its kind cannot be edited. */
   readonly fixed?: boolean
-  /** Fields that the service does not give although they are asked for. */
+  /** Fields that the service omits although they are requested. */
   readonly left_out?: ReadonlyArray<string>
   readonly public_metrics: {
     readonly repost_count: number
@@ -46,10 +48,10 @@ export interface Post extends Notes {
   }
 }
 
-/** Who may reply. */
+/** The accounts that may reply. */
 export type ReplySettings = "everyone" | "mentionedUsers" | "following" | "subscribers" | "verified"
 
-/** Who sees a post of an account that they may look at. Verified followers are subscribers. */
+/** The audience of a post among those who may see its author. Subscribers are verified followers. */
 export type Audience = "all" | "followers" | "subscribers"
 
 /** A point, longitude first. */
@@ -58,13 +60,13 @@ export interface Coordinates {
   readonly coordinates: readonly [longitude: number, latitude: number]
 }
 
-/** A text that is longer than those of posts usually are. */
+/** A text that exceeds the usual length of posts. */
 export interface Note {
   readonly text: string
   readonly entities?: Entities.Entities | undefined
 }
 
-/** What readers added to a post. */
+/** Community notes of a post. */
 export interface Notes {
   readonly matched_media_notes?: ReadonlyArray<{ readonly note_id: string; readonly match_status: string }>
   readonly note_request_suggestions?: ReadonlyArray<{
@@ -74,20 +76,23 @@ export interface Notes {
   }>
 }
 
-/** Where a post is not shown. */
+/** The countries in which a post is withheld. */
 export interface Withheld {
   readonly copyright: boolean
   readonly country_codes: ReadonlyArray<string>
   readonly scope: "post"
 }
 
-/** A post to be. Users and posts that it names must exist; only a quoted or answered post may be gone. */
+/**
+ * The input of `insert`. Referenced users and posts must exist, except quoted and replied-to posts, which may have been
+ * deleted.
+ */
 export interface NewPost {
   readonly authorId: string
   readonly text: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** Made from `createdAt`, and larger than every id before, when left out. */
+  /** Default: derived from `createdAt`, and larger than all existing ids. */
   readonly id?: string | undefined
   readonly inReplyToPostId?: string | undefined
   readonly quotedPostId?: string | undefined
@@ -98,27 +103,27 @@ export interface NewPost {
   readonly coordinates?: Coordinates | undefined
   readonly communityId?: string | undefined
   readonly cardUri?: string | undefined
-  /** The latest version of a post, which it takes the place of. */
+  /** The id of the version that this one replaces: the latest version of the post. */
   readonly editOf?: string | undefined
-  /** Who sees it. */
+  /** Default `all`. */
   readonly audience?: Audience | undefined
-  /** Whether it is in no timeline and no search, and does not count. */
+  /** True if it is excluded from timelines, search and counts. */
   readonly unlisted?: boolean | undefined
   readonly withheld?: Withheld | undefined
   readonly paidPartnership?: boolean | undefined
   readonly notes?: Notes | undefined
   readonly leftOut?: ReadonlyArray<string> | undefined
-  /** "und" when left out. */
+  /** Default `und`. */
   readonly lang?: string | undefined
   readonly source?: string | undefined
   readonly replySettings?: ReplySettings | undefined
   readonly possiblySensitive?: boolean | undefined
   readonly impressions?: number | undefined
-  /** Facts that are kept but shown nowhere: tagged users, excluded repliers and the like. */
+  /** Stored but never shown: tagged users, excluded repliers and the like. */
   readonly extra?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** The columns from which {@link decode} makes a post, for queries that join them as `p`. */
+/** The columns that {@link decode} reads, for queries that join posts as `p`. */
 export const columns = `
   CAST(p.id AS TEXT) AS id, p.id >> ${Snowflake.counterBits} AS millis, CAST(p.author_id AS TEXT) AS author_id, p.text,
   CAST(p.conversation_id AS TEXT) AS conversation_id, CAST(p.in_reply_to_user_id AS TEXT) AS in_reply_to_user_id,
@@ -127,7 +132,7 @@ export const columns = `
   p.entities, p.attachments, p.place_id, p.facts, p.impression_count, p.like_count, p.reply_count, p.repost_count, p.quote_count,
   p.bookmark_count, p.unlisted`
 
-/** What few posts have, as it is kept. */
+/** The JSON of rarely used fields. */
 export interface Facts extends
   Notes,
   Pick<
@@ -136,9 +141,9 @@ export interface Facts extends
   >
 {
   readonly coordinates?: Coordinates | undefined
-  /** Whether its places were there once, and were taken away. */
+  /** True if its location was removed. */
   readonly geo_scrubbed?: boolean | undefined
-  /** All versions of an edited post, the first one first. */
+  /** The ids of all versions of an edited post, oldest first. */
   readonly history?: ReadonlyArray<string> | undefined
 }
 
@@ -170,7 +175,6 @@ export interface Row {
   readonly unlisted: number
 }
 
-/** The post in a row. */
 export const decode = (row: Row): Post => {
   const post: { -readonly [K in keyof Post]: Post[K] } = {
     id: row.id,
@@ -209,3 +213,6 @@ export const decode = (row: Row): Post => {
   }
   return post
 }
+
+/** Pages of posts; the source calls them `p`. */
+export const pages = (database: Database, source: PageSource) => pager(database, { select: columns, ...source }, decode)

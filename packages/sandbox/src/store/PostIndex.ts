@@ -1,20 +1,20 @@
-/** The search index: the words and facts of public posts, and the posts that queries find by them. */
+/** The full-text index of public posts. */
 import type { Query } from "../search/Query.ts"
 import type * as Entities from "../text/Entities.ts"
 import * as Terms from "../text/Terms.ts"
 import type { Database } from "./Database.ts"
-import { type Cursor, type Page, pager, type PageRequest, type Range } from "./Pages.ts"
+import { type Cursor, type Page, type PageRequest, type Range } from "./Pages.ts"
 import * as Post from "./Post.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Visibility from "./Visibility.ts"
 import { rangeOf, type Window } from "./Window.ts"
 
-/** What one can find in the index. */
+/** Searches of the index. */
 export interface Searches {
   /**
-   * Public posts that a query finds: the latest first, or by "relevancy" those seen by very many first, then by many and
-   * so on to the rest, of each the latest first. The latter has no way back to earlier pages. Posts of those who block
-   * the viewer are left out.
+   * Public posts that match a query, latest first; or by "relevancy": by descending order of magnitude of their
+   * impressions, latest first within each. The latter has no cursor to previous pages. Posts of accounts that block the
+   * viewer are excluded.
    */
   readonly search: (
     options: Window & PageRequest & {
@@ -24,8 +24,8 @@ export interface Searches {
     }
   ) => Page<Post.Post>
   /**
-   * How many public posts a search finds for the same viewer in each span of `size` milliseconds since the epoch, by number
-   * of the span.
+   * The number of matching posts, as {@link search} finds them for the same viewer, in each bucket of `size` milliseconds
+   * since the epoch, by number of the bucket.
    */
   readonly counts: (
     options: Window & {
@@ -36,13 +36,13 @@ export interface Searches {
   ) => ReadonlyMap<number, number>
 }
 
-/** The search index of a store. */
+/** The search index. */
 export interface PostIndex extends Searches {
   readonly add: (id: bigint, post: Indexed) => void
   readonly remove: (id: bigint) => void
 }
 
-/** The user behind a post, as far as searches ask for it. */
+/** The account fields that searches use. */
 export interface Account {
   readonly id: string
   readonly username: string
@@ -50,37 +50,35 @@ export interface Account {
   readonly protected: number
 }
 
-/** A post and what it refers to. */
+/** A post and the objects that it refers to. */
 export interface Indexed {
   readonly post: Post.NewPost
   readonly conversation: string
   readonly author: Account
-  /** Whom a reply is to. */
+  /** The author of the post that this one replies to. */
   readonly addressee: Account | undefined
-  /** Whom a repost is of. */
+  /** The author of the reposted post. */
   readonly repostee: Account | undefined
   readonly entities: Entities.Entities | undefined
 }
 
-/** The index in a database. */
 export const make = (database: Database): PostIndex => {
   const insert = database.command(
     "INSERT INTO post_index (rowid, text, facts, urls) VALUES (:id, :text, :facts, :urls)"
   )
   const remove = database.command("DELETE FROM post_index WHERE rowid = :id")
-  const latest = pager<Post.Row, Post.Post>(database, {
-    select: Post.columns,
+  const latest = Post.pages(database, {
     from: "post_index JOIN posts p ON p.id = post_index.rowid",
     where: `post_index MATCH :match AND ${Visibility.unblocked("p")}`,
     key: "post_index.rowid"
-  }, Post.decode)
+  })
 
   const counts = database.query<{ readonly span: number; readonly found: number }>(`
     SELECT (rowid >> ${Snowflake.counterBits}) / :size AS span, count(*) AS found FROM post_index
     WHERE post_index MATCH :match AND rowid > :low AND rowid < :high AND rowid NOT IN (${Visibility.blocked})
     GROUP BY span`)
 
-  // To sort all that a common word finds takes long; the index yields each step in the order of time.
+  // Sorting all matches of a common word is slow; the index returns each step in order of time.
   const byRelevancy = (
     query: Query,
     viewer: bigint | null,
@@ -128,7 +126,7 @@ export const make = (database: Database): PostIndex => {
   }
 }
 
-/** How often a post was seen that is of a step above the lowest. Finer steps cost searches more than they are worth. */
+/** The lower bounds of the impression steps above the lowest one. Finer steps cost searches more than they are worth. */
 const impressionSteps = [256, 4_096, 65_536, 1_048_576]
 
 const stepOf = (impressions: number): number => impressionSteps.filter((least) => impressions >= least).length
@@ -155,7 +153,7 @@ export const factsOf = (indexed: Indexed): ReadonlyArray<Terms.Fact> => {
   return facts
 }
 
-/** The facts of what a post says and shows, whoever posted it where. */
+/** The facts of a post's text and media, independent of author and context. */
 export const contentOf = (
   entities: Entities.Entities | undefined,
   mediaKeys: ReadonlyArray<string> | undefined
@@ -163,7 +161,7 @@ export const contentOf = (
   const facts: Array<Terms.Fact> = []
   if (mediaKeys?.length) {
     facts.push(["has", "media"])
-    // Keys of photos begin with the number of their kind: see Attachments.
+    // Media keys of photos start with 3_: see Attachments.
     if (mediaKeys.some((key) => key.startsWith("3_"))) facts.push(["has", "images"])
     if (mediaKeys.some((key) => !key.startsWith("3_"))) facts.push(["has", "videos"])
   }
@@ -181,7 +179,7 @@ export const contentOf = (
   return facts
 }
 
-/** The words of links. */
+/** The words in the expanded URLs of links. */
 export const linksOf = (entities: Entities.Entities | undefined): ReadonlyArray<string> =>
   entities?.urls?.flatMap((link) => Terms.words(link.expanded_url)) ?? []
 

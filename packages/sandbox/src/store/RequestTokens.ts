@@ -1,41 +1,40 @@
-/** Logins of OAuth 1.0a that have begun: what an app asks a user with, until it has the user's token. */
+/** OAuth 1.0a request tokens: pending sign-ins. */
 import * as Redacted from "effect/Redacted"
 import { hashOf, type Rights } from "./Credentials.ts"
 import type { Database } from "./Database.ts"
 import * as Mint from "./Mint.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** How long a login may take. */
+/** The lifetime of a request token, in seconds. */
 const requestSeconds = 900
 
-/** What shows the verifier to the user, instead of bringing it to an address. */
+/** The callback that shows the verifier as a PIN instead of redirecting. */
 export const outOfBand = "oob"
 
-/** A login that has begun. */
+/** A pending sign-in. */
 export interface RequestToken {
   readonly token: string
   readonly secret: Redacted.Redacted
   readonly appId: string
-  /** An address, or {@link outOfBand}. */
+  /** A URL, or {@link outOfBand}. */
   readonly callback: string
   readonly rights: Rights
-  /** Who has allowed it. */
+  /** The user who has approved it. */
   readonly userId: string | undefined
   readonly verifierHash: string | undefined
 }
 
-/** The request tokens of a store. */
 export interface RequestTokens {
   /** `now` is in milliseconds, here and below. */
   readonly insert: (request: Pick<RequestToken, "appId" | "callback" | "rights">, now: number) => RequestToken
-  /** Nothing when it was used, or is too old. */
+  /** Undefined if the token was used or has expired. */
   readonly byToken: (token: string, now: number) => RequestToken | undefined
-  /** Notes who has allowed it; returns what proves it: a PIN of seven digits where nothing else brings it to the app. */
+  /** Records the user's approval and returns the verifier: a PIN of seven digits if the callback is {@link outOfBand}. */
   readonly allow: (request: RequestToken, userId: string) => Redacted.Redacted
   readonly remove: (token: string) => void
 }
 
-/** The request tokens in a database. `changed` is called when there are others. */
+/** `changed` is called after every insertion. */
 export const make = (database: Database, changed: () => void): RequestTokens => {
   const insert = database.command(`
     INSERT INTO request_tokens (token, secret, app_id, callback, rights, expires_at)

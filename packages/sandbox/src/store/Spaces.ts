@@ -1,17 +1,17 @@
-/** Spaces: audio rooms that are announced, held and ended. */
+/** Spaces: live audio rooms. */
 import * as Terms from "../text/Terms.ts"
 import type { Database } from "./Database.ts"
 import { ids, inOrder } from "./Ids.ts"
-import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
+import { type Page, type PageRequest, unbounded } from "./Pages.ts"
 import * as Post from "./Post.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
 import * as Visibility from "./Visibility.ts"
 
-/** Where a space stands. */
+/** The state of a space. */
 export type SpaceState = "live" | "scheduled" | "ended"
 
-/** A space, with every field that the store knows. */
+/** A space with all stored fields. */
 export interface Space extends People {
   readonly id: string
   readonly state: SpaceState
@@ -28,7 +28,7 @@ export interface Space extends People {
   readonly ended_at?: string
 }
 
-/** Who and what a space is about. */
+/** The people and topics of a space. */
 export interface People {
   readonly host_ids?: ReadonlyArray<string>
   readonly speaker_ids?: ReadonlyArray<string>
@@ -36,7 +36,10 @@ export interface People {
   readonly topic_ids?: ReadonlyArray<string>
 }
 
-/** A space to be. Times are milliseconds since the epoch; those to come make it change its state when they come. */
+/**
+ * The input of `insert`. Times are milliseconds since the epoch; the state of the space changes when a future time is
+ * reached.
+ */
 export interface NewSpace {
   readonly creatorId: string
   readonly createdAt: number
@@ -45,7 +48,7 @@ export interface NewSpace {
   readonly startedAt?: number | undefined
   readonly endedAt?: number | undefined
   readonly isTicketed?: boolean | undefined
-  /** "und" when left out. */
+  /** Default `und`. */
   readonly lang?: string | undefined
   readonly people?: People | undefined
   readonly participants?: number | undefined
@@ -63,24 +66,24 @@ export interface Topic {
 export interface Spaces {
   /** Returns the id. */
   readonly insert: (space: NewSpace) => string
-  /** In the order of `ids`, once each, without those that do not exist. */
+  /** In the order of `ids`, without duplicates and unknown ids. */
   readonly byIds: (ids: ReadonlyArray<string>, now: number) => ReadonlyArray<Space>
-  /** The spaces of these creators, the latest first. */
+  /** The spaces of these creators, latest first. */
   readonly byCreators: (userIds: ReadonlyArray<string>, now: number) => ReadonlyArray<Space>
-  /** Spaces with every word, hashtag and mention of a text in their titles, the latest first. */
+  /** Spaces whose titles contain every word, hashtag and mention of a text, latest first. */
   readonly search: (options: {
     readonly text: string
     readonly state?: SpaceState | undefined
     readonly limit: number
     readonly now: number
   }) => ReadonlyArray<Space>
-  /** Notes that a user has a ticket. Repeating changes nothing. */
+  /** Records that a user has a ticket. Idempotent. */
   readonly sell: (spaceId: string, userId: string) => void
-  /** Who has a ticket, the latest first. */
+  /** The ticket holders, latest first. */
   readonly buyers: (options: PageRequest & { readonly spaceId: string }) => Page<Users.User>
-  /** Shares an existing post. Repeating changes nothing. */
+  /** Shares an existing post. Idempotent. */
   readonly share: (spaceId: string, postId: string) => void
-  /** The shared posts that the viewer may see, the latest first. */
+  /** The shared posts that the viewer may see, latest first. */
   readonly posts: (
     options: PageRequest & { readonly spaceId: string; readonly viewer?: Visibility.Viewer | undefined }
   ) => Page<Post.Post>
@@ -88,7 +91,6 @@ export interface Spaces {
   readonly topicsByIds: (ids: ReadonlyArray<string>) => ReadonlyArray<Topic>
 }
 
-/** The spaces in a database. */
 export const make = (database: Database): Spaces => {
   const nextKey = ids(database, "spaces")
   const insert = database.command(`
@@ -109,19 +111,17 @@ export const make = (database: Database): Spaces => {
       AND (:state IS NULL OR ${state} = :state)
     ORDER BY s.key DESC LIMIT :limit`)
   const sell = database.command("INSERT OR IGNORE INTO space_buyers (space_id, user_id) VALUES (:space, :user)")
-  const buyers = pager<Users.Row, Users.User>(database, {
-    select: Users.columns,
+  const buyers = Users.pages(database, {
     from: "space_buyers b JOIN users u ON u.id = b.user_id",
     where: "b.space_id = :space",
     key: "b.key"
-  }, Users.decode)
+  })
   const share = database.command("INSERT OR IGNORE INTO space_posts (space_id, post_id) VALUES (:space, :post)")
-  const shared = pager<Post.Row, Post.Post>(database, {
-    select: Post.columns,
+  const shared = Post.pages(database, {
     from: "space_posts s JOIN posts p ON p.id = s.post_id",
     where: `s.space_id = :space AND ${Visibility.post("p")}`,
     key: "s.key"
-  }, Post.decode)
+  })
   const insertTopic = database.command(
     "INSERT OR REPLACE INTO topics (id, name, description) VALUES (:id, :name, :description)"
   )
@@ -171,7 +171,7 @@ export const make = (database: Database): Spaces => {
   }
 }
 
-// The digits of an id, so that it looks like no number and no word.
+// The alphabet of ids, chosen so that an id resembles neither a number nor a word.
 const digits = "jkmnpqrstvwxyzABCDEFGHJKLMNPQRSTVWXY"
 
 const state = `
@@ -224,13 +224,13 @@ const sign = /(?<![\p{L}\p{M}\p{N}_])[#@][\p{L}\p{M}\p{N}_]+/gu
 
 const fold = (text: string): string => text.normalize("NFKC").toLowerCase()
 
-/** What a title can be found by: its words, and its hashtags and mentions with their signs as well. */
+/** The search terms of a title: words, hashtags and mentions, the latter two also with their signs. */
 const termsOfTitle = (title: string): ReadonlyArray<string> => [
   ...Terms.words(title),
   ...fold(title).match(sign) ?? []
 ]
 
-/** What a text looks for: words that stand alone, hashtags and mentions. */
+/** The search terms of a query: plain words, hashtags and mentions. */
 const termsOfQuery = (text: string): ReadonlyArray<string> => [
   ...Terms.words(fold(text).replace(sign, " ")),
   ...fold(text).match(sign) ?? []

@@ -20,23 +20,23 @@ import * as DatabaseFile from "./DatabaseFile.ts"
 import { NodeUnsupported } from "./Engine.ts"
 import * as Follows from "./Follows.ts"
 import * as Grants from "./Grants.ts"
-import * as Happenings from "./Happenings.ts"
 import * as Layout from "./Layout.ts"
 import * as Lists from "./Lists.ts"
-import * as Marks from "./Marks.ts"
 import * as Messages from "./Messages.ts"
 import * as Overview from "./Overview.ts"
 import * as Posts from "./Posts.ts"
+import * as PublicPosts from "./PublicPosts.ts"
+import * as Reactions from "./Reactions.ts"
 import * as RequestTokens from "./RequestTokens.ts"
+import * as Restrictions from "./Restrictions.ts"
 import * as Spaces from "./Spaces.ts"
+import * as StoreEvents from "./StoreEvents.ts"
 import * as StreamRules from "./StreamRules.ts"
-import * as Talk from "./Talk.ts"
-import * as Ties from "./Ties.ts"
 import * as Timelines from "./Timelines.ts"
 import * as Uploads from "./Uploads.ts"
 import * as Users from "./Users.ts"
 
-/** The file of the store could not be opened. */
+/** The database file could not be opened. */
 export class StoreUnavailable
   extends Schema.TaggedError<StoreUnavailable>("@postwire/sandbox/store/Store/StoreUnavailable")(
     "StoreUnavailable",
@@ -48,55 +48,53 @@ export class StoreUnavailable
   }
 }
 
-/** Where a store keeps its state. */
 export interface Options {
-  /** A file, made when it does not exist, or ":memory:". */
+  /** A file, created if it does not exist, or ":memory:". */
   readonly file: string
 }
 
-/** What there is, to read and to change. */
 export interface State {
   readonly users: Users.Users
   readonly posts: Posts.Posts
   readonly timelines: Timelines.Timelines
   readonly attachments: Attachments.Attachments
   readonly uploads: Uploads.Uploads
-  readonly likes: Marks.Marks
-  readonly bookmarks: Marks.Marks
+  readonly likes: Reactions.Reactions
+  readonly bookmarks: Reactions.Reactions
   readonly bookmarkFolders: BookmarkFolders.BookmarkFolders
   readonly follows: Follows.Follows
   /** A block ends the follows and the follow requests between the two. */
-  readonly blocks: Ties.Ties
+  readonly blocks: Restrictions.Restrictions
   /** Blocks of direct messages alone. */
-  readonly dmBlocks: Ties.Ties
-  readonly mutes: Ties.Ties
+  readonly dmBlocks: Restrictions.Restrictions
+  readonly mutes: Restrictions.Restrictions
   readonly lists: Lists.Lists
   readonly affiliates: Affiliates.Affiliates
   readonly communities: Communities.Communities
   readonly spaces: Spaces.Spaces
   readonly messages: Messages.Messages
   readonly complianceJobs: ComplianceJobs.ComplianceJobs
-  readonly talk: Talk.Talk
+  readonly publicPosts: PublicPosts.PublicPosts
   readonly credentials: Credentials.Credentials
   readonly charges: Charges.Charges
   readonly grants: Grants.Grants
   readonly authorizationCodes: AuthorizationCodes.AuthorizationCodes
   readonly requestTokens: RequestTokens.RequestTokens
   readonly streamRules: StreamRules.StreamRules
-  readonly happenings: Happenings.Happenings
-  /** Runs `body` as one atomic write: all of it is kept when it returns, nothing when it throws. */
+  readonly events: StoreEvents.StoreEvents
+  /** Runs `body` in a transaction: commits when it returns, rolls back when it throws. */
   readonly transaction: <A>(body: () => A) => A
-  /** Forgets everything. */
+  /** Deletes everything. */
   readonly clear: () => void
-  /** Writes what is there already; throws when nothing can be written. */
+  /** Throws if the database is not writable. */
   readonly touch: () => void
-  /** Throws when the tables are others than this version makes, or hold what it would not write. Reads all there is. */
+  /** Throws if the tables differ from those of this version or hold invalid contents. Reads the whole database. */
   readonly verify: () => void
-  /** Everything there is, as the bytes of an SQLite file. */
+  /** The whole state as the bytes of an SQLite file. */
   readonly snapshot: () => Uint8Array
-  /** How many there are of what a service holds. */
+  /** The size of each collection. */
   readonly counts: () => Layout.Counts
-  /** What is in the tables, whoever may see it. */
+  /** The contents of the tables, regardless of visibility. */
   readonly overview: Overview.Overview
 }
 
@@ -105,13 +103,13 @@ export class Store extends Context.Service<
   Store,
   State & {
     /**
-     * Puts the state of a snapshot in the place of this one, once `prepare` has made what is needed of it. Throws, and
-     * leaves this one as it is, when it is no database of a layout that can be read or `prepare` throws.
+     * Replaces the state by a snapshot after `prepare` has run on it. Throws, and changes nothing, if the bytes are not a
+     * database of a supported layout or `prepare` throws.
      */
     readonly restore: <A>(snapshot: Uint8Array, prepare: (next: State) => A) => A
   }
 >()("@postwire/sandbox/store/Store") {
-  /** Opens a store and closes it with the scope. What was written before a crash of the process is there again. */
+  /** Opens a store and closes it with the scope. Committed data survives a crash of the process. */
   static readonly open = (
     options: Options
   ): Effect.Effect<Store["Service"], StoreUnavailable | NodeUnsupported, Scope.Scope> =>
@@ -148,38 +146,38 @@ const connect = ({ file }: Options) => {
 const stateOf = (database: Database): State => {
   const follows = Follows.make(database)
   const credentials = Credentials.make(database)
-  const grants = Grants.make(database, credentials.replaced)
-  const happenings = Happenings.make(database)
+  const grants = new Grants.Grants(database, credentials.replaced)
+  const events = StoreEvents.make(database)
   return {
-    users: Users.make(database, happenings),
-    posts: Posts.make(database, happenings),
+    users: Users.make(database, events),
+    posts: Posts.make(database, events),
     timelines: Timelines.make(database),
     attachments: Attachments.make(database),
     uploads: Uploads.make(database),
-    likes: Marks.make(database, "likes", happenings),
-    bookmarks: Marks.make(database, "bookmarks", happenings),
+    likes: Reactions.make(database, "likes", events),
+    bookmarks: Reactions.make(database, "bookmarks", events),
     bookmarkFolders: BookmarkFolders.make(database),
     follows,
-    blocks: Ties.make(database, "blocks", (sourceId, targetId) => {
+    blocks: Restrictions.make(database, "blocks", (sourceId, targetId) => {
       follows.set(sourceId, targetId, "none")
       follows.set(targetId, sourceId, "none")
     }),
-    dmBlocks: Ties.make(database, "dm_blocks"),
-    mutes: Ties.make(database, "mutes"),
+    dmBlocks: Restrictions.make(database, "dm_blocks"),
+    mutes: Restrictions.make(database, "mutes"),
     lists: Lists.make(database),
     affiliates: Affiliates.make(database),
     communities: Communities.make(database),
     spaces: Spaces.make(database),
     messages: Messages.make(database),
     complianceJobs: ComplianceJobs.make(database),
-    talk: Talk.make(database),
+    publicPosts: PublicPosts.make(database),
     credentials,
     charges: Charges.make(database),
     grants,
     authorizationCodes: AuthorizationCodes.make(database, grants),
     requestTokens: RequestTokens.make(database, credentials.replaced),
     streamRules: StreamRules.make(database),
-    happenings,
+    events,
     transaction: database.transaction,
     clear: () => Layout.clear(database),
     touch: () => Layout.touch(database),

@@ -1,30 +1,29 @@
-/** The rules by which apps choose what the filtered stream brings them. */
+/** The rules of apps for the filtered stream. */
 import type { Database } from "./Database.ts"
 import { idList, ids } from "./Ids.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** A rule. An app has one of a value. */
+/** A rule. Values are unique within an app. */
 export interface StreamRule {
   readonly id: string
   readonly value: string
   readonly tag?: string
 }
 
-/** The rules of all apps. */
 export interface StreamRules {
-  /** Returns the id. The value must be free. `createdAt` is in milliseconds. */
+  /** Returns the id. The value must not exist yet. `createdAt` is in milliseconds. */
   readonly insert: (rule: Omit<StreamRule, "id"> & { readonly appId: string; readonly createdAt: number }) => string
-  /** The oldest first. */
+  /** Oldest first. */
   readonly list: (appId: string) => ReadonlyArray<StreamRule>
   readonly count: (appId: string) => number
-  /** Of all apps. */
+  /** The number of rules of all apps. */
   readonly countAll: () => number
-  /** The apps that have any. */
+  /** The apps that have rules. */
   readonly appIds: () => ReadonlyArray<string>
   readonly byValue: (appId: string, value: string) => StreamRule | undefined
-  /** Of `ids`, those that the app had. */
+  /** Returns how many of `ids` existed. */
   readonly delete: (appId: string, ids: ReadonlyArray<string>) => number
-  /** Another number whenever rules have changed. */
+  /** Changes whenever a rule is added or deleted. */
   readonly revision: () => number
 }
 
@@ -38,12 +37,14 @@ const columns = "CAST(id AS TEXT) AS id, value, tag"
 
 const decode = ({ id, tag, value }: Row): StreamRule => ({ id, value, ...(tag !== null && { tag }) })
 
-/** The rules in a database. */
 export const make = (database: Database): StreamRules => {
   const nextId = ids(database, "stream_rules")
   const insert = database.command("INSERT INTO stream_rules (id, app_id, value, tag) VALUES (:id, :app, :value, :tag)")
-  const list = database.query<Row>(`SELECT ${columns} FROM stream_rules WHERE app_id = :app ORDER BY id`)
-  const byValue = database.query<Row>(`SELECT ${columns} FROM stream_rules WHERE app_id = :app AND value = :value`)
+  const list = database.queryAs(`SELECT ${columns} FROM stream_rules WHERE app_id = :app ORDER BY id`, decode)
+  const byValue = database.queryAs(
+    `SELECT ${columns} FROM stream_rules WHERE app_id = :app AND value = :value`,
+    decode
+  )
   const count = database.query<{ readonly found: number }>(
     "SELECT count(*) AS found FROM stream_rules WHERE :app IS NULL OR app_id = :app"
   )
@@ -62,14 +63,11 @@ export const make = (database: Database): StreamRules => {
       revision++
       return String(id)
     },
-    list: (appId) => list.all({ app: Snowflake.parse(appId) }).map(decode),
+    list: (appId) => list.all({ app: Snowflake.parse(appId) }),
     count: (appId) => counted(Snowflake.parse(appId)),
     countAll: () => counted(null),
     appIds: () => appIds.all().map(({ id }) => id),
-    byValue: (appId, value) => {
-      const row = byValue.get({ app: Snowflake.parse(appId), value })
-      return row && decode(row)
-    },
+    byValue: (appId, value) => byValue.get({ app: Snowflake.parse(appId), value }),
     delete: (appId, ids) => {
       revision++
       return remove({ app: Snowflake.parse(appId), ids: idList(ids) })

@@ -1,10 +1,10 @@
 /**
- * The tables. Times are in the ids (see `Snowflake`); `key` columns order relations by when they came about. Counts are
- * kept beside what they count and change in the same transaction. AUTOINCREMENT remembers the largest id ever given, so
- * that none comes back after a deletion.
+ * The tables. Ids contain the creation time (see `Snowflake`); `key` columns order relations by creation. Counts are
+ * denormalised and change in the same transaction. AUTOINCREMENT remembers the largest id ever assigned, so deleted ids are
+ * never reused.
  */
 
-/** The columns that hold JSON. */
+/** The JSON columns of each table. */
 export const json = {
   apps: ["redirects"],
   dm_events: ["participant_ids", "entities", "attachments"],
@@ -25,7 +25,7 @@ export const segmentColumns = `(
   PRIMARY KEY (media_id, position)
 ) STRICT`
 
-/** The statements that make what is missing. */
+/** The statements that create missing tables. */
 export const tables = `
 CREATE TABLE IF NOT EXISTS users (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -60,7 +60,7 @@ CREATE TABLE IF NOT EXISTS media (
 CREATE INDEX IF NOT EXISTS media_by_owner ON media (owner_id);
 
 CREATE TABLE IF NOT EXISTS uploads (
-  -- The id is that of the media, which is there from finalized_at on
+  -- The id is that of the media, which exists from finalized_at on
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   owner_id INTEGER NOT NULL,
   additional_owners TEXT NOT NULL,
@@ -129,7 +129,7 @@ CREATE INDEX IF NOT EXISTS posts_by_quoted ON posts (quoted_post_id) WHERE quote
 CREATE UNIQUE INDEX IF NOT EXISTS posts_by_reposted ON posts (reposted_post_id, author_id)
   WHERE reposted_post_id IS NOT NULL;
 
--- Holds no text of its own: words and facts of public posts as src/query/Terms.ts spells them, by post id.
+-- Contentless: words and facts of public posts, encoded by src/text/Terms.ts, by post id.
 CREATE VIRTUAL TABLE IF NOT EXISTS post_index USING fts5(
   text, facts, urls, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '_'"
 );
@@ -371,7 +371,7 @@ CREATE TABLE IF NOT EXISTS app_owners (
 ) STRICT;
 
 CREATE TABLE IF NOT EXISTS charges (
-  -- A day is as 2026-11-22, UTC, and micros are millionths of a dollar
+  -- A day is formatted as 2026-11-22 (UTC), and micros are millionths of a dollar
   app_id INTEGER NOT NULL,
   day TEXT NOT NULL,
   operation TEXT NOT NULL,
@@ -391,7 +391,7 @@ CREATE TABLE IF NOT EXISTS charged_resources (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS grants (
-  -- Instants are in milliseconds, here and below
+  -- Times are in milliseconds, here and below
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   app_id INTEGER NOT NULL,
   user_id INTEGER NOT NULL,
@@ -432,7 +432,7 @@ CREATE TABLE IF NOT EXISTS bearer_tokens (
 CREATE INDEX IF NOT EXISTS bearer_tokens_by_grant ON bearer_tokens (grant_id) WHERE grant_id IS NOT NULL;
 
 CREATE TABLE IF NOT EXISTS refresh_tokens (
-  -- Of a grant one is current, and the one that it came from is spent. All others are dead
+  -- A grant has one current token and at most one spent token, its predecessor. All others are dead
   hash TEXT PRIMARY KEY,
   grant_id INTEGER NOT NULL,
   state TEXT NOT NULL,

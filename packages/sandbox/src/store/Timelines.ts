@@ -1,56 +1,53 @@
-/** Posts in the order of their time: by a user, about a user, for a user, of a list. */
+/** Timelines: posts by an author, mentions of a user, the home timeline of a user, posts of a list's members. */
 import type { Database, Values } from "./Database.ts"
-import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
+import { type Page, type PageRequest, unbounded } from "./Pages.ts"
 import * as Post from "./Post.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Visibility from "./Visibility.ts"
 import { type Reach, reach, type Window, within } from "./Window.ts"
 
-/** What all timelines are asked. `cap` limits them to the latest so many, counted before anything is left out. */
+/** Options of all timelines. `cap` limits them to the latest posts, counted before anything is filtered out. */
 export interface Options extends Window, PageRequest {
   readonly cap?: number | undefined
   readonly viewer?: Visibility.Viewer | undefined
 }
 
-/** What can be left out. */
+/** Posts to exclude. */
 export interface Exclusions {
   readonly excludeReplies?: boolean | undefined
   readonly excludeReposts?: boolean | undefined
 }
 
-/** The timelines of a store, each with the latest posts first. */
+/** The timelines of a store, latest posts first. */
 export interface Timelines {
   /** Posts by a user. */
   readonly byAuthor: (options: Options & Exclusions & { readonly authorId: string }) => Page<Post.Post>
-  /** Posts that mention a user. Reposts do not. */
+  /** Posts that mention a user, without reposts. */
   readonly mentions: (options: Options & { readonly userId: string }) => Page<Post.Post>
-  /** Posts by a user and by those whom the user follows, without what the user muted or blocked. */
+  /** Posts by a user and the accounts that the user follows, without muted and blocked authors. */
   readonly home: (options: Omit<Options, "viewer"> & Exclusions & { readonly userId: string }) => Page<Post.Post>
   /** Posts by the members of a list. */
   readonly ofList: (options: PageRequest & Pick<Options, "viewer"> & { readonly listId: string }) => Page<Post.Post>
 }
 
-/** The timelines in a database. */
 export const make = (database: Database): Timelines => {
   const skipAuthored = database.query<Id>(
     "SELECT CAST(p.id AS TEXT) AS id FROM posts p WHERE author_id = :author ORDER BY p.id DESC LIMIT 2 OFFSET :offset"
   )
-  const authored = pager<Post.Row, Post.Post>(database, {
-    select: Post.columns,
+  const authored = Post.pages(database, {
     from: "posts p",
     where: `p.author_id = :author AND ${wanted("p")} AND ${Visibility.post("p")}`,
     key: "p.id"
-  }, Post.decode)
+  })
 
   const skipMentions = database.query<Id>(`
     SELECT CAST(post_id AS TEXT) AS id FROM mentions WHERE user_id = :user ORDER BY post_id DESC
     LIMIT 2 OFFSET :offset`)
-  const mentions = pager<Post.Row, Post.Post>(database, {
-    select: Post.columns,
+  const mentions = Post.pages(database, {
     from: "mentions m JOIN posts p ON p.id = m.post_id",
     where: `m.user_id = :user AND ${Visibility.post("p")}`,
     key: "m.post_id"
-  }, Post.decode)
+  })
 
   const countFollowed = database.query<{ readonly posts: number }>(
     `SELECT total(post_count) AS posts FROM users WHERE id IN (${followed})`
@@ -74,7 +71,7 @@ export const make = (database: Database): Timelines => {
     cap === undefined ? undefined : reach(cap, (offset) => skip.all({ ...values, offset }))
 
   const reachHome = (values: Values, options: Options): Reach | undefined => {
-    // To find the oldest of thousands takes longer than to read a page, and a first page is never that old.
+    // Finding the oldest of thousands takes longer than reading a page, and a first page never reaches that far.
     const { cap = Infinity, cursor, from, sinceId, until, untilId } = options
     const first = [cursor, from, sinceId, until, untilId].every((bound) => bound === undefined)
     return first || (countFollowed.get(values)?.posts ?? 0) <= cap ? undefined : reachOf(options, skipHome, values)
@@ -115,7 +112,7 @@ const exclusions = ({ excludeReplies, excludeReposts }: Exclusions) => ({
   reposts: Number(!excludeReposts)
 })
 
-/** Holds where the post in this row is not excluded. */
+/** SQL condition: the post in this row is not excluded. */
 const wanted = (row: string): string =>
   `${row}.unlisted = 0 AND (:replies OR ${row}.in_reply_to_user_id IS NULL) AND (:reposts OR ${row}.reposted_post_id IS NULL)`
 
@@ -123,23 +120,22 @@ const unwanted = (author: string): string =>
   ["blocks", "mutes"].map((table) => `${author} IN (SELECT target_id FROM ${table} WHERE source_id = :viewer)`)
     .join(" OR ")
 
-/** Whose posts a home timeline shows. */
+/** The authors of a home timeline. */
 const followed = `
   SELECT :viewer AS id UNION SELECT target_id FROM follows WHERE source_id = :viewer AND pending = 0
     AND NOT (${unwanted("target_id")})`
 
-/** The latest `limit` posts of each of several authors as `value`; each author's are read from the index of theirs. */
+/** The latest `limit` posts of each of several authors as `value`, read from the index of each author. */
 const latestOf = (authors: string, where: string, order: "ASC" | "DESC", limit: string): string => `
   (${authors}) a, json_each((SELECT json_group_array(id) FROM (
     SELECT q.id FROM posts q WHERE q.author_id = a.id AND ${where} ORDER BY q.id ${order} LIMIT ${limit})))`
 
 const merged = (database: Database, authors: string, where: string) =>
-  pager<Post.Row, Post.Post>(database, {
-    select: Post.columns,
+  Post.pages(database, {
     from: (order) =>
       `(
       SELECT value AS id FROM ${latestOf(authors, `q.id > :low AND q.id < :high AND ${where}`, order, ":limit")}
       ORDER BY value ${order} LIMIT :limit) m JOIN posts p ON p.id = m.id`,
     where: "true",
     key: "m.id"
-  }, Post.decode)
+  })

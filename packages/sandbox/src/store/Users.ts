@@ -1,14 +1,13 @@
-/** Accounts. */
 import * as Entities from "../text/Entities.ts"
 import * as Words from "../text/Words.ts"
 import type { Database } from "./Database.ts"
-import type { Teller } from "./Happenings.ts"
-import { idList, ids, inOrder } from "./Ids.ts"
-import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
+import { idList, ids, inOrder, optionalId } from "./Ids.ts"
+import { type Page, pager, type PageRequest, type PageSource, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
+import type { EventPublisher } from "./StoreEvents.ts"
 import * as Visibility from "./Visibility.ts"
 
-/** An account, with every field that the store knows. */
+/** An account with all stored fields. */
 export interface User {
   readonly id: string
   readonly name: string
@@ -21,10 +20,10 @@ export interface User {
   readonly verified: boolean
   readonly verified_type: VerifiedType
   readonly protected: boolean
-  /** Whether the service has taken the account away: nobody sees it, nor its posts. */
+  /** True if the account is suspended: it and its posts are hidden. */
   readonly suspended: boolean
   readonly receives_your_dm: boolean
-  /** The organization that vouches for the account. */
+  /** The organization that the account is affiliated with. */
   readonly affiliation?: {
     readonly badge_url: string
     readonly description: string
@@ -46,16 +45,16 @@ export interface User {
   }
 }
 
-/** Who vouches for an account. */
+/** The kind of verification. */
 export type VerifiedType = "blue" | "business" | "government" | "none"
 
-/** An account to be. */
+/** The input of `insert`. */
 export interface NewUser {
   readonly username: string
   readonly name: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** Made from `createdAt` when left out. */
+  /** Default: derived from `createdAt`. */
   readonly id?: string
   readonly description?: string
   readonly location?: string
@@ -63,38 +62,37 @@ export interface NewUser {
   readonly profileImageUrl?: string
   readonly verifiedType?: VerifiedType
   readonly protected?: boolean
-  /** Whether others may tag this account in media; true when left out. */
+  /** Whether others may tag this account in media. Default `true`. */
   readonly photoTagging?: boolean
-  /** Whether strangers may send messages; true when left out. */
+  /** Whether strangers may send messages. Default `true`. */
   readonly receivesDm?: boolean
 }
 
-/** The accounts of a store. */
 export interface Users {
-  /** Returns the id. The username must be free. */
+  /** Returns the id. The username must not be taken. */
   readonly insert: (user: NewUser) => string
   readonly byId: (id: string) => User | undefined
-  /** Case does not matter. */
+  /** Ignores case. */
   readonly byUsername: (username: string) => User | undefined
-  /** In the order of `ids`, once each, without those that do not exist. */
+  /** In the order of `ids`, without duplicates and unknown ids. */
   readonly byIds: (ids: ReadonlyArray<string>) => ReadonlyArray<User>
-  /** In the order of `usernames`, once each, without those that do not exist. */
+  /** In the order of `usernames`, without duplicates and unknown names. */
   readonly byUsernames: (usernames: ReadonlyArray<string>) => ReadonlyArray<User>
-  /** Those with all words of a query in name or handle: who is called so first, then the latest. */
+  /** Users with all words of a query in their name or username: an exact username first, then the latest. */
   readonly search: (options: PageRequest & { readonly query: string }) => Page<User>
-  /** Those with most followers first. */
+  /** The users with the most followers, in descending order. */
   readonly foremost: (limit: number) => ReadonlyArray<User>
-  /** Whether a viewer may see what this account posts, likes and follows. */
+  /** True if a viewer may see the posts, likes and follows of this account. */
   readonly isOpenTo: (id: string, viewer: Visibility.Viewer) => boolean
-  /** Of `ids`, those that may be tagged in media. */
+  /** The `ids` that may be tagged in media. */
   readonly taggable: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
-  /** Suspends the account, or lets it be again. */
+  /** Suspends the account, or ends its suspension. */
   readonly setSuspended: (id: string, suspended: boolean) => void
-  /** Pins a post of the account, or none. */
+  /** Pins a post of the account, or unpins it. */
   readonly pin: (id: string, postId: string | undefined) => void
 }
 
-/** The columns from which {@link decode} makes a user, for queries that join them as `u`. */
+/** The columns that {@link decode} reads, for queries that join users as `u`. */
 export const columns = `
   CAST(u.id AS TEXT) AS id, u.id >> ${Snowflake.counterBits} AS millis, u.username, u.name, u.description, u.location,
   u.url, u.profile_image_url, u.verified_type, u.protected, u.suspended, u.receives_dm,
@@ -131,7 +129,6 @@ export interface Row {
   readonly listed_count: number
 }
 
-/** The user in a row. */
 export const decode = (row: Row): User => ({
   id: row.id,
   name: row.name,
@@ -159,22 +156,27 @@ export const decode = (row: Row): User => ({
   }
 })
 
-/** The accounts in a database. */
-export const make = (database: Database, happenings: Teller): Users => {
+/** Pages of users; the source calls them `u`. */
+export const pages = (database: Database, source: PageSource) => pager(database, { select: columns, ...source }, decode)
+
+export const make = (database: Database, events: EventPublisher): Users => {
   const nextId = ids(database, "users")
-  const byId = database.query<Row>(`SELECT ${columns} FROM users u WHERE u.id = :id`)
-  const byUsername = database.query<Row>(`SELECT ${columns} FROM users u WHERE u.username = :username`)
-  const byIds = database.query<Row>(`SELECT ${columns} FROM users u WHERE u.id IN (SELECT value FROM json_each(:ids))`)
-  const foremost = database.query<Row>(
-    `SELECT ${columns} FROM users u ORDER BY u.followers_count DESC, u.id LIMIT :limit`
+  const byId = database.queryAs(`SELECT ${columns} FROM users u WHERE u.id = :id`, decode)
+  const byUsername = database.queryAs(`SELECT ${columns} FROM users u WHERE u.username = :username`, decode)
+  const byIds = database.queryAs(
+    `SELECT ${columns} FROM users u WHERE u.id IN (SELECT value FROM json_each(:ids))`,
+    decode
   )
-  const search = pager<Row, User>(database, {
-    select: columns,
+  const foremost = database.queryAs(
+    `SELECT ${columns} FROM users u ORDER BY u.followers_count DESC, u.id LIMIT :limit`,
+    decode
+  )
+  const search = pages(database, {
     from: "users u",
     where: `u.suspended = 0 AND ${Words.match("u.name || ' ' || u.username || ' ' || replace(u.username, '_', ' ')")}`,
-    // Ids are smaller than this.
+    // Ids are smaller than 2^62.
     key: "((u.username = :query) << 62) + u.id"
-  }, decode)
+  })
   const open = database.query(`SELECT 1 WHERE ${Visibility.account(":id")}`)
   const taggable = database.query<{ readonly id: string }>(`
     SELECT CAST(id AS TEXT) AS id FROM users WHERE photo_tagging = 1 AND id IN (SELECT value FROM json_each(:ids))`)
@@ -186,10 +188,7 @@ export const make = (database: Database, happenings: Teller): Users => {
     VALUES (:id, :username, :name, :description, :location, :url, :image, :verified, :protected, :tagging, :dm,
       :entities)`)
 
-  const find = (username: string): User | undefined => {
-    const row = byUsername.get({ username })
-    return row && decode(row)
-  }
+  const find = (username: string): User | undefined => byUsername.get({ username })
 
   return {
     insert: (user) => {
@@ -214,24 +213,20 @@ export const make = (database: Database, happenings: Teller): Users => {
       })
       return String(id)
     },
-    byId: (id) => {
-      const row = byId.get({ id: Snowflake.parse(id) })
-      return row && decode(row)
-    },
+    byId: (id) => byId.get({ id: Snowflake.parse(id) }),
     byUsername: find,
-    byIds: (ids) => inOrder(ids, byIds.all({ ids: idList(ids) }).map(decode), (user) => user.id),
+    byIds: (ids) => inOrder(ids, byIds.all({ ids: idList(ids) }), (user) => user.id),
     byUsernames: (usernames) =>
       [...new Set(usernames.map((username) => username.toLowerCase()))].flatMap((username) => find(username) ?? []),
     search: ({ query, ...request }) => search({ query: query.trim(), words: Words.wordsOf(query) }, unbounded, request),
-    foremost: (limit) => foremost.all({ limit }).map(decode),
+    foremost: (limit) => foremost.all({ limit }),
     isOpenTo: (id, viewer) => open.get({ id: Snowflake.parse(id), viewer: Visibility.valueOf(viewer) }) !== undefined,
     taggable: (ids) => inOrder(ids, taggable.all({ ids: idList(ids) }), (row) => row.id).map((row) => row.id),
     setSuspended: (id, suspended) => {
       if (suspend({ id: Snowflake.parse(id), suspended: Number(suspended) }) > 0) {
-        happenings.tell({ _tag: suspended ? "Suspended" : "Unsuspended", userId: id })
+        events.publish({ _tag: suspended ? "Suspended" : "Unsuspended", userId: id })
       }
     },
-    pin: (id, postId) =>
-      void pin({ id: Snowflake.parse(id), post: postId === undefined ? null : Snowflake.parse(postId) })
+    pin: (id, postId) => void pin({ id: Snowflake.parse(id), post: optionalId(postId) })
   }
 }

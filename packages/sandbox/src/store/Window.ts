@@ -1,8 +1,8 @@
-/** Parts of time as ranges of ids, and how far back a listing goes. */
+/** Time windows as ranges of ids, and the reach of capped listings. */
 import { type Range, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** A part of time. All bounds that are given apply. */
+/** A time window. All given bounds apply. */
 export interface Window {
   /** Posts with larger ids only. */
   readonly sinceId?: string | undefined
@@ -14,11 +14,11 @@ export interface Window {
   readonly until?: number | undefined
 }
 
-/** What can be listed of something that holds more than may be listed. */
+/** The reach of a listing that holds more items than its cap. */
 export interface Reach {
   readonly newest: bigint
   readonly oldest: bigint
-  /** The newest that is out of reach. */
+  /** The newest id out of reach. */
   readonly beyond: bigint
 }
 
@@ -33,8 +33,8 @@ export const rangeOf = ({ from, sinceId, until, untilId }: Window): Range => {
 }
 
 /**
- * The ids of a window that are within reach, all of them when there is no limit. When more than can be listed came
- * after `sinceId`, it becomes the oldest id that can be; in the same case `untilId` becomes the newest.
+ * The ids of a window within reach, or all if there is no limit. If more items than the cap came after `sinceId`, the
+ * oldest id in reach replaces it; likewise the newest id replaces `untilId`.
  */
 export const within = (window: Window, reach: Reach | undefined): Range => {
   if (reach === undefined) return rangeOf(window)
@@ -48,7 +48,9 @@ export const within = (window: Window, reach: Reach | undefined): Range => {
   return { high, low: larger(low, reach.oldest - 1n) }
 }
 
-/** The reach of the latest `cap` of a listing; `skip` answers the next two ids after so many of the latest. */
+/**
+ * The reach of a listing capped to its latest `cap` items. `skip` returns the next two ids after an offset from the latest.
+ */
 export const reach = (
   cap: number,
   skip: (offset: number) => ReadonlyArray<{ readonly id: string }>

@@ -2,8 +2,8 @@
 import type { Endpoint } from "@postwire/core/schema/models/Connection"
 import type { Like } from "@postwire/core/schema/models/Like"
 import * as Crypto from "node:crypto"
-import type { Happening } from "../store/Happenings.ts"
 import type { Store } from "../store/Store.ts"
+import type { StoreEvent } from "../store/StoreEvents.ts"
 import type { Source } from "./Sources.ts"
 
 /** Something that happened. */
@@ -22,11 +22,11 @@ export const isOn = ({ on }: Event, endpoint: Endpoint, { of }: Source): boolean
   on === (of === "likes" ? of : endpoint)
 
 /** What happened to a post, a like or a user, as its stream tells it. */
-export const of = (happening: Happening, { posts }: Store["Service"], at: number): Event | undefined => {
+export const of = (event: StoreEvent, { posts }: Store["Service"], at: number): Event | undefined => {
   const event_at = new Date(at).toISOString()
-  switch (happening._tag) {
+  switch (event._tag) {
     case "Posted": {
-      const { editOf, id } = happening
+      const { editOf, id } = event
       if (editOf === undefined) return undefined
       const { author_id, edit_history_post_ids = [id] } = posts.byId(id) ?? {}
       return {
@@ -44,7 +44,7 @@ export const of = (happening: Happening, { posts }: Store["Service"], at: number
       }
     }
     case "Deleted": {
-      const { authorId, id, quotedId } = happening
+      const { authorId, id, quotedId } = event
       const post = { id, author_id: authorId }
       return {
         id,
@@ -54,7 +54,7 @@ export const of = (happening: Happening, { posts }: Store["Service"], at: number
       }
     }
     case "GeoScrubbed": {
-      const { authorId, id } = happening
+      const { authorId, id } = event
       return {
         id: authorId,
         at,
@@ -63,7 +63,7 @@ export const of = (happening: Happening, { posts }: Store["Service"], at: number
       }
     }
     case "Liked": {
-      const { postId, userId } = happening
+      const { postId, userId } = event
       const post = posts.byId(postId)
       const like: Like & { readonly attachments?: object } = {
         id: Crypto.hash("md5", `${userId} ${postId}`),
@@ -79,7 +79,7 @@ export const of = (happening: Happening, { posts }: Store["Service"], at: number
       return { id: like.id, at, on: "likes", data: like }
     }
     case "Unliked": {
-      const { postId, userId } = happening
+      const { postId, userId } = event
       return {
         id: postId,
         at,
@@ -89,7 +89,7 @@ export const of = (happening: Happening, { posts }: Store["Service"], at: number
     }
     case "Suspended":
     case "Unsuspended": {
-      const { _tag, userId } = happening
+      const { _tag, userId } = event
       const told = { user: { id: userId }, event_at }
       return {
         id: userId,

@@ -6,10 +6,10 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import * as Problem from "../http/Problem.ts"
-import type { Happening } from "../store/Happenings.ts"
 import type { Post } from "../store/Post.ts"
 import * as Snowflake from "../store/Snowflake.ts"
 import type { Store } from "../store/Store.ts"
+import type { StoreEvent } from "../store/StoreEvents.ts"
 import type { Viewer } from "../store/Visibility.ts"
 import { make as random } from "../text/random.ts"
 import * as Disturbance from "./Disturbance.ts"
@@ -133,9 +133,9 @@ export const make = Effect.fnUntraced(function*(parts: Parts): Effect.fn.Return<
     }
   }
 
-  const unlisten = store.happenings.listen((happening: Happening) => {
-    if (happening._tag === "Posted") posted(happening.id)
-    const event = Happened.of(happening, store, now())
+  const unlisten = store.events.subscribe((change: StoreEvent) => {
+    if (change._tag === "Posted") posted(change.id)
+    const event = Happened.of(change, store, now())
     if (event !== undefined) bring(event)
   })
 

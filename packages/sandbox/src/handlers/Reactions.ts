@@ -1,15 +1,15 @@
 import * as Effect from "effect/Effect"
-import type { Marks } from "../store/Marks.ts"
+import type { Reactions } from "../store/Reactions.ts"
 import * as Caller from "./Caller.ts"
 import type { Call } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
 /** Puts or takes a mark of the caller on a post. Taking one that is not there succeeds with no action. */
 export const set = Effect.fnUntraced(
-  function*(call: Call<{ readonly post_id: string }>, marks: Marks, marked: boolean) {
+  function*(call: Call<{ readonly post_id: string }>, reactions: Reactions, active: boolean) {
     const { userId } = yield* Caller.user(call.caller)
     const { post_id } = call.parameters
-    if (marked) yield* Subject.post(call, post_id, "post_id")
-    return marks.set(userId, post_id, marked)
+    if (active) yield* Subject.post(call, post_id, "post_id")
+    return reactions.set(userId, post_id, active)
   }
 )

@@ -1,33 +1,33 @@
-/** What is said in public: original posts with what tells where they are from. */
+/** Public original posts, for computing trends. */
 import type * as Entities from "../text/Entities.ts"
 import type { Database } from "./Database.ts"
+import { optionalId } from "./Ids.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** A public post, as far as it tells what is talked about. */
-export interface Said {
+/** The parts of a public post that trends use. */
+export interface PublicPost {
   readonly text: string
   readonly entities: Entities.Entities | undefined
   /** Milliseconds since the epoch. */
   readonly at: number
 }
 
-/** What is looked through. Instants are in milliseconds since the epoch. */
+/** Selects public posts. Times are in milliseconds since the epoch. */
 export interface Options {
   readonly from: number
   readonly until: number
-  /** Where posts are from: the place of a post, or where its author is. */
+  /** The origin of posts: the place of the post, or the location of its author. */
   readonly country?: string | undefined
   readonly city?: string | undefined
-  /** Only what those say whom this user follows. */
+  /** Only posts by accounts that this user follows. */
   readonly followerId?: string | undefined
   readonly limit: number
 }
 
-/** Reads what is said in public, the latest first. Reposts say nothing new. */
-export type Talk = (options: Options) => ReadonlyArray<Said>
+/** Reads public posts without reposts, latest first. */
+export type PublicPosts = (options: Options) => ReadonlyArray<PublicPost>
 
-/** What is said in a database. */
-export const make = (database: Database): Talk => {
+export const make = (database: Database): PublicPosts => {
   const query = database.query<{ readonly text: string; readonly entities: string | null; readonly millis: number }>(`
     SELECT p.text, p.entities, p.id >> ${Snowflake.counterBits} AS millis
     FROM posts p JOIN users u ON u.id = p.author_id LEFT JOIN places ON places.id = p.place_id
@@ -44,7 +44,7 @@ export const make = (database: Database): Talk => {
       until: Snowflake.fromMillis(until),
       country,
       city,
-      follower: followerId === undefined ? null : Snowflake.parse(followerId),
+      follower: optionalId(followerId),
       limit
     }).map(({ entities, millis, text }) => ({
       text,
