@@ -11,7 +11,7 @@ import { aliases, catalogue } from "../packages/core/src/Catalogue.ts"
 import * as Errors from "../packages/core/src/errors/Errors.ts"
 import * as Settings from "../packages/core/src/promise/Settings.ts"
 import { parametersOf } from "../packages/core/src/schema/Definition.ts"
-import { prepare } from "../packages/core/src/wire/RequestEncoder.ts"
+import * as RequestEncoder from "../packages/core/src/wire/RequestEncoder.ts"
 import * as Wire from "../packages/core/src/wire/Wire.ts"
 import * as Admin from "../packages/sandbox/src/admin/Admin.ts"
 import * as Faults from "../packages/sandbox/src/faults/Faults.ts"
@@ -294,7 +294,7 @@ describe.each(Wire.names)("the OpenAPI document of the %s wire", (wire) => {
 
   it.each(Object.entries(parameters))("describes the request of %s", async (name, parameters) => {
     const { definition } = catalogue[name as keyof typeof catalogue]
-    const request = prepare(definition, parameters, Wire.named[wire])
+    const request = RequestEncoder.encode(definition, parameters, Wire.named[wire])
     if (request instanceof Error) throw request
     const at = request.identityAt ?? 0
     const path = request.identityAt === undefined

@@ -348,8 +348,7 @@ describe("a program", () => {
         "core/dist/text/Links.js",
         "core/dist/text/internal/topLevelDomains.js",
         "core/dist/errors/ErrorSchemas.js",
-        "core/dist/client/AnomalyMetrics.js",
-        "core/dist/client/RetryMetrics.js",
+        "core/dist/client/Telemetry.js",
         "core/dist/wire/WireNames.js",
         "effect/dist/Metric.js",
         "@noble/hashes"

@@ -1,6 +1,6 @@
 /** Whether the client asks only for what a document knows: random valid calls, prepared and held against its facts. */
 import { isSelector } from "../../packages/core/src/schema/Parameters.ts"
-import { prepare, type Prepared } from "../../packages/core/src/wire/RequestEncoder.ts"
+import * as RequestEncoder from "../../packages/core/src/wire/RequestEncoder.ts"
 import type { Wire } from "../../packages/core/src/wire/Wire.ts"
 import * as Random from "../../packages/sandbox/src/text/random.ts"
 import type { Endpoint } from "../drift/Endpoint.ts"
@@ -32,12 +32,12 @@ export const measure = (
   let violating = 0
   for (let i = 0; i < options.calls; i++) {
     const call = callOf(definition, selectedBy, Random.make(options.seed, `${definition.name} ${selectedBy} ${i}`))
-    let prepared = prepare(definition, call, wire)
+    let prepared = RequestEncoder.encode(definition, call, wire)
     if ("_tag" in prepared) {
       refused++
       const refusal = `refused here: ${prepared.message.replace(/^\w+: | Got .*/g, "")}`
       violations.set(refusal, (violations.get(refusal) ?? 0) + 1)
-      prepared = prepare(definition, sayable(call, definition, wire), wire)
+      prepared = RequestEncoder.encode(definition, sayable(call, definition, wire), wire)
       if ("_tag" in prepared) continue
     }
     const found = document === undefined ? ["the route"] : [
@@ -89,7 +89,7 @@ const bodyViolations = (body: object, place: string, facts: Facts): ReadonlyArra
 ]
 
 /** The members of a body; of bytes, nothing but that they are there. */
-const membersOf = (body: Prepared["body"]): Readonly<Record<string, unknown>> =>
+const membersOf = (body: RequestEncoder.Prepared["body"]): Readonly<Record<string, unknown>> =>
   body === undefined
     ? {}
     : typeof body === "string"

@@ -3,7 +3,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import { bearerOf, type Definition, routesOf, successStatus } from "../../packages/core/src/schema/Definition.ts"
 import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
 import * as Scopes from "../../packages/core/src/schema/Scopes.ts"
-import { prepare } from "../../packages/core/src/wire/RequestEncoder.ts"
+import * as RequestEncoder from "../../packages/core/src/wire/RequestEncoder.ts"
 import { answerOf } from "../../packages/core/src/wire/ResponseDecoder.ts"
 import type { Wire } from "../../packages/core/src/wire/Wire.ts"
 import { type Endpoint, endpoints } from "./Endpoint.ts"
@@ -112,7 +112,7 @@ const selectorFacts = (
   }
   const sent = Object.entries(selectors).flatMap(([name, { values = [] }]) =>
     values.flatMap((value) => {
-      const prepared = prepare(read, { [name]: [value] }, wire)
+      const prepared = RequestEncoder.encode(read, { [name]: [value] }, wire)
       // What the words of a wire cannot say is refused there.
       return "_tag" in prepared ? [] : [...new URLSearchParams(prepared.query)]
     })

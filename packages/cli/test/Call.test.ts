@@ -64,7 +64,7 @@ describe("a report", () => {
 
   it("says how to pass a name that only the service knows as flags are written", () => {
     const parameters = { id: "1", post_fields: ["followers_count"] }
-    const [said] = ErrorReport.explain(RequestEncoder.prepare(catalogue.getPost.definition, parameters, Wire.neutral))
+    const [said] = ErrorReport.explain(RequestEncoder.encode(catalogue.getPost.definition, parameters, Wire.neutral))
     assert.include(said, "pass one that only the service knows as unlisted:name.")
   })
 })

@@ -6,10 +6,9 @@
  */
 import * as Account from "@postwire/core/accounts/Account"
 import * as AccountCredentials from "@postwire/core/accounts/AccountCredentials"
-import * as AnomalyMetrics from "@postwire/core/client/AnomalyMetrics"
 import * as Client from "@postwire/core/client/Client"
 import * as ClientConfig from "@postwire/core/client/ClientConfig"
-import * as RetryMetrics from "@postwire/core/client/RetryMetrics"
+import * as Telemetry from "@postwire/core/client/Telemetry"
 import { environmentVariable, InvalidSettings } from "@postwire/core/errors/Errors"
 import { TokenStore } from "@postwire/core/storage/TokenStore"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
@@ -55,8 +54,7 @@ const layerAccount = (name: string, baseUrl: string) =>
     const service = { ...settings, baseUrl: settings.baseUrl ?? baseUrl }
     return Layer.provide(Client.layer(service), [
       AccountCredentials.layer({ ...service, account: name }),
-      RetryMetrics.layer,
-      AnomalyMetrics.layer
+      Telemetry.layer
     ])
   }))
 

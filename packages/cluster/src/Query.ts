@@ -51,7 +51,7 @@ export const check = (
 ): Effect.Effect<Query, InvalidParameters | ConflictingIdentifiers | InvalidSettings> =>
   Effect.gen(function*() {
     const { definition, parameters } = yield* sourceOf(query)
-    const prepared = RequestEncoder.prepare(definition, parameters, Wire.neutral, { checks: "spec" })
+    const prepared = RequestEncoder.encode(definition, parameters, Wire.neutral, { checks: "spec" })
     if (prepared instanceof Error) return yield* prepared
     yield* checkName(query.credentials)
     return { ...query, operation: definition.name }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, Metric } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
-import * as AnomalyMetrics from "../src/client/AnomalyMetrics.ts"
+import * as Telemetry from "../src/client/Telemetry.ts"
 import * as Errors from "../src/errors/Errors.ts"
 import type { Definition } from "../src/schema/Definition.ts"
 import * as ResponseDecoder from "../src/wire/ResponseDecoder.ts"
@@ -208,7 +208,7 @@ describe("a call", () => {
       const logger = Logger.make(({ message }) => void lines.push(String(message)))
       const { like_count: _, ...public_metrics } = metrics
       const data = [{ ...post, lang: 1, public_metrics }, { ...post, lang: ["private words"] }]
-      const counter = Metric.withAttributes(AnomalyMetrics.anomalies, {
+      const counter = Metric.withAttributes(Telemetry.anomalies, {
         operation: "searchRecentPosts",
         path: "data[].lang"
       })
@@ -216,7 +216,7 @@ describe("a call", () => {
       const before = (yield* Metric.value(counter)).count
       const service = serviceOf({ body: { data } })
       const calls = Effect.forEach([1, 2, 3], () => searchRecentPosts({ query: "a" }), { discard: true })
-      yield* Effect.provide(calls, service.layer(secrets, AnomalyMetrics.layer)).pipe(
+      yield* Effect.provide(calls, service.layer(secrets, Telemetry.layer)).pipe(
         Effect.provide(Logger.layer([logger]))
       )
       assert.deepStrictEqual(lines, [

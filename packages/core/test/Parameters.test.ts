@@ -6,7 +6,7 @@ const refused = Symbol("refused")
 
 const form = (parameter: Parameters.AnyParameter, value: unknown) => {
   const result = Schema.encodeUnknownResult(parameter.schema)(value)
-  return result._tag === "Success" ? result.success as Parameters.Wire : refused
+  return result._tag === "Success" ? result.success as Parameters.EncodedValue : refused
 }
 
 /** Form and bounds, as the client checks them. */
@@ -241,7 +241,7 @@ describe("timestamp", () => {
 
 describe("fromText", () => {
   it.prop("undoes toText", { id: Schema.BigInt, n: Schema.Int, b: Schema.Boolean }, ({ b, id, n }) => {
-    const back = (parameter: Parameters.AnyParameter, wire: Parameters.Wire) =>
+    const back = (parameter: Parameters.AnyParameter, wire: Parameters.EncodedValue) =>
       Parameters.fromText(parameter, Parameters.toText(wire))
     assert.strictEqual(back(Parameters.id, String(id)), String(id))
     assert.strictEqual(back(Parameters.boolean, b), b)
@@ -289,7 +289,7 @@ describe("isWithinBounds", () => {
     for (const [parameter, value] of beyond) {
       const wire = form(parameter, value)
       assert.notStrictEqual(wire, refused)
-      assert.isFalse(Parameters.isWithinBounds(parameter, wire as Parameters.Wire))
+      assert.isFalse(Parameters.isWithinBounds(parameter, wire as Parameters.EncodedValue))
     }
   })
 

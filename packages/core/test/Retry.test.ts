@@ -7,7 +7,7 @@ import * as OAuth1 from "../src/auth/OAuth1.ts"
 import { catalogue } from "../src/Catalogue.ts"
 import * as Client from "../src/client/Client.ts"
 import * as Retry from "../src/client/Retry.ts"
-import * as RetryMetrics from "../src/client/RetryMetrics.ts"
+import * as Telemetry from "../src/client/Telemetry.ts"
 import * as Errors from "../src/errors/Errors.ts"
 import * as MovedClock from "./support/MovedClock.ts"
 import * as Recorder from "./support/Recorder.ts"
@@ -400,14 +400,14 @@ describe("the budget", () => {
 
   it.effect("is told by metrics", () =>
     Effect.gen(function*() {
-      const count = (metric: typeof RetryMetrics.retries, attributes: Record<string, string>) =>
+      const count = (metric: typeof Telemetry.retries, attributes: Record<string, string>) =>
         Effect.map(Metric.value(Metric.withAttributes(metric, attributes)), ({ count }) => Number(count))
       const service = timed(() => status(503))
       yield* Effect.gen(function*() {
         const calls = Effect.forEach(Array(60), () => Effect.exit(getPost({ id: "1" }, { retries: 1 })))
-        yield* service.run(calls, {}, RetryMetrics.layer)
-        assert.strictEqual(yield* count(RetryMetrics.retries, { operation: "getPost", reason: "503" }), 50)
-        assert.strictEqual(yield* count(RetryMetrics.exhausted, { operation: "getPost" }), 10)
+        yield* service.run(calls, {}, Telemetry.layer)
+        assert.strictEqual(yield* count(Telemetry.retries, { operation: "getPost", reason: "503" }), 50)
+        assert.strictEqual(yield* count(Telemetry.retryBudgetExhausted, { operation: "getPost" }), 10)
       }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
     }))
 })

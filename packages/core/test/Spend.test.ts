@@ -11,7 +11,7 @@ import * as Keeping from "../src/spend/internal/keeping.ts"
 import * as Prices from "../src/spend/Prices.ts"
 import * as Spend from "../src/spend/Spend.ts"
 import * as SpendStore from "../src/spend/SpendStore.ts"
-import { prepare } from "../src/wire/RequestEncoder.ts"
+import * as RequestEncoder from "../src/wire/RequestEncoder.ts"
 import { named } from "../src/wire/Wire.ts"
 import * as MovedClock from "./support/MovedClock.ts"
 import { type Answer, baseUrl, make, type Received, secrets, transportError } from "./support/Service.ts"
@@ -1207,7 +1207,7 @@ describe("prices", () => {
         for (const [expansion, brings] of Object.entries(model.expansions)) {
           if (wire.selector(definition, "expansions")?.(expansion).unsaid === true) continue
           const most = (prices: Prices.Prices, more: object) => {
-            const prepared = prepare(definition, { ...parameters, ...more }, wire)
+            const prepared = RequestEncoder.encode(definition, { ...parameters, ...more }, wire)
             if (prepared instanceof Error) throw prepared
             return Prices.mostOf(definition.price, Prices.askOf(prepared.priced, prepared), prices)
           }

@@ -11,7 +11,7 @@ import { make, secrets } from "./support/Service.ts"
 type Name = keyof typeof catalogue
 
 const prepared = (name: Name, parameters: object, wire = Wire.x) =>
-  RequestEncoder.prepare(catalogue[name].definition, parameters, wire)
+  RequestEncoder.encode(catalogue[name].definition, parameters, wire)
 
 /** The query of a call, decoded. */
 const query = (name: Name, parameters: object, wire = Wire.x): object => {

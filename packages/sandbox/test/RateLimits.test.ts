@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/schema/Definition"
-import type { Limits } from "@postwire/core/schema/Quota"
+import type { Quotas } from "@postwire/core/schema/Quota"
 import * as RateLimits from "../src/limits/RateLimits.ts"
 
 const now = Date.UTC(2026, 10, 20, 12)
@@ -90,7 +90,7 @@ describe("RateLimits", () => {
 
   it("is of the one who asks, by the window and by the day, and none where none is known", () => {
     const app = { key: "b" }
-    const of = (limits: Limits, credential: { key: string; userId?: string }) =>
+    const of = (limits: Quotas, credential: { key: string; userId?: string }) =>
       counter(RateLimits.make(), { ...like, limits }, credential)
     const apart = { app: { perDay: 3 }, user: { perWindow: 2, perDay: 3 } }
     const byUser = of(apart, user)

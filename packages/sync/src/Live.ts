@@ -40,7 +40,7 @@ export const method = (context: Calls.Context, definition: Definition, form: For
     function*(batch: LiveBatch.LiveBatch) {
       for (const event of LiveBatch.eventsOf(definition, batch)) {
         if (event._tag === "Delivered") yield itemOf(event.item)
-        else Callback.tell(onEvent, event)
+        else Callback.call(onEvent, event)
       }
     }
   return Object.assign(
@@ -53,11 +53,11 @@ export const method = (context: Calls.Context, definition: Definition, form: For
 type Reading = readonly [isWhole: boolean, of: (batch: LiveBatch.LiveBatch) => Iterable<unknown>]
 
 const iterable = (context: Calls.Context, definition: Definition, readingOf: (options: StreamOptions) => Reading) => {
-  function* run(given: ReturnType<typeof RequestEncoder.own>, options: StreamOptions) {
+  function* run(given: ReturnType<typeof RequestEncoder.ownProperties>, options: StreamOptions) {
     const parameters = Calls.orThrow(given, run)
     const { connection, redact, settings, wire } = context
     // Here, where the stack leads to the loop. What the worker makes of them is the same.
-    Calls.orThrow(RequestEncoder.prepare(definition, parameters, wire, settings, redact), run)
+    Calls.orThrow(RequestEncoder.encode(definition, parameters, wire, settings, redact), run)
     const { onEvent, ...rest } = options
     if (onEvent !== undefined && typeof onEvent !== "function") {
       Calls.orThrow(Handing.invalid({ told: definition }, "onEvent", "must be a function", show(onEvent)), run)
@@ -75,7 +75,7 @@ const iterable = (context: Calls.Context, definition: Definition, readingOf: (op
   }
   return (parameters: object = {}, options: StreamOptions = {}): Iterable<unknown> => {
     // The caller may change the objects before the next loop.
-    const [own, chosen] = [RequestEncoder.own(definition, parameters), { ...options }]
+    const [own, chosen] = [RequestEncoder.ownProperties(definition, parameters), { ...options }]
     return { [Symbol.iterator]: () => run(own, chosen) }
   }
 }

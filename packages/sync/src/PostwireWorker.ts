@@ -4,7 +4,7 @@
  */
 import { lost } from "@postwire/core/client/CallErrors"
 import { Client } from "@postwire/core/client/Client"
-import { Departure } from "@postwire/core/client/SendGate"
+import { SendGate } from "@postwire/core/client/SendGate"
 import * as Workflows from "@postwire/core/promise/Workflows"
 import type { Definition } from "@postwire/core/schema/Definition"
 import { type Cost, costOf } from "@postwire/core/schema/Response"
@@ -97,7 +97,7 @@ const send = ({ ahead, client, id, options, prepared }: Request & { readonly _ta
     (response) => Effect.map(received(prepared, response), (body) => ({ response, body, cost: costOf(response) }))
   )
   const fiber = Effect.runForkWith(open.context)(
-    prepared.effect === "create" ? Effect.provideService(exchange, Departure, departureOf(id)) : exchange
+    prepared.effect === "create" ? Effect.provideService(exchange, SendGate, gateOf(id)) : exchange
   )
   fibers.set(id, fiber)
   fiber.addObserver((exit) => {
@@ -107,8 +107,8 @@ const send = ({ ahead, client, id, options, prepared }: Request & { readonly _ta
 }
 
 /** Lets the caller see whether its create has left, even when it gives the call up: see `Bridge`. */
-const departureOf = (id: number): Departure => ({
-  leaving: () => {
+const gateOf = (id: number): SendGate => ({
+  maySend: () => {
     Atomics.store(places, place.out, id)
     if (id > Atomics.load(places, place.withdrawn)) return true
     Atomics.compareExchange(places, place.out, id, 0)
@@ -128,7 +128,7 @@ const publish = ({ client, gate, id, isWatched, publishing }: Request & { readon
   }
   const onProgress = isWatched ? (progress: unknown) => answer({ _tag: "Progress", id, progress }) : undefined
   const fiber = Effect.runForkWith(open.context)(
-    Effect.provideService(publishingOf(client, publishing, onProgress), Departure, gatedBy(gate))
+    Effect.provideService(publishingOf(client, publishing, onProgress), SendGate, gatedBy(gate))
   )
   fibers.set(id, fiber)
   fiber.addObserver((exit) => {
@@ -234,9 +234,9 @@ const leave = async (stream: number) => {
   if (opened !== undefined) await Effect.runPromise(Scope.close(opened.scope, Exit.void))
 }
 
-/** As `departureOf`, of posts with files and of threads. */
-const gatedBy = (gate: Int32Array): Departure => ({
-  leaving: () => {
+/** As `gateOf`, of posts with files and of threads. */
+const gatedBy = (gate: Int32Array): SendGate => ({
+  maySend: () => {
     Atomics.store(gate, Protocol.gate.out, 1)
     if (Atomics.load(gate, Protocol.gate.withdrawn) === 0) return true
     Atomics.store(gate, Protocol.gate.out, 0)

@@ -124,7 +124,7 @@ type Flags = Command.Command.Config.Infer<typeof outputFlags>
 
 /** Sends a call and prints what comes. */
 export const answer = Effect.fnUntraced(
-  function*<E>(definition: CallErrors.Told, sent: Effect.Effect<HttpClientResponse, E, Client>, flags: Flags) {
+  function*<E>(definition: CallErrors.CallInfo, sent: Effect.Effect<HttpClientResponse, E, Client>, flags: Flags) {
     yield* ErrorReport.oneOf({ "--json": flags.json, "--table": flags.table, "--raw": flags.raw })
     const { output } = yield* Terminal
     const response = yield* call(definition, sent, flags).pipe(
@@ -151,7 +151,7 @@ export const answer = Effect.fnUntraced(
 
 /** Makes the call. A raw body is printed before it is read, for one may want to see what cannot be read. */
 const call = Effect.fnUntraced(
-  function*<E>(definition: CallErrors.Told, sent: Effect.Effect<HttpClientResponse, E, Client>, { raw }: Flags) {
+  function*<E>(definition: CallErrors.CallInfo, sent: Effect.Effect<HttpClientResponse, E, Client>, { raw }: Flags) {
     const client = yield* Client
     const response = yield* sent
     if (raw) yield* Report.data(yield* CallErrors.textOf(definition, response))
@@ -160,7 +160,7 @@ const call = Effect.fnUntraced(
 )
 
 /** What a write has done, on one line. */
-const told = ({ name }: CallErrors.Told, data: unknown): string => {
+const told = ({ name }: CallErrors.CallInfo, data: unknown): string => {
   const facts = Predicate.isObject(data)
     ? Object.entries(data).flatMap(([key, value]) =>
       typeof value === "object" ? [] : [`${key} ${typeof value === "string" ? value : JSON.stringify(value)}`]

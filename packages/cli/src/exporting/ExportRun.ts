@@ -19,7 +19,7 @@ import * as ExportTarget from "./ExportTarget.ts"
 export const check = (
   { definition, parameters, perRequest }: Pick<Source<unknown>, "definition" | "parameters" | "perRequest">
 ) => {
-  const prepared = RequestEncoder.prepare(definition, { ...parameters, ...perRequest }, Wire.neutral, {
+  const prepared = RequestEncoder.encode(definition, { ...parameters, ...perRequest }, Wire.neutral, {
     checks: "spec"
   })
   return prepared instanceof Error ? Effect.fail(prepared) : Effect.void

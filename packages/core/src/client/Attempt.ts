@@ -15,6 +15,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as CredentialHash from "../auth/CredentialHash.ts"
 import type * as Credentials from "../auth/Credentials.ts"
 import type { Redact } from "../auth/Redaction.ts"
+import type * as Timeouts from "../http/Timeouts.ts"
 import * as Transport from "../http/Transport.ts"
 import { maxRememberedBudgets } from "../rate-limit/Policy.ts"
 import type * as RateLimit from "../rate-limit/RateLimit.ts"
@@ -26,9 +27,8 @@ import type { Prepared } from "../wire/RequestEncoder.ts"
 import * as AttemptFailure from "./AttemptFailure.ts"
 import * as CallErrors from "./CallErrors.ts"
 import * as Authorization from "./internal/authorization.ts"
-import { Departure } from "./SendGate.ts"
+import { SendGate } from "./SendGate.ts"
 import type { SpendGuard } from "./SpendGuard.ts"
-import type { Terms } from "./UserId.ts"
 
 /** A request that has ended. It holds nothing of credentials, query or body. */
 export interface Sent {
@@ -68,12 +68,21 @@ export interface Environment {
   readonly carry?: Transport.Carrier | undefined
 }
 
+/** The time and the retries that a call may still use, the lookup of the user's id included. */
+export interface Allowance {
+  readonly limits: Timeouts.Limits
+  /** How often a failed request may be retried. */
+  readonly retries: number
+  /** Milliseconds left of the total; every request and every pause reduces it. */
+  left: number
+}
+
 /** The attempts of one request. */
 export interface Series {
   readonly prepared: Prepared
   readonly values: Credentials.Values
   readonly url: string
-  readonly terms: Terms
+  readonly terms: Allowance
   /** Requests that were sent. */
   sent: number
   /** Whether one that went before may have taken effect. */
@@ -98,10 +107,10 @@ export const make = (
       const { prepared, terms, values } = series
       const clock = fiber.getRef(Clock.Clock)
       let header: string | undefined
-      const departure = prepared.effect === "create" ? fiber.getRef(Departure) : undefined
+      const gate = prepared.effect === "create" ? fiber.getRef(SendGate) : undefined
 
       const exchanged = Effect.suspend(() => {
-        if (departure?.leaving() === false) return Effect.interrupt
+        if (gate?.maySend() === false) return Effect.interrupt
         const begun = Monotonic.millisUnsafe(clock)
         header = Authorization.header(
           prepared,
@@ -134,7 +143,7 @@ export const make = (
           const taken = Monotonic.millisUnsafe(clock) - begun
           terms.left -= taken
           if (Exit.isSuccess(exit) && exit.value.status >= 300 && !AttemptFailure.leavesOpen(exit.value.status)) {
-            departure?.withoutEffect()
+            gate?.withoutEffect()
           }
           if (environment.onRequest !== undefined) {
             tell(environment, environment.onRequest, series, attempt, exit, taken, header)
@@ -145,7 +154,7 @@ export const make = (
 
       const failed = (error: HttpClientError) => {
         const failure = AttemptFailure.ofTransport(error, prepared, header)
-        if (!AttemptFailure.mayHaveApplied(failure)) departure?.withoutEffect()
+        if (!AttemptFailure.mayHaveApplied(failure)) gate?.withoutEffect()
         return Effect.fail(failure)
       }
 
@@ -228,7 +237,7 @@ const tell = (
 ): void => {
   const response = Exit.isSuccess(exit) ? exit.value : undefined
   const requestId = response && CallErrors.requestIdOf(response.headers, redact(values, header))
-  Callback.tell(onRequest, { operation, method, route, attempt, status: response?.status, requestId, duration })
+  Callback.call(onRequest, { operation, method, route, attempt, status: response?.status, requestId, duration })
 }
 
 /** The headers of the service's address itself, requested without a credential. */

@@ -22,7 +22,7 @@ import * as AttemptFailure from "./AttemptFailure.ts"
 import * as Authorization from "./internal/authorization.ts"
 
 /** What telling of a call and reading its answer takes. */
-export type Told = Pick<Definition, "name" | "effect" | "confirmWith" | "paging"> & {
+export type CallInfo = Pick<Definition, "name" | "effect" | "confirmWith" | "paging"> & {
   readonly result: Definition["result"] | Response.Received
 }
 
@@ -120,20 +120,20 @@ export const closedReason = "the client is closed"
 
 /** The error of a call to a client that is closed. */
 export const closed = (
-  { confirmWith, effect, name }: Omit<Told, "result">
+  { confirmWith, effect, name }: Omit<CallInfo, "result">
 ): Errors.TransportFailure | Errors.OutcomeUnknown =>
   lost({ operation: name, effect, confirmWith }, { phase: "connect", sent: false, reason: closedReason })
 
 /** The body as text, of a response that has arrived. */
-export const textOf = (told: Omit<Told, "result">, response: HttpClientResponse) =>
-  arrived(told, response, response.text)
+export const textOf = (call: Omit<CallInfo, "result">, response: HttpClientResponse) =>
+  arrived(call, response, response.text)
 
 /** The body as bytes, of a response that has arrived. */
-export const bytesOf = (told: Omit<Told, "result">, response: HttpClientResponse) =>
-  Effect.map(arrived(told, response, response.arrayBuffer), (bytes) => new Uint8Array(bytes))
+export const bytesOf = (call: Omit<CallInfo, "result">, response: HttpClientResponse) =>
+  Effect.map(arrived(call, response, response.arrayBuffer), (bytes) => new Uint8Array(bytes))
 
 const arrived = <A>(
-  { confirmWith, effect, name }: Omit<Told, "result">,
+  { confirmWith, effect, name }: Omit<CallInfo, "result">,
   response: HttpClientResponse,
   body: Effect.Effect<A, HttpClientError>
 ): Effect.Effect<A, Errors.TransportFailure | Errors.OutcomeUnknown> =>
@@ -162,7 +162,7 @@ export const isClean = (
 
 /** What was read, without credentials that the answer quotes: in what it says of failures, or in why it cannot be read. */
 export const reread = (
-  { confirmWith, effect, name }: Omit<Told, "result">,
+  { confirmWith, effect, name }: Omit<CallInfo, "result">,
   decoded: Response.Response<unknown, unknown> | ResponseDecoder.Undecodable,
   answer: Answer,
   text: string,

@@ -44,14 +44,14 @@ export interface Settings {
   /** Sent as `user-agent`. */
   readonly userAgent?: string | undefined
   /** `spec` (the default) enforces ranges and lengths before sending; `identifiers` leaves them to the service. */
-  readonly checks?: RequestEncoder.Limits["checks"]
+  readonly checks?: RequestEncoder.Checks["checks"]
   /**
    * What becomes of an answer of which a part is not as the interface has it: `lenient` (the default) leaves that part out and
    * lists it in `anomalies`; `strict` fails with `UndecodableResponse`.
    */
   readonly verify?: Anomaly.Verify | undefined
   /** What the project may use: recent queries have 512 characters with `standard`, 1,024 with `research` (the default). */
-  readonly accessLevel?: RequestEncoder.Limits["accessLevel"]
+  readonly accessLevel?: RequestEncoder.Checks["accessLevel"]
   /** Limits in milliseconds: a number is the total of a call. On by default; see `Timeouts.Timeouts`. */
   readonly timeout?: number | Timeouts.Timeouts | undefined
   /**
@@ -109,7 +109,7 @@ export class Client extends Context.Service<Client, {
   ) => Effect.Effect<HttpClientResponse, CallErrors.SendError>
   /** Reads the answer to a call. */
   readonly read: (
-    definition: CallErrors.Told,
+    definition: CallErrors.CallInfo,
     response: HttpClientResponse
   ) => Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError>
   /**
@@ -141,7 +141,7 @@ export interface Checked {
   readonly wire: Wire.Wire
   readonly userAgent: string
   readonly verify: Anomaly.Verify
-  readonly limits: RequestEncoder.Limits
+  readonly limits: RequestEncoder.Checks
   readonly exchange: Pick<Call.Environment, "timeouts" | "retries" | "maxBodySize" | "recordContent" | "onRequest">
 }
 
@@ -190,14 +190,14 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     telemetry: yield* Retry.Telemetry
   }
   const send = Call.make(environment)
-  const prepare = (
+  const encode = (
     definition: Definition,
     parameters: unknown,
     options: CallOptions | undefined,
     clean?: Redaction.Redact
   ) =>
     ExtraParameters.add(
-      RequestEncoder.prepare(definition, parameters, wire, limits, clean),
+      RequestEncoder.encode(definition, parameters, wire, limits, clean),
       definition,
       wire,
       options,
@@ -214,9 +214,9 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
       if (isClosed) return Effect.fail(CallErrors.closed(definition))
       const invalid = options === undefined ? undefined : checkOptions(definition, options)
       if (invalid !== undefined) return Effect.fail(invalid)
-      const prepared = prepare(definition, parameters, options)
+      const prepared = encode(definition, parameters, options)
       return prepared instanceof Error
-        ? refused(prepared, (clean) => prepare(definition, parameters, options, clean))
+        ? refused(prepared, (clean) => encode(definition, parameters, options, clean))
         : sender()(prepared, options)
     })
   let isClosed = false
@@ -246,7 +246,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     },
     check: (definition, parameters) =>
       Effect.suspend(() => {
-        const check = (clean?: Redaction.Redact) => RequestEncoder.prepare(definition, parameters, wire, limits, clean)
+        const check = (clean?: Redaction.Redact) => RequestEncoder.encode(definition, parameters, wire, limits, clean)
         const prepared = check()
         return prepared instanceof Error ? refused(prepared, check) : Effect.void
       }),
@@ -309,7 +309,7 @@ const wireOf = ({ wire = Wire.neutral }: Settings): Effect.Effect<Wire.Wire, Err
 const verifyOf = ({ verify = "lenient" }: Settings): Effect.Effect<Anomaly.Verify, Errors.InvalidSettings> =>
   verify === "lenient" || verify === "strict" ? Effect.succeed(verify) : invalid("verify", "must be lenient or strict")
 
-const limitsOf = ({ accessLevel, checks }: Settings): Effect.Effect<RequestEncoder.Limits, Errors.InvalidSettings> => {
+const limitsOf = ({ accessLevel, checks }: Settings): Effect.Effect<RequestEncoder.Checks, Errors.InvalidSettings> => {
   if (checks !== undefined && checks !== "spec" && checks !== "identifiers") {
     return invalid("checks", "must be spec or identifiers")
   }

@@ -10,9 +10,8 @@ import * as Option from "effect/Option"
 import * as Credentials from "../auth/Credentials.ts"
 import type { InvalidSettings } from "../errors/Errors.ts"
 import * as Wire from "../wire/Wire.ts"
-import * as AnomalyMetrics from "./AnomalyMetrics.ts"
 import * as Client from "./Client.ts"
-import * as RetryMetrics from "./RetryMetrics.ts"
+import * as Telemetry from "./Telemetry.ts"
 
 /** Where the service is and how it speaks: `POSTWIRE_BASE_URL` and `POSTWIRE_WIRE` (a name of `Wire.named`), each optional. */
 export const settings: Config.Config<Client.Settings> = /*#__PURE__*/ Config.map(
@@ -55,4 +54,4 @@ export const layer: Layer.Layer<Client.Client, InvalidSettings | Config.ConfigEr
     /*#__PURE__*/ Effect.gen(function*() {
       return Client.layer(yield* settings)
     })
-  ).pipe(/*#__PURE__*/ Layer.provide([layerCredentials, RetryMetrics.layer, AnomalyMetrics.layer]))
+  ).pipe(/*#__PURE__*/ Layer.provide([layerCredentials, Telemetry.layer]))

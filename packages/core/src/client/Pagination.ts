@@ -154,7 +154,7 @@ export const stream = <A>(
   project: (page: Page) => ReadonlyArray<A>
 ): Stream.Stream<A, AnyError, Client> => {
   // The caller may change the objects between pages.
-  const own = RequestEncoder.own(definition, parameters)
+  const own = RequestEncoder.ownProperties(definition, parameters)
   if (own instanceof InvalidParameters) return Stream.fail(own)
   const chosen: PageOptions = { ...options }
   const { prefetch } = chosen

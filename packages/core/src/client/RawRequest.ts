@@ -113,12 +113,12 @@ function inForm(form: Form): object {
 export const request = /*#__PURE__*/ inForm("response")
 
 /** A request that was checked: what telling and reading it takes, and what is sent. */
-export interface Checked extends CallErrors.Told {
+export interface Checked extends CallErrors.CallInfo {
   readonly prepared: Prepared
 }
 
 /** What is told of a request: of one that breaks a rule, nothing comes that could be read. */
-export const toldOf = (checked: Checked | Errors.InvalidParameters): CallErrors.Told =>
+export const toldOf = (checked: Checked | Errors.InvalidParameters): CallErrors.CallInfo =>
   checked instanceof Errors.InvalidParameters
     ? { name: unchecked, effect: "read", result: { _tag: "Received", read: () => ({}) } }
     : checked
@@ -143,7 +143,7 @@ const members = ["method", "path", "query", "body", "schema", "user_auth", "effe
 export const check = (request: unknown, redact?: Redact): Checked | Errors.InvalidParameters => {
   const refuse = (slot: string, fault: ExtraParameters.Fault) => ExtraParameters.refusal(unchecked, slot, fault, redact)
   const invalid = (member: string, rule: string) => refuse(member, new ExtraParameters.Fault(undefined, rule))
-  const given = Parameters.own(request)
+  const given = Parameters.ownProperties(request)
   if (given === undefined) return invalid("request", "must be one object")
   const stranger = Object.keys(given).find((member) => !members.includes(member))
   if (stranger !== undefined) {

@@ -64,7 +64,7 @@ export interface Telemetry {
   readonly exhausted: (operation: string) => Effect.Effect<void>
 }
 
-/** Whom a client tells of its retries: nobody, unless `RetryMetrics` counts them. */
+/** Whom a client tells of its retries: nobody, unless `client/Telemetry` counts them. */
 export const Telemetry = Context.Reference<Telemetry>("@postwire/core/client/Retry/Telemetry", {
   defaultValue: () => ({ retrying: () => Effect.void, exhausted: () => Effect.void })
 })

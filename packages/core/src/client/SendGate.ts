@@ -1,24 +1,24 @@
 /**
- * Whether a create has left, for those who give a call up on their own: a client that is closed, a blocking one whose time
- * is up. Until then nothing has happened, whatever the call waits for.
+ * Decides whether a create may still be sent, and records whether one was. A caller that gives a call up (a client that is
+ * closed, a sync client whose time is up) needs both: nothing has happened until a request is sent, however long the call waits.
  */
 import * as Context from "effect/Context"
 
-/** Hears of the requests of a create. */
-export interface Departure {
-  /** A request is about to leave. It is kept back by `false`: nobody waits for its answer any more. */
-  readonly leaving: () => boolean
-  /** It had no effect: it was refused, or nothing of it left. */
+/** Sees every request of a create. */
+export interface SendGate {
+  /** Called when a request is about to be sent; `false` holds it back, since its caller has given up. */
+  readonly maySend: () => boolean
+  /** Called when a request had no effect: it was refused, or nothing of it was sent. */
   readonly withoutEffect: () => void
 }
 
-/** Who hears of the requests of a create; nobody unless something is provided. */
-export const Departure = /*#__PURE__*/ Context.Reference<Departure | undefined>("@postwire/core/client/SendGate", {
+/** The gate of the creates that an Effect sends; none by default. */
+export const SendGate = /*#__PURE__*/ Context.Reference<SendGate | undefined>("@postwire/core/client/SendGate", {
   defaultValue: () => undefined
 })
 
-/** Remembers it, of one create or of several. */
-export class Watched implements Departure {
+/** Lets every request pass and counts those that may have taken effect. */
+export class SendTracker implements SendGate {
   #out = 0
 
   /** Whether any may have taken effect. */
@@ -26,7 +26,7 @@ export class Watched implements Departure {
     return this.#out > 0
   }
 
-  leaving(): boolean {
+  maySend(): boolean {
     this.#out++
     return true
   }

@@ -9,8 +9,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import type * as Timeouts from "../http/Timeouts.ts"
 import * as Monotonic from "../runtime/Monotonic.ts"
+import type { Allowance } from "./Attempt.ts"
 
 /** The route that tells the id. */
 export const route = "GET /2/users/me"
@@ -18,19 +18,10 @@ export const route = "GET /2/users/me"
 /** The id inside an OAuth 1.0a access token: what stands before the first hyphen. */
 export const ofAccessToken = (accessToken: string): string => accessToken.replace(/-.*/s, "")
 
-/** What a call allows for itself and the lookup together. */
-export interface Terms {
-  readonly limits: Timeouts.Limits
-  /** How often a failed request may be sent again. */
-  readonly retries: number
-  /** Milliseconds left of the total: less by what every request and every pause takes. */
-  left: number
-}
-
 /** A lookup under way. */
 interface Shared<E> {
   readonly fiber: Fiber.Fiber<string, E>
-  readonly terms: Terms
+  readonly terms: Allowance
   calls: number
 }
 
@@ -39,15 +30,15 @@ const maxRememberedIds = 1024
 
 /** Makes the memory of one client. */
 export const make = <E>(
-  lookup: (bearerToken: string, terms: Terms) => Effect.Effect<string, E>
-): (bearerToken: string, terms: Terms) => Effect.Effect<string, E> => {
+  lookup: (bearerToken: string, terms: Allowance) => Effect.Effect<string, E>
+): (bearerToken: string, terms: Allowance) => Effect.Effect<string, E> => {
   const ids = new Map<string, string>()
   const lookups = new Map<string, Shared<E>>()
 
   const begin = (
     key: string,
     bearerToken: string,
-    terms: Terms,
+    terms: Allowance,
     run: <A>(_: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
   ) => {
     const shared: Shared<E> = { fiber: run(lookup(bearerToken, terms)), terms, calls: 0 }
@@ -62,7 +53,7 @@ export const make = <E>(
     return shared
   }
 
-  const find = (bearerToken: string, terms: Terms): Effect.Effect<string, E> =>
+  const find = (bearerToken: string, terms: Allowance): Effect.Effect<string, E> =>
     Effect.withFiber((fiber) => {
       const id = ids.get(bearerToken)
       if (id !== undefined) return Effect.succeed(id)
@@ -86,7 +77,7 @@ export const make = <E>(
     clock: Clock.Clock,
     outcome: Effect.Effect<string, E>,
     bearerToken: string,
-    terms: Terms
+    terms: Allowance
   ): Effect.Effect<string, E> => {
     const before = shared.terms.left
     const joined = Monotonic.millisUnsafe(clock)

@@ -96,7 +96,7 @@ export const upload: Upload = /*#__PURE__*/ Object.assign(
           ...options,
           onProgress: (progress) => {
             Queue.offerUnsafe(queue, progress)
-            if (options.onProgress !== undefined) Callback.tell(options.onProgress, progress)
+            if (options.onProgress !== undefined) Callback.call(options.onProgress, progress)
           }
         }).pipe(
           Effect.tap((media) => Queue.offer(queue, { phase: "ready", media })),

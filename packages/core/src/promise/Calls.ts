@@ -10,7 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as CallErrors from "../client/CallErrors.ts"
 import type * as Core from "../client/CallOptions.ts"
 import { Client } from "../client/Client.ts"
-import { Departure, Watched } from "../client/SendGate.ts"
+import { SendGate, SendTracker } from "../client/SendGate.ts"
 import { type AnyError, InvalidParameters } from "../errors/Errors.ts"
 import type { Form } from "../schema/Definition.ts"
 import { show } from "../schema/Show.ts"
@@ -73,12 +73,12 @@ export interface Exchange {
 }
 
 /** What errors tell of a call. */
-export type Told = Omit<CallErrors.Told, "result">
+export type Told = Omit<CallErrors.CallInfo, "result">
 
 /** Makes a call and reads what comes, in a form. In the raw form, nothing is read. */
 export const exchange = async (
   context: Context,
-  told: CallErrors.Told,
+  told: CallErrors.CallInfo,
   form: Form,
   send: (options: Core.CallOptions | undefined) => Effect.Effect<HttpClientResponse, AnyError>,
   options: CallOptions | undefined
@@ -118,8 +118,8 @@ export const run = <A, E>(
   signal?.throwIfAborted()
   if (closing.aborted) return Promise.resolve(Exit.fail(CallErrors.closed(told)))
   return new Promise((resolve) => {
-    const departure = told.effect === "create" ? new Watched() : undefined
-    const fiber = fork(departure === undefined ? effect : Effect.provideService(effect, Departure, departure))
+    const gate = told.effect === "create" ? new SendTracker() : undefined
+    const fiber = fork(gate === undefined ? effect : Effect.provideService(effect, SendGate, gate))
     const step = { fiber, index: steps.length }
     steps.push(step)
     const interrupt = () => fiber.interruptUnsafe()
@@ -132,16 +132,16 @@ export const run = <A, E>(
         steps[step.index] = last
       }
       const isCutOff = closing.aborted && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
-      resolve(isCutOff ? Exit.fail(cutOff(told, departure)) : exit)
+      resolve(isCutOff ? Exit.fail(cutOff(told, gate)) : exit)
     })
   })
 }
 
 /** What becomes of a call that the end of its client ends. */
-const cutOff = ({ confirmWith, effect, name }: Told, departure: Watched | undefined): AnyError =>
+const cutOff = ({ confirmWith, effect, name }: Told, gate: SendTracker | undefined): AnyError =>
   CallErrors.lost({ operation: name, effect, confirmWith }, {
     phase: "unknown",
-    sent: departure?.isOut !== false,
+    sent: gate?.isOut !== false,
     reason: CallErrors.closedReason
   })
 

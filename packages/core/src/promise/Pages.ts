@@ -21,7 +21,7 @@ export const iterable = <A>(
 ) =>
 (parameters: object = {}, options?: PageOptions): AsyncIterable<A> => {
   // The caller may change the objects between pages.
-  const own = RequestEncoder.own(definition, parameters)
+  const own = RequestEncoder.ownProperties(definition, parameters)
   const chosen = Predicate.isObject(options) ? { ...options } : options
   return { [Symbol.asyncIterator]: () => run(context, definition, itemsOf, own, chosen) }
 }
@@ -32,7 +32,7 @@ async function* run<A>(
   context: Calls.Context,
   definition: Definition,
   itemsOf: (page: Pagination.Page) => ReadonlyArray<A>,
-  own: ReturnType<typeof RequestEncoder.own>,
+  own: ReturnType<typeof RequestEncoder.ownProperties>,
   chosen: PageOptions | undefined
 ): AsyncGenerator<A> {
   const [given, rest] = Calls.split(definition, chosen)

@@ -9,9 +9,8 @@ import * as Predicate from "effect/Predicate"
 import * as References from "effect/References"
 import { closestMatch } from "leven"
 import * as Credentials from "../auth/Credentials.ts"
-import * as AnomalyMetrics from "../client/AnomalyMetrics.ts"
 import * as Client from "../client/Client.ts"
-import * as RetryMetrics from "../client/RetryMetrics.ts"
+import * as Telemetry from "../client/Telemetry.ts"
 import { InvalidSettings } from "../errors/Errors.ts"
 import * as RateLimit from "../rate-limit/RateLimit.ts"
 import type { RateLimitStore } from "../rate-limit/RateLimitStore.ts"
@@ -81,8 +80,7 @@ export const layer = (settings: Settings<Form>, host: Host): Layer.Layer<Client.
         Layer.mergeAll(Client.layer({ ...settings, wire }), host.journal, layerHook(settings)).pipe(
           Layer.provide([
             Layer.provide(host.credentials({ allowInsecureHttp, baseUrl, maxBodySize, userAgent, wire }), host.http),
-            RetryMetrics.layer,
-            AnomalyMetrics.layer,
+            Telemetry.layer,
             Spending.isAsked(settings) ? Spending.layer(settings, host.spendStore) : Layer.empty,
             host.http,
             settings.waitOnRateLimit === true
@@ -134,7 +132,7 @@ const loggerOf = (logger: Logger) =>
       ? "info"
       : "debug"
     // As a method, for a logger may need its `this`.
-    Callback.tell(() => logger[level](...(Array.isArray(message) ? message : [message])))
+    Callback.call(() => logger[level](...(Array.isArray(message) ? message : [message])))
   })
 
 const levels = ["debug", "info", "warn", "error"] as const

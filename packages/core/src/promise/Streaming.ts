@@ -63,7 +63,7 @@ const iterable = <A, B>(
 ) =>
 (parameters: object = {}, options?: StreamOptions): AsyncIterable<B> => {
   // The caller may change the objects before the next loop.
-  const own = RequestEncoder.own(definition, parameters)
+  const own = RequestEncoder.ownProperties(definition, parameters)
   const chosen = Predicate.isObject(options) ? { ...options } : options
   const opened = (rest: Options.StreamOptions | undefined): Opened<A> =>
     own instanceof InvalidParameters ? Effect.fail(own) : open(definition, own, rest)

@@ -51,7 +51,7 @@ export interface Telemetry {
   readonly found: (operation: string, anomalies: ReadonlyArray<Anomaly>) => Effect.Effect<void>
 }
 
-/** Whom a client tells of them: nobody, unless `AnomalyMetrics` counts them. */
+/** Whom a client tells of them: nobody, unless `client/Telemetry` counts them. */
 export const Telemetry = Context.Reference<Telemetry>("@postwire/core/schema/Anomaly/Telemetry", {
   defaultValue: () => ({ found: () => Effect.void })
 })

@@ -7,7 +7,7 @@ import type { User } from "./models/User.ts"
 import type { Alternatives, Rule } from "./ParameterRule.ts"
 import type { AccessLevel, AnyParameter, Parameters } from "./Parameters.ts"
 import type { Price } from "./Price.ts"
-import type { Holder, Limits } from "./Quota.ts"
+import type { Holder, Quotas } from "./Quota.ts"
 import type { Result } from "./Response.ts"
 import type { Scope } from "./Scopes.ts"
 
@@ -93,7 +93,7 @@ export interface Definition {
   /** What the project of the app must have; `standard` when left out. */
   readonly access?: AccessLevel
   /** How often the service says it may be called; `{}` where it says nothing. */
-  readonly limits: Limits
+  readonly limits: Quotas
   /** What the service charges for it: a row of `Prices`. The service does not say which; this is our reading. */
   readonly price: Price
   /** The path segment that is filled with the authenticated user's id. */

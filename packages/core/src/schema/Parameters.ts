@@ -12,7 +12,7 @@ import type { Bytes } from "./Multipart.ts"
 export { type BytesInput, type Id, idText, type Timestamp, type Unlisted } from "./Codecs.ts"
 
 /** A value as it travels: as JSON carries it, or bytes. */
-export type Wire =
+export type EncodedValue =
   | string
   | number
   | boolean
@@ -45,7 +45,7 @@ export interface Parameter<in out In, out Required extends boolean = false> {
   readonly kind: Kind
   readonly required: Required
   /** From what callers write to what travels. */
-  readonly schema: Schema.Codec<In, Wire>
+  readonly schema: Schema.Codec<In, EncodedValue>
   /** The rule of its form in words; `describe` adds the bounds. */
   readonly rule: string
   /** Enforced unless the client leaves them to the service (`checks: "identifiers"`). */
@@ -355,7 +355,11 @@ export const describe = ({ bounds, rule }: AnyParameter, access: AccessLevel = "
 }
 
 /** Whether an encoded value is within the bounds of its parameter. */
-export const isWithinBounds = ({ bounds }: AnyParameter, wire: Wire, access: AccessLevel = "research"): boolean => {
+export const isWithinBounds = (
+  { bounds }: AnyParameter,
+  wire: EncodedValue,
+  access: AccessLevel = "research"
+): boolean => {
   if (bounds === undefined) return true
   // Encoded timestamps have one length, so their order is that of their texts.
   if (bounds.of === "time") return String(wire) >= bounds.earliest
@@ -383,10 +387,10 @@ export const queryKey = (name: string): string =>
 export const isSelector = (name: string): boolean => name === "expansions" || name.endsWith("_fields")
 
 /** The text form of an encoded value, for a path or a query. */
-export const toText = (wire: Wire): string => typeof wire === "string" ? wire : String(wire)
+export const toText = (wire: EncodedValue): string => typeof wire === "string" ? wire : String(wire)
 
 /** The encoded value that a text of a path or a query stands for. */
-export const fromText = (self: AnyParameter, value: string): Wire => {
+export const fromText = (self: AnyParameter, value: string): EncodedValue => {
   if (self.kind === "integer") return /^-?[0-9]{1,15}$/.test(value) ? Number(value) : value
   // Python writes them with a capital.
   if (self.kind === "boolean") return /^[Tt]rue$/.test(value) ? true : /^[Ff]alse$/.test(value) ? false : value
@@ -400,7 +404,7 @@ const codePoints = (value: string): number => {
 }
 
 /** An object's own members, each read once; `undefined` for anything else, and for what throws when it is read. */
-export const own = (value: unknown): Readonly<Record<string, unknown>> | undefined => {
+export const ownProperties = (value: unknown): Readonly<Record<string, unknown>> | undefined => {
   try {
     return Predicate.isObject(value) ? { ...value } : undefined
   } catch {

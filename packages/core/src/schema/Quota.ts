@@ -15,18 +15,18 @@ export interface Quota {
 export type Holder = "app" | "user"
 
 /** One quota for apps as for users, or one for each. */
-export type Limits = Quota | { readonly [H in Holder]?: Quota }
+export type Quotas = Quota | { readonly [H in Holder]?: Quota }
 
-const isApart = (limits: Limits): limits is { readonly [H in Holder]?: Quota } => "app" in limits || "user" in limits
+const isApart = (quotas: Quotas): quotas is { readonly [H in Holder]?: Quota } => "app" in quotas || "user" in quotas
 
 /** What an app alone, or a user, may ask. */
-export const of = (limits: Limits, holder: Holder): Quota => isApart(limits) ? limits[holder] ?? {} : limits
+export const of = (quotas: Quotas, holder: Holder): Quota => isApart(quotas) ? quotas[holder] ?? {} : quotas
 
-/** The limits in words: `300 requests per 15 minutes`. Nothing where none is known. */
-export const format = (limits: Limits): string | undefined => {
-  const [app, user] = [inWords(of(limits, "app")), inWords(of(limits, "user"))]
+/** The quotas in words: `300 requests per 15 minutes`. Nothing where none is known. */
+export const format = (quotas: Quotas): string | undefined => {
+  const [app, user] = [inWords(of(quotas, "app")), inWords(of(quotas, "user"))]
   if (app === undefined || user === undefined || app === user) {
-    const whose = isApart(limits) ? app === undefined ? " of a user" : user === undefined ? " of an app" : "" : ""
+    const whose = isApart(quotas) ? app === undefined ? " of a user" : user === undefined ? " of an app" : "" : ""
     const words = app ?? user
     return words === undefined ? undefined : `${words}${whose}`
   }

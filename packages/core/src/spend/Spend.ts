@@ -130,7 +130,7 @@ const make = (
       if (settled.micros + settled.charged + settled.repeats === 0) return Effect.succeed(cost)
       const { account, day, operation } = charge
       if (onSpend !== undefined) {
-        Callback.tell(onSpend, { ...cost, operation, account, day, inDoubt: charge.inDoubt })
+        Callback.call(onSpend, { ...cost, operation, account, day, inDoubt: charge.inDoubt })
       }
       const state = charge.inDoubt ? "in doubt" : "spent"
       return Effect.as(Metric.update(Metric.withAttributes(dollars, { operation, state }), cost.dollars), cost)

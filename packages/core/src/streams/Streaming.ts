@@ -88,7 +88,7 @@ const consume = <A>(
 const observed = (consumer: Consumer, onEvent: StreamOptions["onEvent"]): Pull.Pull<Entries, AnyStreamError> => {
   let lagAt = -Infinity
   const due: Array<StreamNotice> = []
-  const notify = (event: StreamNotice) => onEvent === undefined ? undefined : Callback.tell(onEvent, event)
+  const notify = (event: StreamNotice) => onEvent === undefined ? undefined : Callback.call(onEvent, event)
   const taken = Effect.map(consumer.buffer.take, (taken) => {
     const now = consumer.clock.wall()
     const lag = now - lagAt < lagMillis ? undefined : lagOf(consumer, taken, now)

@@ -78,7 +78,7 @@ export const queryOf = (
   query: unknown,
   taken: (name: string) => string | undefined = () => undefined
 ): string | Fault => {
-  const members = isPlain(query) ? Parameters.own(query) : undefined
+  const members = isPlain(query) ? Parameters.ownProperties(query) : undefined
   if (members === undefined) return new Fault(undefined, "must be an object of names and values")
   let text = ""
   for (const [name, value] of Object.entries(members)) {

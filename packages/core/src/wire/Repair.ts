@@ -11,8 +11,8 @@ import * as SchemaAST from "effect/SchemaAST"
 import { Found } from "../schema/Anomaly.ts"
 import * as Model from "../schema/Model.ts"
 
-/** What mending came to. */
-export interface Mended {
+/** What repair came to. */
+export interface Repaired {
   /** Whether anything is left. */
   readonly isAnswer: boolean
   /** What was left out, the first thousand. */
@@ -24,12 +24,12 @@ export interface Mended {
 /** A service that answers with anything else could fill the memory with these. */
 const maxFound = 1_000
 
-/** Compiles a schema without transformations into what mends its values. */
-export const make = (schema: { readonly ast: SchemaAST.AST }): (body: unknown) => Mended => {
+/** Compiles a schema without transformations into what repairs its values. */
+export const make = (schema: { readonly ast: SchemaAST.AST }): (body: unknown) => Repaired => {
   const whole = compile(schema.ast)
   return (body) => {
     const walk = new Walk()
-    return { isAnswer: whole.mend(body, walk), found: walk.found, last: walk.last }
+    return { isAnswer: whole.repair(body, walk), found: walk.found, last: walk.last }
   }
 }
 
@@ -45,10 +45,10 @@ class Walk {
     if (this.found.length < maxFound) this.found.push(this.last)
   }
 
-  /** Mends what is at a key. */
+  /** Repairs what is at a key. */
   at(key: string | number, part: Part, value: unknown): boolean {
     this.keys.push(key)
-    const isKept = part.mend(value, this)
+    const isKept = part.repair(value, this)
     this.keys.pop()
     return isKept
   }
@@ -61,7 +61,7 @@ interface Part {
   /** Whether a value is of its type, whatever it holds. */
   readonly accepts: (value: unknown) => boolean
   /** `false` where nothing of a value can be kept. */
-  readonly mend: (value: unknown, walk: Walk) => boolean
+  readonly repair: (value: unknown, walk: Walk) => boolean
 }
 
 const part = <A>(
@@ -71,7 +71,7 @@ const part = <A>(
 ): Part => ({
   expected,
   accepts,
-  mend: (value, walk) => {
+  repair: (value, walk) => {
     if (accepts(value)) return inside(value, walk)
     walk.note(expected, value)
     return false
@@ -149,9 +149,9 @@ const union = (members: ReadonlyArray<Part>): Part => {
   return {
     expected: members.map(({ expected }) => expected).join(" or "),
     accepts: (value) => of(value) !== undefined,
-    mend(value, walk) {
+    repair(value, walk) {
       const member = of(value)
-      if (member !== undefined) return member.mend(value, walk)
+      if (member !== undefined) return member.repair(value, walk)
       walk.note(this.expected, value)
       return false
     }

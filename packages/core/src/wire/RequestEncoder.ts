@@ -43,7 +43,7 @@ export interface Prepared extends Call {
 }
 
 /** Which of the declared bounds the client enforces: those of the specification, or of the service where it has none. */
-export interface Limits {
+export interface Checks {
   /** `spec`: all of them. `identifiers`: none; tokens and identifiers are checked all the same. Default `spec`. */
   readonly checks?: "spec" | "identifiers" | undefined
   /** What the project may use: recent queries have 512 characters with `standard`, 1,024 with `research`, the default. */
@@ -65,7 +65,10 @@ const isEmpty = (value: unknown): boolean => {
 /** Longer texts of a query are not remembered. */
 const maxRememberedCharacters = 1_000
 
-const encodedBy = (input: Input, value: Parameters.Wire): Encoded | Exclude<ReturnType<typeof inWords>, Said> => {
+const encodedBy = (
+  input: Input,
+  value: Parameters.EncodedValue
+): Encoded | Exclude<ReturnType<typeof inWords>, Said> => {
   if (input.last?.value === value) return input.last
   const text = Parameters.toText(value)
   if (input.words === undefined) return remember(input, { value, text: OAuth1.percentEncode(text), expansions: none })
@@ -86,33 +89,33 @@ const extended = (query: string, { key }: Input, text: string): string =>
   `${query}${query === "" ? "" : "&"}${key}=${text}`
 
 /** The parameters of a call, each read once: what is inherited is not given, and what throws when it is read is refused. */
-export const own = (
+export const ownProperties = (
   definition: Pick<Definition, "name">,
   parameters: unknown,
   redact?: Redact
 ): Readonly<Record<string, unknown>> | Errors.InvalidParameters => {
   const rule = "must be one object of named parameters"
-  return Parameters.own(parameters) ??
+  return Parameters.ownProperties(parameters) ??
     Errors.invalidParameter(definition.name, "parameters", rule, parameters, redact)
 }
 
 /** Rules, route, encoding and wire names: a request, or the rule that the parameters break, shown as `redact` leaves it. */
-export const prepare = (
+export const encode = (
   definition: Definition,
   parameters: unknown,
   wire: Wire,
-  { accessLevel, checks = "spec" }: Limits = {},
+  { accessLevel, checks = "spec" }: Checks = {},
   redact?: Redact
 ): Prepared | Errors.InvalidParameters | Errors.ConflictingIdentifiers => {
   const operation = definition.name
   const invalid = (parameter: string, rule: string, value: unknown) =>
     Errors.invalidParameter(operation, parameter, rule, value, redact)
-  const given = own(definition, parameters, redact)
+  const given = ownProperties(definition, parameters, redact)
   if (given instanceof Errors.InvalidParameters) return given
   const plan = planOf(definition, wire)
   const isGiven = (name: string) => Object.hasOwn(given, name) && given[name] !== undefined && given[name] !== null
 
-  const encoded = new Map<string, Parameters.Wire>()
+  const encoded = new Map<string, Parameters.EncodedValue>()
   let userAuth = definition.userAuth ?? false
   let isChosen = false
   let query = plan.query

@@ -1,4 +1,4 @@
-/** From a received body to a response: parsed, brought into neutral names, verified, and mended where it is worth it. */
+/** From a received body to a response: parsed, brought into neutral names, verified, and repaired where it is worth it. */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -30,7 +30,7 @@ interface Read {
 interface Decoder {
   is: (body: unknown) => body is Response.Body
   /** Made for the first body that is not as it should be. */
-  mend: ReturnType<typeof Repair.make> | undefined
+  repair: ReturnType<typeof Repair.make> | undefined
   readonly schema: Schema.Codec<Response.Body, unknown>
   used: number
 }
@@ -57,7 +57,7 @@ const decoderOf = (result: Response.Result): Decoder => {
     decoder = {
       schema,
       is: Schema.is(schema),
-      mend: undefined,
+      repair: undefined,
       used: 0
     }
     decoders.set(result, decoder)
@@ -177,7 +177,7 @@ export const decode = (
   const body = wire.isForeign(text) ? wire.problemToNeutral(wire.toNeutral(decoder.schema)(parsed)) : parsed
   return decoder.is(body)
     ? Response.make(definition, body, headers)
-    : mended(definition, decoder, body, headers, verify)
+    : repaired(definition, decoder, body, headers, verify)
 }
 
 /** Reads an answer of bytes. One that has none, or a document in their place, is no such answer. */
@@ -206,14 +206,14 @@ export const gather = (item: unknown, gathered: Model.Gathered): void => {
   }
 }
 
-const mended = (
+const repaired = (
   definition: Read,
   decoder: Decoder,
   body: unknown,
   headers: Response.Headers | (() => Response.Headers),
   verify: Verify
 ): Response.Response<unknown, unknown> | Undecodable => {
-  const outcome = (decoder.mend ??= Repair.make(decoder.schema))(body)
+  const outcome = (decoder.repair ??= Repair.make(decoder.schema))(body)
   const { found, last } = outcome
   if (!isLeft(body, outcome, decoder) || (verify === "strict" && found.length > 0)) {
     const first = verify === "strict" ? found[0] : last
@@ -222,8 +222,8 @@ const mended = (
   return isAnswer(definition, body) ? Response.make(definition, body, headers, found) : noAnswer
 }
 
-/** Nothing to leave out means that it is as it should be, or that it cannot be mended. */
-const isLeft = (body: unknown, { found, isAnswer }: Repair.Mended, { is }: Decoder): body is Response.Body =>
+/** Nothing to leave out means that it is as it should be, or that it cannot be repaired. */
+const isLeft = (body: unknown, { found, isAnswer }: Repair.Repaired, { is }: Decoder): body is Response.Body =>
   isAnswer && (found.length > 0 || is(body))
 
 const noAnswer = new Undecodable("the body has neither data nor errors")

@@ -179,7 +179,7 @@ export const check = ({
   const ofJob = Effect.fnUntraced(function*(pieces: ReadonlyArray<ComplianceIds.Piece>) {
     const job = yield* create(type, name)
     const tell = (phase: Progress["phase"]) => {
-      if (onProgress !== undefined) Callback.tell(onProgress, { phase, jobId: job.id, ids: sent })
+      if (onProgress !== undefined) Callback.call(onProgress, { phase, jobId: job.id, ids: sent })
     }
     tell("upload")
     sent += yield* send(job, pieces, operation)

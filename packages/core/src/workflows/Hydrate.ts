@@ -135,7 +135,7 @@ export const parametersOf = (
   { definition, fields }: Lookup,
   parameters: unknown
 ): Readonly<Record<string, unknown>> | InvalidParameters => {
-  const own = RequestEncoder.own(definition, parameters)
+  const own = RequestEncoder.ownProperties(definition, parameters)
   if (own instanceof InvalidParameters) return own
   const asked = own[fields]
   return {

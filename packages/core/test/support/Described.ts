@@ -107,7 +107,7 @@ const sampleOf = (
 }
 
 /** A value, or how the wire says it where it is one of those that are known. */
-const inWords = ({ values }: Parameters.AnyParameter, value: Parameters.Wire) =>
+const inWords = ({ values }: Parameters.AnyParameter, value: Parameters.EncodedValue) =>
   typeof value === "string" && values?.includes(value) === true ? x202602.value(value) : value
 
 const saidOf = (definition: Definition, name: string, list: string): string => {

@@ -103,7 +103,7 @@ export const parametersOf = (
   { definition, parameters, perRequest = {} }: Pick<Source<unknown>, "definition" | "parameters" | "perRequest">
 ): Fingerprint | InvalidParameters | ConflictingIdentifiers => {
   const whole = { ...parameters, ...perRequest }
-  const prepared = RequestEncoder.prepare(definition, whole, Wire.neutral, { checks: "identifiers" })
+  const prepared = RequestEncoder.encode(definition, whole, Wire.neutral, { checks: "identifiers" })
   if (prepared instanceof Error) return prepared
   const own = [...new URLSearchParams(prepared.query)].filter(([name]) => !Object.hasOwn(perRequest, name))
   const sorted = own.sort(([a], [b]) => a < b ? -1 : 1)

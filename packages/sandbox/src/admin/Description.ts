@@ -5,7 +5,7 @@ import * as ParameterRule from "@postwire/core/schema/ParameterRule"
 import * as Parameters from "@postwire/core/schema/Parameters"
 import * as Quota from "@postwire/core/schema/Quota"
 import type { WireName } from "@postwire/core/schema/WireName"
-import { prepare } from "@postwire/core/wire/RequestEncoder"
+import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
 import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
 import * as Authentication from "../auth/Authentication.ts"
@@ -149,7 +149,7 @@ export const requestOf = (
       return [name, parameter.open === true ? namesOf(parameter, text) : Parameters.fromText(parameter, text)]
     })
   )
-  const prepared = prepare(definition, parameters, Wire.named[wire], { checks: "identifiers" })
+  const prepared = RequestEncoder.encode(definition, parameters, Wire.named[wire], { checks: "identifiers" })
   if ("_tag" in prepared) {
     const at = prepared._tag === "InvalidParameters" ? [prepared.parameter] : prepared.parameters
     return Effect.fail(

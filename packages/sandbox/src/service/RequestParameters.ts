@@ -150,7 +150,7 @@ const decode = (
     const value = words.length === 0 ? sent.value : words.map((word) => names?.get(word)).join(",")
     const wired = inBody || typeof value !== "string" ? value : Parameters.fromText(parameter, value)
     const decoded = Schema.decodeUnknownResult(parameter.schema)(wired)
-    if (Result.isFailure(decoded) || !Parameters.isWithinBounds(parameter, wired as Parameters.Wire, access)) {
+    if (Result.isFailure(decoded) || !Parameters.isWithinBounds(parameter, wired as Parameters.EncodedValue, access)) {
       const shown = typeof value === "string" ? value : JSON.stringify(RequestBody.shown(value))
       return refuse(`The \`${name}\` parameter value [${shown}] ${Parameters.describe(parameter, access)}`, {
         [name]: shown

@@ -3,7 +3,7 @@ import { catalogue, type Name } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/schema/Definition"
 import type * as Multipart from "@postwire/core/schema/Multipart"
 import type { WireName } from "@postwire/core/schema/WireName"
-import { prepare } from "@postwire/core/wire/RequestEncoder"
+import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
 import * as Words from "@postwire/core/wire/Wire"
 import { parameters as examples } from "../../../../examples/reference/parameters.ts"
 import * as MediaBytes from "../../../core/test/support/MediaBytes.ts"
@@ -26,7 +26,9 @@ export interface Sent {
 
 /** The request of a call by `identity`. Bounds are left to the service. */
 export const requestOf = (name: Name, parameters: object, identity: string, wire: WireName = "neutral"): Sent => {
-  const prepared = prepare(catalogue[name].definition, parameters, Words.named[wire], { checks: "identifiers" })
+  const prepared = RequestEncoder.encode(catalogue[name].definition, parameters, Words.named[wire], {
+    checks: "identifiers"
+  })
   if ("_tag" in prepared) throw new Error(`${name}: ${prepared.message}`)
   const { body, identityAt, method, path, query } = prepared
   const whole = identityAt === undefined ? path : path.slice(0, identityAt) + identity + path.slice(identityAt)

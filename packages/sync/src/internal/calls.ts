@@ -56,7 +56,7 @@ export const begin = (
   if (connection.isClosed) return CallErrors.closed(definition)
   const invalid = checkOptions(definition, options)
   if (invalid !== undefined) return invalid
-  const prepared = RequestEncoder.prepare(definition, parameters, wire, settings, redact)
+  const prepared = RequestEncoder.encode(definition, parameters, wire, settings, redact)
   const whole = ExtraParameters.add(prepared, definition, wire, options, redact)
   return whole instanceof Error ? whole : unreadable(whole) ?? post(context, whole, options, ahead)
 }

@@ -15,7 +15,7 @@ export type Crossing = (input: Input) => Protocol.Input
 
 /** What errors tell of it, and who made the call. */
 export interface Handing {
-  readonly told: Omit<CallErrors.Told, "result">
+  readonly told: Omit<CallErrors.CallInfo, "result">
   /** What files are given as. */
   readonly parameter: string
   readonly onProgress: ((progress: unknown) => void) | undefined
@@ -54,7 +54,7 @@ const begin = (
   if (refused !== undefined) return refused
   try {
     const publishing = publishingOf(crossing(handing))
-    return connection.publish(publishing, onProgress && ((progress) => Callback.tell(onProgress, progress)))
+    return connection.publish(publishing, onProgress && ((progress) => Callback.call(onProgress, progress)))
   } catch (error) {
     if (error instanceof InvalidParameters) return error
     if (isUncloneable(error)) {

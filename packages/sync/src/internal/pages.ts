@@ -24,7 +24,7 @@ export function* run<A>(
   of: (page: Page) => A
 ): Generator<A> {
   const options: Pagination.PageOptions = { ...given }
-  const own = Calls.orThrow(RequestEncoder.own(definition, parameters), caller)
+  const own = Calls.orThrow(RequestEncoder.ownProperties(definition, parameters), caller)
   const first = Pagination.start(definition, own, given)
   if (first === undefined) return
   let position: Pagination.Position = Calls.orThrow(first, caller)

@@ -12,7 +12,7 @@ export type AnyResponse = Response.Response<unknown, unknown>
 /** Decodes the answer to a call of an operation. */
 export const read = (
   { redact, settings, warn, wire }: Context,
-  told: CallErrors.Told,
+  told: CallErrors.CallInfo,
   { body, cost, headers, status }: Received
 ): AnyResponse | Error => {
   const decoded = told.result._tag === "Bytes"

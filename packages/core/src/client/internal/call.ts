@@ -43,7 +43,7 @@ export const make = (
     prepared: Prepared,
     values: Credentials.Values,
     identity: string,
-    terms: UserId.Terms,
+    terms: Attempt.Allowance,
     { applied, sent } = unsent
   ): Attempt.Series => {
     const { identityAt, path, query } = prepared
@@ -60,7 +60,7 @@ export const make = (
 
   /** Credentials that may have to be waited for, which is a part of the call. */
   const within = (
-    terms: UserId.Terms,
+    terms: Attempt.Allowance,
     prepared: Prepared,
     credentials: Effect.Effect<Credentials.Values, CredentialsError>
   ): Effect.Effect<Credentials.Values, AttemptFailure.Failure> => {
@@ -88,7 +88,7 @@ export const make = (
     )
   )
 
-  const identityOf = (prepared: Prepared, values: Credentials.Values, terms: UserId.Terms) => {
+  const identityOf = (prepared: Prepared, values: Credentials.Values, terms: Attempt.Allowance) => {
     const known = values.grant?.userId
     if (known !== undefined) return Effect.succeed(known)
     const token = Redacted.value(Authorization.tokenOf(prepared, values))
@@ -98,7 +98,7 @@ export const make = (
   const sendWith = (
     call: Prepared,
     values: Credentials.Values,
-    terms: UserId.Terms,
+    terms: Attempt.Allowance,
     /** How often they were renewed, and what was sent with those that they take the place of. */
     renewals = 0,
     before?: Pick<Attempt.Series, "sent" | "applied">
@@ -131,7 +131,7 @@ export const make = (
   return (prepared, { retries = environment.retries, timeout } = {}) =>
     Effect.withFiber((fiber) => {
       const limits = Timeouts.limitsOf(timeout, environment.timeouts) ?? environment.timeouts
-      const terms: UserId.Terms = { limits, retries, left: limits.total }
+      const terms: Attempt.Allowance = { limits, retries, left: limits.total }
       const values = atHand(fiber)
       if (values !== undefined) return sendWith(prepared, values, terms)
       return Effect.matchEffect(within(terms, prepared, current), {

@@ -79,7 +79,7 @@ const whole = Effect.fnUntraced(function*<E>(
   }
   const tell = (phase: Progress["phase"], sentBytes: number, fraction: number) => {
     if (options.onProgress !== undefined) {
-      Callback.tell(options.onProgress, { phase, sentBytes, totalBytes: size, fraction })
+      Callback.call(options.onProgress, { phase, sentBytes, totalBytes: size, fraction })
     }
   }
 

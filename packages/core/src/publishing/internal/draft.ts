@@ -17,7 +17,7 @@ import * as Source from "../../media/Source.ts"
 import * as Upload from "../../media/Upload.ts"
 import { createPost } from "../../operations/Posts.ts"
 import * as Callback from "../../runtime/Callback.ts"
-import { own } from "../../schema/Parameters.ts"
+import { ownProperties } from "../../schema/Parameters.ts"
 import * as PostText from "../../text/PostText.ts"
 import type { CreatePost, Media, Post, Progress, PublishOptions } from "../PublishOptions.ts"
 
@@ -82,7 +82,7 @@ export const check = Effect.fnUntraced(function*(
   const { operation, prefix } = place
   const invalid = (parameter: string, rule: string, value?: unknown) =>
     invalidParameter(operation, prefix + parameter, rule, value)
-  const given = own(post)
+  const given = ownProperties(post)
   if (given === undefined) {
     return yield* invalidParameter(operation, prefix.slice(0, -1) || "post", "must be an object", post)
   }
@@ -99,7 +99,7 @@ export const check = Effect.fnUntraced(function*(
   if (fault !== undefined) return yield* invalid("text", fault)
   if (!Array.isArray(media)) return yield* invalid("media", "must be a list of files", media)
   if (!Array.isArray(mediaIds)) return yield* invalid("media_ids", "must be a list of ids", mediaIds)
-  if (poll !== undefined && own(poll) === undefined) return yield* invalid("poll", "must be an object", poll)
+  if (poll !== undefined && ownProperties(poll) === undefined) return yield* invalid("poll", "must be an object", poll)
   const other = Object.keys(poll ?? {}).find((name) => !pollNames.includes(name))
   if (other !== undefined) return yield* invalid(`poll.${other}`, "is not part of a poll")
   const files = Array.from(media, (given): Media => isMedia(given) ? given : { file: given })
@@ -203,5 +203,5 @@ export const post = (
 
 /** Tells who wants to know. */
 export const report = ({ onProgress }: PublishOptions, progress: Progress): void => {
-  if (onProgress !== undefined) Callback.tell(onProgress, progress)
+  if (onProgress !== undefined) Callback.call(onProgress, progress)
 }

@@ -3,7 +3,7 @@
  * then, so that whoever finds the note knows how old it is at most.
  */
 import * as Effect from "effect/Effect"
-import { Departure, Watched } from "../../client/SendGate.ts"
+import { SendGate, SendTracker } from "../../client/SendGate.ts"
 
 /** How old a note is at most, in milliseconds: a sixth of what a post may take to appear. */
 export const ageOf = (lag: number): number => Math.max(Math.ceil(lag / 6), 100)
@@ -28,17 +28,17 @@ export const run = <A, E, R, E2, R2, E3, R3, E4, R4>(
   )
 
 const watched = <A, E, R, R2>(create: Effect.Effect<A, E, R>, onUnsent: Effect.Effect<void, never, R2>) =>
-  Effect.flatMap(Departure, (outer) => {
-    const own = new Watched()
-    const departure: Departure = {
-      leaving: () => outer?.leaving() !== false && own.leaving(),
+  Effect.flatMap(SendGate, (outer) => {
+    const own = new SendTracker()
+    const gate: SendGate = {
+      maySend: () => outer?.maySend() !== false && own.maySend(),
       withoutEffect: () => {
         outer?.withoutEffect()
         own.withoutEffect()
       }
     }
     return create.pipe(
-      Effect.provideService(Departure, departure),
+      Effect.provideService(SendGate, gate),
       Effect.onInterrupt(() => own.isOut ? Effect.void : onUnsent)
     )
   })

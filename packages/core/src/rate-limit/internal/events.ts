@@ -23,7 +23,7 @@ export type Measure = (bucket: Bucket, remaining: number) => void
 export const makeListeners = (measure: Measure) => {
   const listeners = new Set<(change: Change) => void>()
   const tell = (change: Change): void => {
-    for (const listener of listeners) Callback.tell(listener, change)
+    for (const listener of listeners) Callback.call(listener, change)
   }
   return {
     tell,

@@ -120,7 +120,7 @@ export const make = (
   }
 
   /** Whether the rest of a repaired line is an item. If nothing was omitted, it is either valid or beyond repair. */
-  const isLeft = (body: unknown, { found, isAnswer }: Repair.Mended): body is StreamItem.Body =>
+  const isLeft = (body: unknown, { found, isAnswer }: Repair.Repaired): body is StreamItem.Body =>
     isAnswer && (found.length > 0 || reader.is(body))
 
   const problemsIn = (body: object): Entry => {

@@ -156,7 +156,7 @@ export const share = Effect.fnUntraced(function*<E extends AnyStreamError, R>(
   const { last: opened } = yield* log.extent(name)
   const isPost = result._tag === "One"
   const tell = (event: SharedNotice) => {
-    if (onEvent !== undefined) Callback.tell(onEvent, event)
+    if (onEvent !== undefined) Callback.call(onEvent, event)
   }
   let isAway = false
   const own = {
@@ -195,7 +195,7 @@ export const share = Effect.fnUntraced(function*<E extends AnyStreamError, R>(
           from,
           acknowledges,
           onMissed: (missed) => {
-            if (onMissed !== undefined) Callback.tell(onMissed, missed)
+            if (onMissed !== undefined) Callback.call(onMissed, missed)
           }
         }),
         ({ next }) => Stream.fromPull(Effect.succeed(Effect.raceFirst(Deferred.await(failed), next)))

@@ -28,7 +28,7 @@ export interface Input {
   readonly place: "path" | "query" | "body"
   readonly key: string
   readonly parameter: Parameters.AnyParameter
-  readonly encode: (value: unknown) => Parameters.Wire | undefined
+  readonly encode: (value: unknown) => Parameters.EncodedValue | undefined
   /** What a parameter lists that is open, or that the wire says otherwise, and how the wire says it. */
   readonly words: ReadonlyMap<string, Said> | undefined
   /** Whether what it names goes with the expansions that others say. */
@@ -39,7 +39,7 @@ export interface Input {
 
 /** A value of the query as it travels. */
 export interface Encoded {
-  readonly value: Parameters.Wire
+  readonly value: Parameters.EncodedValue
   readonly text: string
   /** What it says besides, for `expansions`. */
   readonly expansions: ReadonlyArray<string>
@@ -142,7 +142,7 @@ export const inWords = (
 const encoderOf = (parameter: Parameters.AnyParameter, words: ReadonlyMap<string, Said> | undefined) => {
   const encode = Schema.encodeUnknownResult(parameter.schema)
   const isKnown = (name: unknown): boolean => typeof name === "string" && words?.has(name) === true
-  return (value: unknown): Parameters.Wire | undefined => {
+  return (value: unknown): Parameters.EncodedValue | undefined => {
     try {
       // What nearly every call has is its own encoding, and the schema is asked about all else.
       if (parameter.kind === "id" && typeof value === "string" && plainId.test(value)) return value

@@ -105,7 +105,7 @@ export const apply = Effect.fnUntraced(function*(list: string, { done: begun, pl
         // What failed is told when it was tried again.
         if (onProgress !== undefined && !done.again.includes(step.at)) {
           const last = outcomeOf(step, done.refused.find(([at]) => at === step.at)?.[1])
-          Callback.tell(onProgress, { done: done.tried - done.again.length, of: steps.length, last })
+          Callback.call(onProgress, { done: done.tried - done.again.length, of: steps.length, last })
         }
       })
     )

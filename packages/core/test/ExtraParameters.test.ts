@@ -14,11 +14,11 @@ import { assertNoSecret, authorizationOf, make, secrets } from "./support/Servic
 const { createPost, getMe, getPost, like, searchRecentPosts, uploadMedia } = catalogue
 
 const added = (
-  { definition }: { readonly definition: Parameters<typeof RequestEncoder.prepare>[0] },
+  { definition }: { readonly definition: Parameters<typeof RequestEncoder.encode>[0] },
   parameters: object,
   options: object,
   wire: Wire.Wire = Wire.neutral
-) => ExtraParameters.add(RequestEncoder.prepare(definition, parameters, wire), definition, wire, options)
+) => ExtraParameters.add(RequestEncoder.encode(definition, parameters, wire), definition, wire, options)
 
 const refusedAs = (...args: Parameters<typeof added>) => {
   const error = added(...args)

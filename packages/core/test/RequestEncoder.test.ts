@@ -8,7 +8,7 @@ import * as Wire from "../src/wire/Wire.ts"
 import { all, assertNoSecret, make, secrets, transportError, type Untyped } from "./support/Service.ts"
 
 const prepare = (operation: { readonly definition: Definition }, parameters: unknown) =>
-  RequestEncoder.prepare(operation.definition, parameters, Wire.neutral)
+  RequestEncoder.encode(operation.definition, parameters, Wire.neutral)
 
 const refusedAs = (operation: { readonly definition: Definition }, parameters: unknown) => {
   const error = prepare(operation, parameters)
@@ -88,7 +88,7 @@ describe("prepare", () => {
   it("refuses an empty required text even where the bounds are left to the service", () => {
     const { definition } = catalogue.searchRecentPosts
     // An empty query asks for nothing: it is a mistake, whatever the service allows.
-    const prepared = RequestEncoder.prepare(definition, { query: "" }, Wire.neutral, { checks: "identifiers" })
+    const prepared = RequestEncoder.encode(definition, { query: "" }, Wire.neutral, { checks: "identifiers" })
     assert.instanceOf(prepared, Errors.InvalidParameters)
   })
 
@@ -130,7 +130,7 @@ describe("prepare", () => {
     ] as const
     for (const [operation, parameters, name] of meant) {
       for (const wire of [Wire.neutral, Wire.x]) {
-        const error = RequestEncoder.prepare(operation.definition, parameters, wire)
+        const error = RequestEncoder.encode(operation.definition, parameters, wire)
         assert.instanceOf(error, Errors.InvalidParameters)
         assert.match(error.rule, RegExp(` \\(did you mean ${name}\\?\\)$`))
       }
@@ -176,7 +176,7 @@ describe("prepare", () => {
     ] as const
     for (const [operation, parameters, parameter, value, name] of meant) {
       for (const wire of [Wire.neutral, Wire.x]) {
-        const error = RequestEncoder.prepare(operation.definition, parameters, wire)
+        const error = RequestEncoder.encode(operation.definition, parameters, wire)
         assert.instanceOf(error, Errors.InvalidParameters)
         assert.deepInclude(error, { parameter, value, rule: `has no such name (did you mean ${name}?)` })
       }
@@ -193,7 +193,7 @@ describe("prepare", () => {
       `has no such name; pass one that only the service knows as { unlisted: "name" }`
     )
     const parameters = { id: 1, post_fields: ["note_post", { unlisted: "brand_new_post" }] }
-    const x = RequestEncoder.prepare(getPost.definition, parameters, Wire.x202602)
+    const x = RequestEncoder.encode(getPost.definition, parameters, Wire.x202602)
     assert.deepInclude(x, { query: "tweet.fields=note_tweet%2Cbrand_new_post" })
     // A command line's spelling of it, and nobody else's.
     for (const post_fields of ["lang,unlisted:brand_new", ["lang", "unlisted:created_at"], "unlisted:"]) {
@@ -306,11 +306,11 @@ describe("prepare", () => {
       "query=a%20b%2Bc%26d%3D%C3%A9%EF%BF%BD&start_time=1970-01-01T00%3A00%3A00Z&max_results=500"
     )
     assert.strictEqual(
-      RequestEncoder.prepare(getPost.definition, { id: 1, expansions: ["referenced_posts.id"] }, Wire.x) instanceof
+      RequestEncoder.encode(getPost.definition, { id: 1, expansions: ["referenced_posts.id"] }, Wire.x) instanceof
         Error,
       false
     )
-    const x = RequestEncoder.prepare(like.definition, { post_id: 1n }, Wire.x)
+    const x = RequestEncoder.encode(like.definition, { post_id: 1n }, Wire.x)
     assert.deepInclude(x, { path: "/2/users//likes", identityAt: 9, body: `{"tweet_id":"1"}` })
   })
 
