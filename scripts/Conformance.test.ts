@@ -1,16 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { readFileSync } from "node:fs"
 import { neutral } from "../packages/core/src/wire/Wire.ts"
 import * as Asking from "./conformance/Asking.ts"
 import * as Reading from "./conformance/Reading.ts"
 import * as Validity from "./conformance/Validity.ts"
+import { openApi } from "./docs/OpenApi.ts"
 import { documentFacts } from "./drift/DocumentFacts.ts"
 import { endpoints } from "./drift/Endpoint.ts"
 import { read } from "./drift/OpenApiDocument.ts"
 import { keyOf } from "./drift/ServiceFacts.ts"
 
-const text = readFileSync(new URL("../docs/openapi/neutral.json", import.meta.url), "utf8")
+const text = JSON.stringify(openApi("neutral"), null, 2)
 const service = (source: string) => Result.getOrThrow(read(JSON.parse(source)))
 
 /** What the client makes of bodies that a document allows. */

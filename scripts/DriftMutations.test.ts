@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { readFileSync } from "node:fs"
 import { x } from "../packages/core/src/wire/Wire.ts"
+import { openApi } from "./docs/OpenApi.ts"
 import { catalogueFacts } from "./drift/CatalogueFacts.ts"
 import type { Accepted, Drift } from "./drift/Drift.ts"
 import * as DriftReport from "./drift/DriftReport.ts"
 import * as OpenApiDocument from "./drift/OpenApiDocument.ts"
 
 /** A document in the words of X, made of the catalogue. */
-const text = readFileSync(new URL("../docs/openapi/x.json", import.meta.url), "utf8")
+const text = JSON.stringify(openApi("x"), null, 2)
 
 const paths = [
   "/2/connections/{endpoint_id}",

@@ -1,9 +1,11 @@
-// Brings the generated documentation up to date; with --check it only tells what is not.
+// Brings the generated documentation up to date:
+//   node scripts/docs.ts           writes the generated parts of files in git, and the files that git ignores
+//   node scripts/docs.ts --check   lists the files in git that are out of date
 import { existsSync, globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { names } from "../packages/core/src/wire/Wire.ts"
 import * as Blocks from "./docs/Blocks.ts"
-import * as Editor from "./docs/Editor.ts"
 import * as Examples from "./docs/Examples.ts"
 import { openApi } from "./docs/OpenApi.ts"
 import * as Packages from "./docs/Packages.ts"
@@ -12,28 +14,20 @@ import { notice, text, titleOf } from "./docs/Source.ts"
 
 const root = new URL("..", import.meta.url)
 
-/** The documents that people write, parts of which come from elsewhere. */
+/** The documents that people write and that have generated parts. */
 export const documents = ["README.md", "CONTRIBUTING.md", ...globSync("docs/*.md", { cwd: root }).sort()]
 
-/** The folders in which everything is generated. */
-export const folders = ["docs/reference", "docs/openapi", "examples/reference"]
+const examples = "examples/reference"
 
-const editorFile = "packages/core/src/schema/Documentation.ts"
-
-/** Every file that is generated, as a whole or in its blocks, with its text. */
-export const generated = (): ReadonlyMap<string, string> =>
+/** The files in git that are generated, as a whole or in part, with their text. */
+export const committed = (): ReadonlyMap<string, string> =>
   new Map([
     ...documents.map((document) => [document, Blocks.current(text(document))] as const),
     ...Examples.faces.map((face) => [face.file, Examples.file(face)] as const),
-    ["examples/reference/parameters.ts", Examples.parametersFile()],
-    [editorFile, Editor.module()],
+    [`${examples}/parameters.ts`, Examples.parametersFile()],
     ...Packages.readmes(),
-    ...names.map((wire) => [`docs/openapi/${wire}.json`, `${JSON.stringify(openApi(wire), null, 2)}\n`] as const),
-    [decisionsFile, decisions()],
-    ...Object.entries(Reference.pages()).map(([name, page]) => [`docs/reference/${name}`, page] as const)
+    ["docs/adr/README.md", decisions()]
   ])
-
-const decisionsFile = "docs/adr/README.md"
 
 const decisions = (): string => {
   const files = readdirSync(new URL("docs/adr", root)).filter((file) => file !== "README.md").sort()
@@ -43,37 +37,51 @@ const decisions = (): string => {
   }\n`
 }
 
-/** The files that are missing, not as they are generated, or not generated any more. */
+/** The files in git that are missing, out of date, or no longer generated. */
 export const stale = (files: ReadonlyMap<string, string>): ReadonlyArray<string> => [
-  ...[...files].filter(([file, content]) => !present().has(file) || text(file) !== content).map(([file]) => file),
-  ...[...present()].filter((file) => !files.has(file))
+  ...[...files].filter(([file, content]) => !existsSync(new URL(file, root)) || text(file) !== content).map(([file]) =>
+    file
+  ),
+  ...globSync(`${examples}/*`, { cwd: root }).filter((file) => !files.has(file))
 ]
 
-const present = (): ReadonlySet<string> =>
-  new Set([
-    ...documents,
-    decisionsFile,
-    ...[editorFile].filter((file) => existsSync(new URL(file, root))),
-    ...Packages.readmes().map(([file]) => file).filter((file) => existsSync(new URL(file, root))),
-    ...folders
-      .filter((folder) => existsSync(new URL(folder, root)))
-      .flatMap((folder) => readdirSync(new URL(folder, root)).map((file) => `${folder}/${file}`))
+/** The folders that git ignores: the reference and the OpenAPI documents. */
+const builtFolders = ["docs/reference", "docs/openapi"]
+
+/** The files of those folders, with their text. */
+export const built = (): ReadonlyMap<string, string> =>
+  new Map([
+    ...names.map((wire) => [`docs/openapi/${wire}.json`, `${JSON.stringify(openApi(wire), null, 2)}\n`] as const),
+    ...Object.entries(Reference.pages()).map(([name, page]) => [`docs/reference/${name}`, page] as const)
   ])
 
+const write = (file: string, content: string): void => {
+  const url = new URL(file, root)
+  mkdirSync(dirname(fileURLToPath(url)), { recursive: true })
+  writeFileSync(url, content)
+}
+
+/** Writes the reference and the OpenAPI documents, which the site is built from. Returns the number of files. */
+export const build = (): number => {
+  const files = built()
+  for (const folder of builtFolders) rmSync(new URL(folder, root), { recursive: true, force: true })
+  for (const [file, content] of files) write(file, content)
+  return files.size
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const files = generated()
+  const files = committed()
   const outdated = stale(files)
   if (process.argv.includes("--check")) {
     for (const file of outdated) console.error(`${file} is out of date`)
     if (outdated.length > 0) console.error("Run `pnpm run docs`.")
     process.exitCode = outdated.length === 0 ? 0 : 1
   } else {
-    for (const folder of folders) mkdirSync(new URL(folder, root), { recursive: true })
     for (const file of outdated) {
       const content = files.get(file)
       if (content === undefined) rmSync(new URL(file, root))
-      else writeFileSync(new URL(file, root), content)
+      else write(file, content)
     }
-    console.log(`${files.size} files, ${outdated.length} changed`)
+    console.log(`${files.size} files in git, ${outdated.length} changed; ${build()} files of the reference written`)
   }
 }

@@ -1,4 +1,4 @@
-// Makes the site from the Markdown of the repository, and serves it:
+// Builds the site from the Markdown of the repository and from the generated reference, and serves it:
 //   node scripts/site.ts             builds it and serves it on this machine (--port NUMBER)
 //   node scripts/site.ts --dev       shows changes as they are made; the search needs a build
 //   node scripts/site.ts --build     builds it into out/site; --version NAME into a folder of its own beside the other
@@ -12,6 +12,7 @@ import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
+import * as Docs from "./docs.ts"
 
 const root = new URL("..", import.meta.url)
 const site = fileURLToPath(new URL("site", root))
@@ -46,6 +47,7 @@ export const build = async ({ output = usual, prefix = "/", version }: BuildOpti
   if (!/^(\/[\w.-]+)*\/$/.test(prefix)) throw new Error("--prefix must begin and end with a slash, such as /postwire/.")
   if (version !== undefined && !/^\w[\w.-]*$/.test(version)) throw new Error("--version must be a name such as 1.0.")
   await install()
+  Docs.build()
   const folder = version === undefined ? output : new URL(`${version}/`, output)
   rmSync(folder, { recursive: true, force: true })
   await run([...astro, "build"], {
@@ -132,6 +134,7 @@ const main = async () => {
   })
   if (values.dev === true) {
     await install()
+    Docs.build()
     await run([...astro, "dev", "--port", values.port])
     return
   }

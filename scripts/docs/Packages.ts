@@ -17,12 +17,12 @@ interface Manifest {
 const pages: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: ["docs/cli.md", "docs/export.md"],
   cluster: ["docs/cluster.md"],
-  core: ["docs/effect.md", "docs/reference/README.md"],
+  core: ["docs/effect.md", "docs/client.md"],
   export: ["docs/export.md"],
-  node: ["docs/start.md", "docs/errors.md", "docs/reference/README.md"],
+  node: ["docs/start.md", "docs/errors.md", "docs/client.md"],
   sandbox: ["docs/testing.md", "docs/sandbox.md", "docs/console.md"],
-  sync: ["docs/blocking.md", "docs/reference/README.md"],
-  web: ["docs/web.md", "docs/errors.md", "docs/reference/README.md"]
+  sync: ["docs/blocking.md", "docs/client.md"],
+  web: ["docs/web.md", "docs/errors.md", "docs/client.md"]
 }
 
 /** What a package runs on besides Node. */
