@@ -30,7 +30,8 @@ const recorder = `
   import { createServer } from "node:http"
   let answer = "{}"
   let requests = []
-  const server = createServer(async (request, response) => {
+  // The test's thread stands still while its client blocks, and would not see that an idle connection was closed.
+  const server = createServer({ keepAliveTimeout: 600_000 }, async (request, response) => {
     let body = ""
     // Of bytes, each is a character.
     const encoding = request.headers["content-type"]?.startsWith("multipart/") ? "latin1" : "utf8"
