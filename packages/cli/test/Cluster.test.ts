@@ -122,7 +122,7 @@ describe.runIf(missing === undefined && isLong)(onMachines, () => {
         )
         assert.includeMembers(tables.map(({ name }) => name), [
           "cluster_messages",
-          "postwire_ledgers_2",
+          "postwire_texts_1",
           "postwire_parts"
         ])
         for (const { name } of tables) {

@@ -6,8 +6,8 @@ import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { ConfigProvider, Effect } from "effect"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
 import * as MovedClock from "../../core/test/support/MovedClock.ts"
+import { ageFile, agingMillis } from "../../core/test/support/SpendStores.ts"
 import * as Commands from "./Commands.ts"
 
 /** Commands of a user with a store of their own. */
@@ -85,10 +85,7 @@ describe("a reservation of a killed process", () => {
           (day) => reserve(baseUrl, day, { day, operation: "createPost", account: "ada", micros: 200_000 }, {})
         )
       ).pipe(Effect.provide(SqliteSpendStore.layer({ path })))
-      yield* Effect.sync(() => {
-        using database = new DatabaseSync(path)
-        database.exec(`UPDATE postwire_bill_held_1 SET at = ${Number.MAX_SAFE_INTEGER}`)
-      })
+      yield* Effect.sync(() => ageFile(path, agingMillis))
       const variables = { POSTWIRE_SPEND_STORE: path, POSTWIRE_SPEND_PER_DAY: "0.25" }
       const view = JSON.parse((yield* provide(run(variables, "spend", "--json"))).output)
       assert.deepInclude(view, { to: "2026-11-23", inDoubt: 0.4 })

@@ -1,6 +1,6 @@
 import { Effect, Layer, Redacted } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
-import { Aging, agingMillis, suite } from "../../core/test/support/SpendStores.ts"
+import { aged, Aging, agingMillis, suite } from "../../core/test/support/SpendStores.ts"
 import { layerPostgres } from "../src/Database.ts"
 import * as PostgresSpendStore from "../src/PostgresSpendStore.ts"
 import * as Postgres from "./support/Postgres.ts"
@@ -9,7 +9,14 @@ const aging = Layer.effect(
   Aging,
   Effect.map(
     SqlClient.SqlClient,
-    (sql) => Effect.orDie(Effect.asVoid(sql`UPDATE postwire_bill_held_1 SET at = at - ${agingMillis}`))
+    (sql) =>
+      Effect.orDie(Effect.gen(function*() {
+        const rows = yield* sql<{ readonly key: string; readonly text: string }>`
+          SELECT key, text FROM postwire_texts_1 WHERE key LIKE '%:open'`
+        for (const { key, text } of rows) {
+          yield* sql`UPDATE postwire_texts_1 SET text = ${aged(text, agingMillis)} WHERE key = ${key}`
+        }
+      }))
   )
 )
 

@@ -535,7 +535,7 @@ describe("layerWait", () => {
       const logger = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
       const service = timed((index) => index === 0 ? { status: 429, headers: budget(0, nine + 60) } : ok)
       yield* passing(Effect.provide(getPost({ id: "1" }), service.layer)).pipe(Effect.provide(logger))
-      assert.deepStrictEqual(lines, ["getPost waits 61 s: its rate limit is spent"])
+      assert.deepStrictEqual(lines, ["getPost waits 61 s: its rate limit is exhausted"])
     })))
 
   it.effect("lets no other call into a window that one found spent", () =>
@@ -1022,7 +1022,7 @@ describe("what can be seen", () => {
         [2, 1, 0, ["window", new Date(until)], 2, 1, 0]
       )
       assert.deepStrictEqual(lines, [
-        ["Info", "getPost waits 61 s: its rate limit is spent", {
+        ["Info", "getPost waits 61 s: its rate limit is exhausted", {
           operation: "getPost",
           credential: "bearer",
           reason: "window",

@@ -280,10 +280,10 @@ describe("orMemory", () => {
       assert.deepStrictEqual(lines, [
         [
           "Warn",
-          "The store of rate limits does not answer: it is gone. This process goes on by itself and does not see the " +
+          "The rate limit store does not respond: it is gone. This process continues alone and does not see the " +
           "requests of others"
         ],
-        ["Info", "The store of rate limits answers again"]
+        ["Info", "The rate limit store responds again"]
       ])
     }))
 })

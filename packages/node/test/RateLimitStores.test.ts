@@ -57,10 +57,13 @@ const day = 86_400_000
 const change = (path: string, key: string, f: (ledger: Ledger.Ledger) => void) =>
   Effect.sync(() => {
     const database = new DatabaseSync(path)
-    const row = database.prepare("SELECT ledger FROM postwire_ledgers_2 WHERE key = ?").get(key)
-    const ledger = Ledger.fromText(String(row?.["ledger"]), Date.now())
+    const row = database.prepare("SELECT text FROM postwire_texts_1 WHERE key = ?").get(`ledger:3:{${key}}`)
+    const ledger = Ledger.fromText(String(row?.["text"]), Date.now())
     f(ledger)
-    database.prepare("UPDATE postwire_ledgers_2 SET ledger = ? WHERE key = ?").run(Ledger.toText(ledger), key)
+    database.prepare("UPDATE postwire_texts_1 SET text = ? WHERE key = ?").run(
+      Ledger.toText(ledger),
+      `ledger:3:{${key}}`
+    )
     database.close()
   })
 
@@ -455,7 +458,7 @@ describe("a store that is gone", () => {
     const port = await RedisServer.freePort()
     const warnings = await callsWith(`redis://user:canary-password@127.0.0.1:${port}`)
     assert.lengthOf(warnings, 1)
-    assert.match(warnings[0]!, /^The store of rate limits does not answer: .*ECONNREFUSED/)
+    assert.match(warnings[0]!, /^The rate limit store does not respond: .*ECONNREFUSED/)
   })
 
   it("fails no call when Redis accepts and says nothing", async () => {
@@ -509,7 +512,7 @@ describe("a store that is gone", () => {
     const path = newFile()
     const spoil = async () => {
       const other = new DatabaseSync(path)
-      other.exec("DROP TABLE postwire_ledgers_2")
+      other.exec("DROP TABLE postwire_texts_1")
       other.close()
     }
     assert.lengthOf(await callsWith(path, spoil), 1)

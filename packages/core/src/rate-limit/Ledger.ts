@@ -1,115 +1,115 @@
 import type { Figures } from "../schema/RateLimitHeaders.ts"
 /**
- * What is known of one budget, and the rules of every store: a request is granted if it fits, and every answer is learnt
- * from. Pure, but for the ledger itself.
+ * The state of one rate limit, and the rules of every store: a request is granted if it fits, and every response updates the state.
+ * Pure, except that the functions change the ledger they are given.
  */
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface Report {
-  /** Whether the service took note of it. What a gateway says, without a budget, is no sign of that unless it is a success. */
+  /** Whether the service counted it. A gateway's response without rate limit headers does not show that, unless it is a success. */
   readonly answered: boolean
   readonly figures?: Figures | undefined
-  /** Milliseconds in which no other request may follow, because the service refused this one. */
+  /** Milliseconds without further requests, because the service refused this one. */
   readonly pause?: number | undefined
-  /** Milliseconds to the next request of a paced operation, where the pace counts from the answer. */
+  /** Milliseconds to the next request of a paced operation, if the pace counts from the response. */
   readonly next?: number | undefined
-  /** The line in which nobody waits any more. */
+  /** The queue that has become empty. */
   readonly emptied?: string | undefined
 }
 
-/** Where a caller stands. Without a place it has come this moment, and is not remembered when it has to wait. */
+/** The position of a caller. A caller without one has just arrived, and is not remembered when it has to wait. */
 export interface Place {
-  /** The line that it is the first of: each process has one for each ledger. */
+  /** The queue that it is the head of: each process has one per ledger. */
   readonly line: string
-  /** How many stand in that line, it included. */
+  /** The number of callers in that queue, including it. */
   readonly callers: number
-  /** Milliseconds since it came. */
+  /** Milliseconds since it arrived. */
   readonly waited: number
-  /** Milliseconds that it can wait for the store to answer; afterwards the process decides by itself. Default: as long as the store may take. */
+  /** Milliseconds that it can wait for the store; after that, the process decides alone. Default: as long as the store may take. */
   readonly patience?: number | undefined
 }
 
 /**
- * Why a request has to wait: the window is spent, a refusal asked for it, the pace, requests in flight, or the turn of
- * callers of other processes who came before.
+ * The reason why a request has to wait: the rate limit is exhausted, a refusal demanded it, the pace, requests in flight, or
+ * earlier callers in other processes.
  */
 export type Reason = "window" | "refusal" | "pace" | "in flight" | "turn"
 
-/** Whether a request may be sent. If not, it asks again after at most so many milliseconds. */
+/** Whether a request may be sent. If not, it asks again after at most `millis`. */
 export type Decision =
   | {
     readonly granted: true
-    /** How many requests were refused in a row before this one, for another reason than a spent window. */
+    /** The number of requests refused in a row before this one, not counting an exhausted rate limit. */
     readonly refusals: number
   }
   | { readonly granted: false; readonly reason: Reason; readonly millis: number }
 
-/** What a store knows of one budget. A window that has ended says nothing any more. */
+/** The known state of one rate limit. A window that has reset is unknown. */
 export interface Reading {
   readonly window: Figures | undefined
   readonly inFlight: number
 }
 
-/** How long stores believe things, in milliseconds. */
+/** Lifetimes of what a store knows, in milliseconds. */
 export const millisOf = {
-  /** A request in flight counts for so long; then its process is taken for dead. */
+  /** A request in flight counts for this long; then its process is assumed dead. */
   lease: 30_000,
-  /** So long others wait for the one that asks about an unknown window. */
+  /** The time for which others wait for the request that probes an unknown window. */
   probe: 5_000,
-  /** So long a service that announces nothing is taken to have no limit, and a row of refusals is remembered. */
+  /** A service that announces nothing is assumed to have no limit for this long. A series of refusals is remembered as long. */
   silence: 60_000,
-  /** How soon to ask again while requests are in flight, or others are served. */
+  /** The polling interval while requests are in flight, or others are served. */
   poll: 25,
-  /** Who sleeps longer asks again after so long, for the store may have learnt better. */
+  /** The longest sleep before asking again: the store may have learned more. */
   recheck: 60_000,
   /**
-   * Who came within so long of each other are served in any order, so that none of them waits for a message of another.
-   * Who asks so much later than it was to has lost its turn: its process is taken for dead.
+   * Callers that arrive within this time of each other are served in any order, so that none waits for a message from another.
+   * A caller that is late by this much has lost its turn: its process is assumed dead.
    */
   turn: 2_000,
-  /** No window ends later than so: the longest of the service, and what clocks and answers are late. */
+  /** No window resets later: the longest window of the service, plus the delay of clocks and responses. */
   longest: 965_000,
-  /** A ledger written so much later than now comes from a clock that was wrong. */
+  /** A ledger written this much later than now comes from a wrong clock. */
   skew: 2_000
 } as const
 
-/** The first of a line that waits. */
+/** The head of a queue that waits. */
 export interface Ticket {
-  /** When it came. */
+  /** The time of its arrival. */
   readonly arrived: number
   readonly callers: number
-  /** When it is to ask again. */
+  /** The time at which it should ask again. */
   readonly due: number
 }
 
-/** What is known of one budget. Times are milliseconds of the store's clock; 0 is never. */
+/** The state of one rate limit. Times are milliseconds of the store's clock; 0 is never. */
 export interface Ledger {
-  /** When it was changed last. */
+  /** The time of the last change. */
   at: number
   limit: number | undefined
   remaining: number
-  /** The end of the window as the service wrote it, and by the store's clock. */
+  /** The reset as the service wrote it, and by the store's clock. */
   window: number
   end: number
-  /** When this window was first heard of. */
+  /** The time at which this window was first announced. */
   since: number
-  /** A refusal asked for silence until then; afterwards one request tries, until one is answered. */
+  /** A refusal demanded a pause until then; after it, single requests probe until one succeeds. */
   refusedUntil: number
-  /** Refusals in a row that asked for silence. */
+  /** Refusals in a row that demanded a pause. */
   refusals: number
   silentUntil: number
   /** The earliest time of the next request of a paced operation. */
   next: number
-  /** The request that asks about an unknown window, and how long others wait for it. */
+  /** The request that probes an unknown window, and the time until which others wait for it. */
   probe: string
   probeUntil: number
-  /** The requests in flight, and when they lapse; the oldest first. */
+  /** The requests in flight and their expiry, oldest first. */
   readonly leases: Map<string, number>
-  /** The lines in which callers wait. */
+  /** The queues in which callers wait. */
   readonly waiting: Map<string, Ticket>
 }
 
-/** Knows nothing. */
+/** A ledger that knows nothing. */
 export const empty = (): Ledger => ({
   at: 0,
   limit: undefined,
@@ -127,13 +127,13 @@ export const empty = (): Ledger => ({
   waiting: new Map()
 })
 
-/** A ledger as text, for stores that keep texts. */
+/** A ledger as text. */
 export const toText = (ledger: Ledger): string =>
   JSON.stringify({ ...ledger, leases: [...ledger.leases], waiting: [...ledger.waiting] })
 
 /**
- * What {@link toText} made. A ledger from the future, which a clock wrote that has been set back, is not believed: it
- * would be waited for until then.
+ * The ledger of a text of {@link toText}. A ledger from the future, written before the clock was set back, is discarded: requests
+ * would wait until then.
  */
 export const fromText = (text: string, now: number): Ledger => {
   if (text === "") return empty()
@@ -142,15 +142,15 @@ export const fromText = (text: string, now: number): Ledger => {
   return ledger.at > now + millisOf.skew || ledger.end > now + millisOf.longest ? empty() : ledger
 }
 
-/** Until when a store has to keep a ledger. */
+/** The time until which a store has to keep a ledger. */
 export const keepUntil = ({ at, end, next, refusedUntil }: Ledger): number =>
   Math.max(at + millisOf.silence, end, next, refusedUntil + millisOf.silence)
 
 const wait = (reason: Reason, millis: number): Decision => ({ granted: false, reason, millis: Math.ceil(millis) })
 
 /**
- * The rule of every store: grants a request if it fits into the budget even when all in flight are still uncounted and
- * all who came clearly earlier are served first.
+ * The rule of every store: grants a request if it fits into the rate limit, assuming that none in flight is counted yet and that
+ * callers which arrived clearly earlier are served first.
  */
 export const reserve = (ledger: Ledger, now: number, lease: string, pace: number, place?: Place): Decision => {
   ledger.at = now
@@ -164,7 +164,7 @@ export const reserve = (ledger: Ledger, now: number, lease: string, pace: number
   if (!decision.granted) {
     ledger.waiting.set(line, { arrived: now - waited, callers, due: now + Math.min(decision.millis, millisOf.recheck) })
   } else if (callers > 1) {
-    // Whoever is the next of the line will ask this moment.
+    // The next of the queue will ask immediately.
     ledger.waiting.set(line, { arrived: now - waited, callers: callers - 1, due: now })
   } else {
     ledger.waiting.delete(line)
@@ -191,7 +191,7 @@ const decide = (ledger: Ledger, now: number, lease: string, pace: number, place:
   return { granted: true, refusals: ledger.refusals }
 }
 
-/** How many callers came clearly earlier and are about to ask. */
+/** The number of callers that arrived clearly earlier and are about to ask. */
 const ahead = (ledger: Ledger, now: number, place: Place | undefined): number => {
   let sum = 0
   for (const [line, { arrived, callers, due }] of ledger.waiting) {
@@ -205,7 +205,7 @@ const ahead = (ledger: Ledger, now: number, place: Place | undefined): number =>
   return sum
 }
 
-/** The rule of every store: what an answer changes. */
+/** The rule of every store: updates the ledger with the outcome of a request. */
 export const settle = (
   ledger: Ledger,
   now: number,
@@ -222,7 +222,7 @@ export const settle = (
     ledger.probeUntil = 0
   }
   ledger.next = Math.max(ledger.next, now + next)
-  // Of those that were sent together, one refusal counts.
+  // One refusal counts of requests that were sent together.
   const isAfterwards = sent >= ledger.refusedUntil
   if (pause !== undefined) {
     if (isAfterwards) ledger.refusals++
@@ -238,12 +238,12 @@ export const settle = (
   learn(ledger, now, sent, figures)
 }
 
-/** What an announcement changes, of an answer to a request that was sent then. */
+/** Updates the ledger with the announcement in a response to a request sent at `sent`. */
 export const learn = (ledger: Ledger, now: number, sent: number, figures: Figures): void => {
   const end = now + figures.endsIn
   if (Math.abs(figures.window - ledger.window) <= 1) {
     ledger.remaining = Math.min(ledger.remaining, figures.remaining)
-    // Dates are whole seconds and answers take time, so the soonest end is the most exact.
+    // Dates are whole seconds and responses take time, so the earliest reset is the most exact.
     if (end < ledger.end || (now >= ledger.end && sent >= ledger.end)) ledger.end = end
   } else if (figures.window > ledger.window || sent > ledger.since) {
     ledger.limit = figures.limit
@@ -254,7 +254,7 @@ export const learn = (ledger: Ledger, now: number, sent: number, figures: Figure
   }
 }
 
-/** What a ledger says now. */
+/** The state of a ledger at a time. */
 export const read = (ledger: Ledger, now: number): Reading => {
   let inFlight = 0
   for (const lapses of ledger.leases.values()) if (lapses > now) inFlight++

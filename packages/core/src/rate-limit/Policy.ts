@@ -1,41 +1,41 @@
-/** What is known and told of rate limits. */
+/** The types of rate limit policies, their readings and events. */
 import type * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import type { CredentialKind, RateLimitWaitTooLong } from "../errors/Errors.ts"
 import type { Figures } from "../schema/RateLimitHeaders.ts"
 import type * as Ledger from "./Ledger.ts"
 
-/** What one budget counts: the requests of one operation with one credential. */
+/** The scope of one rate limit: the requests of one operation with one credential. */
 export interface Bucket {
   readonly operation: string
   readonly credential: CredentialKind
-  /** Unique to the operation, the credential and the service; never holds the credential itself. */
+  /** Unique to the operation, the credential and the service; never contains the credential itself. */
   readonly key: string
-  /** The least milliseconds between two requests, where the service has such a rule. */
+  /** The minimum of milliseconds between two requests, if the service has such a rule. */
   readonly pace?: number | undefined
 }
 
-/** What is known of a budget. */
+/** The known state of a rate limit. */
 export interface Usage extends Pick<Bucket, "operation" | "credential"> {
-  /** Tells apart the budgets of several credentials; never holds the credential itself. */
+  /** Distinguishes the rate limits of several credentials; never contains the credential itself. */
   readonly bucket: string
-  /** Requests per window; `undefined` while nothing is known of the window. */
+  /** Requests per window; `undefined` while the window is unknown. */
   readonly limit: number | undefined
-  /** Requests left, the lowest figure announced in this window; `undefined` while nothing is known of the window. */
+  /** Requests remaining, the lowest number announced in this window; `undefined` while the window is unknown. */
   readonly remaining: number | undefined
-  /** When the window ends, by the service's clock. */
+  /** The window's reset, by the service's clock. */
   readonly resetAt: Date | undefined
-  /** Requests sent and not answered, of all who share the store. */
+  /** Requests without a response yet, of all clients that share the store. */
   readonly inFlight: number
 }
 
-/** A wait, as it begins. Calls that queue behind it wait too. */
+/** The start of a wait. Calls queued behind it wait too. */
 export interface Waiting extends Pick<Bucket, "operation" | "credential"> {
   readonly _tag: "Waiting"
   readonly bucket: string
   /**
-   * `window`: it is spent. `refusal`: a 429 asked for a pause. `pace`: too soon. `in flight`: an answer decides. `turn`:
-   * callers of other processes came before.
+   * `window`: the rate limit is exhausted. `refusal`: a 429 demanded a pause. `pace`: too soon. `in flight`: depends on a response.
+   * `turn`: callers of other processes were earlier.
    */
   readonly reason: Ledger.Reason
   readonly millis: number
@@ -43,32 +43,32 @@ export interface Waiting extends Pick<Bucket, "operation" | "credential"> {
   readonly until: Date
 }
 
-/** An answer that announced a budget. */
+/** A response that announced a rate limit. */
 export interface Announced extends Pick<Bucket, "operation" | "credential"> {
   readonly _tag: "Announced"
   readonly bucket: string
   /** Requests per window. */
   readonly limit: number | undefined
   readonly remaining: number
-  /** When the window ends, by the service's clock. */
+  /** The window's reset, by the service's clock. */
   readonly resetAt: Date
 }
 
-/** What happens to budgets. */
+/** An event of a rate limit. */
 export type Change = Announced | Waiting
 
-/** Decides when a request may be sent and what a 429 leads to. */
+/** Decides when a request may be sent, and how to handle a 429. */
 export interface Policy {
-  /** Whether it waits at all. */
+  /** Whether the policy waits. */
   readonly waits: boolean
-  /** `patience` is how many milliseconds may pass until a shared store answers. */
+  /** `patience` limits the wait for a shared store, in milliseconds. */
   readonly guard: <E>(
     bucket: Bucket,
     send: Effect.Effect<HttpClientResponse, E>,
     patience?: number
   ) => Effect.Effect<HttpClientResponse, E | RateLimitWaitTooLong>
   readonly snapshot: Effect.Effect<ReadonlyArray<Usage>>
-  /** Calls the listener with every change, until the returned function is called. */
+  /** Calls the listener with every event, until the returned function is called. */
   readonly listen: (listener: (change: Change) => void) => () => void
 }
 
@@ -98,5 +98,5 @@ export const usageOf = (
   inFlight
 })
 
-/** Budgets that are remembered; beyond them, those not used of late go. */
+/** The number of rate limits that are remembered; beyond it, the least recently used are dropped. */
 export const maxRememberedBudgets = 10_000

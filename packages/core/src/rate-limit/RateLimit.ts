@@ -1,7 +1,7 @@
 /**
- * The budgets that the service announces, and what is done when one is spent. A Layer chooses: `layerFail` (the default)
- * lets a refusal through as `RateLimited`, `layerWait` waits. Both know what was announced: `snapshot`, `changes`, and
- * the metric `postwire_rate_limit_remaining`.
+ * Rate limits that the service announces, and how to handle an exhausted one. A layer chooses: `layerFail` (the default) passes a
+ * refusal on as `RateLimited`, `layerWait` waits. Both show what was announced: `snapshot`, `changes`, and the metric
+ * `postwire_rate_limit_remaining`.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -25,21 +25,21 @@ import * as RateLimitStore from "./RateLimitStore.ts"
 
 export type { Announced, Bucket, Change, Usage, Waiting } from "./Policy.ts"
 
-/** Decides when a request may be sent and what a 429 leads to. */
+/** Decides when a request may be sent, and how to handle a 429. */
 export interface RateLimit extends Policy {}
 
-/** The policy in force: without a layer, refusals are let through, and all clients of the process share one record. */
+/** The current policy. Without a layer, refusals are passed on, and all clients of the process share one record. */
 export const RateLimit = Context.Reference<RateLimit>("@postwire/core/rate-limit/RateLimit", {
   defaultValue: () => makeFail()
 })
 
-/** Every budget that was used, as far as it is known. */
+/** Every rate limit that was used, as far as it is known. */
 export const snapshot: Effect.Effect<ReadonlyArray<Usage>> = /*#__PURE__*/ Effect.flatMap(
   RateLimit,
   ({ snapshot }) => snapshot
 )
 
-/** Every announcement and every wait from now on. Of a reader that falls 1,024 behind, the oldest are dropped. */
+/** Every announcement and every wait from now on. A reader that falls 1,024 events behind loses the oldest. */
 export const changes: Stream.Stream<Change> = /*#__PURE__*/ Stream.callback<Change>(
   (queue) =>
     Effect.flatMap(RateLimit, ({ listen }) =>
@@ -50,13 +50,13 @@ export const changes: Stream.Stream<Change> = /*#__PURE__*/ Stream.callback<Chan
   { bufferSize: 1024, strategy: "sliding" }
 )
 
-/** Lets every refusal through as `RateLimited`. Nothing is paced. */
+/** Passes every refusal on as `RateLimited`. Nothing is paced. */
 export const layerFail: Layer.Layer<never> = /*#__PURE__*/ Layer.effect(
   RateLimit,
   /*#__PURE__*/ Effect.map(measuring, makeFail)
 )
 
-/** A budget of which nothing is reserved: what is in flight is counted, no more. */
+/** A rate limit without reservations: requests in flight are only counted. */
 interface Followed {
   readonly bucket: Bucket
   readonly ledger: Ledger.Ledger
@@ -99,29 +99,29 @@ function makeFail(measure: Measure = () => {}): RateLimit {
 /** Settings of `layerWait`. */
 export interface WaitOptions {
   /**
-   * The longest that a request may wait for its rate limit in all, in milliseconds from 0. One that would wait longer
-   * fails with `RateLimitWaitTooLong` as soon as that is known. Default 20 minutes.
+   * The longest total wait of a request for its rate limit, in milliseconds from 0. A request that would wait longer fails with
+   * `RateLimitWaitTooLong` as soon as that is known. Default: 20 minutes.
    */
   readonly maxWait?: number | undefined
 }
 
-/** The longest wait that is allowed, or what is wrong with it. */
+/** The longest wait, or an error if the setting is invalid. */
 export const checkMaxWait = ({ maxWait = defaultMaxWaitMillis }: WaitOptions): Effect.Effect<number, InvalidSettings> =>
   typeof maxWait === "number" && maxWait >= 0
     ? Effect.succeed(maxWait)
     : Effect.fail(new InvalidSettings({ setting: "maxWait", rule: "must be a number of milliseconds from 0" }))
 
 /**
- * Waits: before sending when a request would not fit into the budget, and after a 429. Every request is reserved before
- * it is sent, so that a budget is used to its last unit and never overdrawn; of an unknown window, one request asks and
- * the others wait for its answer. Callers are served in turn. Operations that take one request per second are paced.
+ * Waits before sending if a request would not fit into the rate limit, and after a 429. Every request is reserved before it is
+ * sent, so that a rate limit is used to its last request and never exceeded. One request probes an unknown window while the others
+ * wait for its response. Callers are served in turn. Operations that accept one request per second are paced.
  *
- * After a 429 counts what `retry-after` says, else the announced end of the window, else a pause that grows from one
- * second. A 429 with budget left is about a short limit: it is repeated for less than 15 seconds. At most eight refusals
- * in a row are waited out, and none for a spent usage cap.
+ * After a 429, `retry-after` counts, else the announced reset, else a pause that grows from one second. A 429 with requests
+ * remaining is about a short limit: it is retried for less than 15 seconds. At most eight refusals in a row are waited out, and
+ * none for an exhausted usage cap.
  *
- * The budgets are kept in the `RateLimitStore` in force, in memory when there is none. Clients that get this very layer,
- * or a shared store, share them; who came clearly earlier is served first, in whichever process.
+ * The rate limits are kept in the current `RateLimitStore`, or in memory if there is none. Clients that are given this same layer,
+ * or a shared store, share them; callers that arrived clearly earlier are served first, in whichever process.
  */
 export const layerWait = (options: WaitOptions = {}): Layer.Layer<never, InvalidSettings> =>
   Layer.effect(

@@ -1,7 +1,7 @@
 /**
- * Where `RateLimit.layerWait` keeps what is known of every budget: a ledger per operation and credential, with the
- * lowest figure that was announced, the end of the window by the store's own clock, and the requests in flight. Clients
- * that share a store share their budgets. The rules that every store follows are in `Ledger`.
+ * The store of `RateLimit.layerWait`: one ledger per operation and credential, with the lowest announced number of remaining
+ * requests, the window's reset by the store's own clock, and the requests in flight. Clients that share a store share their rate
+ * limits. The rules are in `Ledger`.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -12,39 +12,40 @@ import * as Layer from "effect/Layer"
 import { Recent } from "../internal/recentMap.ts"
 import type { Logging } from "../runtime/Logging.ts"
 import * as Monotonic from "../runtime/Monotonic.ts"
+import type { Storage } from "../storage/Storage.ts"
 import * as Ledger from "./Ledger.ts"
 
-/** The store did not answer. Calls never fail with it: they go on with what the process itself knows. */
+/** The store did not respond. Calls never fail with it: they continue with what the process itself knows. */
 export class RateLimitStoreUnavailable extends /*#__PURE__*/ Data.TaggedError("RateLimitStoreUnavailable")<{
   readonly reason: string
 }> {
   override get message(): string {
-    return `The store of rate limits does not answer: ${this.reason}`
+    return `The rate limit store does not respond: ${this.reason}`
   }
 }
 
-/** Keeps ledgers. Every step is atomic, for all who share the store. */
+/** A store of ledgers. Every step is atomic among all clients that share the store. */
 export interface Store<E = RateLimitStoreUnavailable> {
-  /** Asks to send a request, `pace` milliseconds after the last one at the earliest. What is granted has to be settled. */
+  /** Requests permission to send, at least `pace` milliseconds after the last request. A granted request has to be settled. */
   readonly reserve: (
     key: string,
     lease: string,
     pace: number,
     place?: Ledger.Place
   ) => Effect.Effect<Ledger.Decision, E>
-  /** Ends a request, also one that was never granted. */
+  /** Ends a request, even one that was never granted. */
   readonly settle: (key: string, lease: string, report: Ledger.Report) => Effect.Effect<void, E>
   readonly read: (key: string) => Effect.Effect<Ledger.Reading, E>
 }
 
-/** The store in force. Without one, `RateLimit.layerWait` keeps its ledgers in memory. */
+/** The current store. Without one, `RateLimit.layerWait` keeps its ledgers in memory. */
 export class RateLimitStore
   extends /*#__PURE__*/ Context.Service<RateLimitStore, Store>()("@postwire/core/rate-limit/RateLimitStore")
 {}
 
 /**
- * Beyond so many ledgers in memory, those not used of late go. Who had one that goes asks anew, as of an unknown window;
- * what it has in flight is not counted against it any more.
+ * The number of ledgers in memory. Beyond it, the least recently used are dropped: their windows are unknown again, and their
+ * requests in flight no longer count.
  */
 const maxLedgersInMemory = 10_000
 
@@ -61,24 +62,47 @@ export const makeMemory = (): Store<never> => {
   }
 }
 
-/** A store for the clients of one process that get this layer. */
+/** A store on a storage. `travelMillis` is added to the pace of requests whose store is far away. */
+export const fromStorage = <E>(storage: Storage<E>, travelMillis = 0): Store<E> => {
+  const step = <A>(key: string, f: (ledger: Ledger.Ledger, now: number) => A) =>
+    storage.modify({ texts: [keyOf(key)] }, ({ now, texts: [text = ""] }) => {
+      const ledger = Ledger.fromText(text, now)
+      const result = f(ledger, now)
+      return { result, texts: [Ledger.toText(ledger)], until: Ledger.keepUntil(ledger) }
+    })
+  return {
+    reserve: (key, lease, pace, place) =>
+      step(key, (ledger, now) => Ledger.reserve(ledger, now, lease, pace === 0 ? 0 : pace + travelMillis, place)),
+    settle: (key, lease, report) => step(key, (ledger, now) => Ledger.settle(ledger, now, lease, report)),
+    read: (key) =>
+      Effect.map(
+        storage.get([keyOf(key)]),
+        ({ now, texts: [text = ""] }) => Ledger.read(Ledger.fromText(text, now), now)
+      )
+  }
+}
+
+// The number goes up when the form of a ledger changes: processes of two versions may share a storage.
+const keyOf = (key: string) => `ledger:3:{${key}}`
+
+/** A store for the clients of one process that are given this layer. */
 export const layerMemory: Layer.Layer<RateLimitStore> = /*#__PURE__*/ Layer.sync(RateLimitStore, makeMemory)
 
-/** No store takes longer; who has so much time need not be watched. */
+/** No store takes longer. A caller with more time needs no timeout. */
 const longestAnswerMillis = 10_000
 
-/** After a failure the store is left alone. */
+/** The time without requests to the store after a failure. */
 const restMillis = 5_000
 
 /**
- * The store while it answers, and the memory of this process while it does not: requests are never held up by a store
- * that is gone. Tells so in one warning, and when the store is back.
+ * The store while it responds, and the memory of this process while it does not, so that an unavailable store never delays
+ * requests. Logs one warning, and a message when the store responds again.
  */
 export const orMemory = (store: Store, logging: typeof Logging.Service = identity): Store<never> => {
   const memory = makeMemory()
   let isDown = false
   let restsUntil = -Infinity
-  /** Since when it owes an answer to those who could not wait for it any longer. */
+  /** The start of the oldest request to the store that a caller gave up waiting for. */
   let silentSince = Infinity
   const prefer = <A>(
     use: (store: Store<RateLimitStoreUnavailable>) => Effect.Effect<A, RateLimitStoreUnavailable>,
@@ -91,7 +115,7 @@ export const orMemory = (store: Store, logging: typeof Logging.Service = identit
           silentSince = Infinity
           if (!isDown) return Effect.succeed(result)
           isDown = false
-          return Effect.as(logging(Effect.logInfo("The store of rate limits answers again")), result)
+          return Effect.as(logging(Effect.logInfo("The rate limit store responds again")), result)
         },
         onFailure: (error) => {
           silentSince = Infinity
@@ -100,7 +124,7 @@ export const orMemory = (store: Store, logging: typeof Logging.Service = identit
           isDown = true
           return Effect.andThen(
             logging(Effect.logWarning(
-              `${error.message}. This process goes on by itself and does not see the requests of others`
+              `${error.message}. This process continues alone and does not see the requests of others`
             )),
             local
           )
@@ -119,11 +143,11 @@ export const orMemory = (store: Store, logging: typeof Logging.Service = identit
           silentSince = Math.min(silentSince, asked)
           return local
         })
-        // Those in a line ask one after the other, but wait for the same answer.
+        // Callers in a queue ask one after the other, but wait for the same response.
         return Effect.raceFirst(reserved, Effect.delay(alone, Math.max(0, patience - Math.max(0, asked - silentSince))))
       })
     },
-    // The memory learns all along, so that it knows the windows when it is needed.
+    // The memory always learns, so that it knows the windows when it is needed.
     settle: (key, lease, report) =>
       Effect.andThen(
         memory.settle(key, lease, report),

@@ -1,11 +1,11 @@
-/** The clock of a service, by the `Date` of its answers. */
+/** The clock of a service, by the `Date` of its responses. */
 import type * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Monotonic from "../runtime/Monotonic.ts"
 import type { Headers } from "../schema/Response.ts"
 
-/** Clocks that differ by less agree: a header has whole seconds, and an answer takes time. */
+/** Clocks that differ by less agree: a header has whole seconds, and a response takes time. */
 const toleranceMillis = 60_000
 
 const longestRequestMillis = 2_000
@@ -23,7 +23,7 @@ const readingOf = (served: number, clock: Clock.Clock): Reading => ({
   passed: Monotonic.millisUnsafe(clock)
 })
 
-/** The service's time by an earlier reading; `undefined` when a clock of this machine was set or has stood still since. */
+/** The service's time by an earlier reading; `undefined` if a clock of this machine was set or stood still since then. */
 const timeBy = (reading: Reading | undefined, clock: Clock.Clock): number | undefined => {
   if (reading === undefined) return undefined
   const { passed, served, wall } = readingOf(reading.served, clock)
@@ -31,22 +31,22 @@ const timeBy = (reading: Reading | undefined, clock: Clock.Clock): number | unde
   return Math.abs(since - (passed - reading.passed)) < toleranceMillis ? served + since : undefined
 }
 
-/** The time of one service, read from its answers. */
+/** The time of one service, read from its responses. */
 export class ServiceClock {
   #known: Reading | undefined
-  /** One that contradicts what was known: it is believed when the next answer agrees with it. */
+  /** A reading that contradicts the known one: it replaces that when the next response agrees with it. */
   #doubted: Reading | undefined
-  /** The end of the request for the time that is under way. */
+  /** The end of the current request for the time. */
   #requested: Deferred.Deferred<void> | undefined
-  /** Whether the service was heard, and does not say what time it is. */
+  /** Whether the service responds without its time. */
   isSilent = false
 
-  /** The time in milliseconds, where the service has said it. */
+  /** The time in milliseconds, if the service has sent it. */
   now(clock: Clock.Clock): number | undefined {
     return timeBy(this.#known, clock)
   }
 
-  /** Requests the time, once for all who need it now. Without an answer it ends all the same, in the time that is left. */
+  /** Requests the time, once for all callers that need it now. Ends within the time left, even without a response. */
   request(headers: Effect.Effect<Headers | undefined>, left: number): Effect.Effect<unknown> {
     return Effect.uninterruptibleMask((restore) => {
       const requested = this.#requested ?? Deferred.makeUnsafe<void>()
@@ -65,10 +65,10 @@ export class ServiceClock {
     })
   }
 
-  /** Takes note of an answer, and returns its time unless that is missing or doubtful. */
+  /** Records the time of a response, and returns it unless it is missing or doubtful. */
   learn(headers: Headers, clock: Clock.Clock): number | undefined {
     const served = Date.parse(headers["date"] ?? "")
-    // A cache between the two does not know the time.
+    // The date of a cached response is old.
     if (Number.isNaN(served) || headers["age"] !== undefined) {
       this.isSilent = this.#known === undefined
       return undefined
@@ -80,7 +80,7 @@ export class ServiceClock {
       return undefined
     }
     this.#doubted = undefined
-    // The answer may have taken a while.
+    // The response may have taken a while.
     this.#known = readingOf(agree(served, expected) ? Math.max(served, expected) : served, clock)
     return served
   }

@@ -1,25 +1,24 @@
 /**
- * What is owed to one service: by day, operation and account, with what requests in flight may add. The rules that every
- * `SpendStore` follows. Amounts are whole micro-dollars.
+ * The bill of one service: charges by day, operation and account, and reservations of requests in flight. The rules of every
+ * `SpendStore`; pure, except that they change the state they are given. Amounts are whole micro-dollars.
  */
-import { IdSet } from "../internal/idSet.ts"
 import type { Resources } from "./Prices.ts"
 
-/** What an amount is for. */
+/** The purpose of an amount. */
 export interface Purpose {
   /** In UTC, as `2026-08-22`. */
   readonly day: string
   readonly operation: string
-  /** The name of an account, or the kind of a credential and what tells it from others. */
+  /** The name of an account, or the kind of a credential and its fingerprint. */
   readonly account: string
 }
 
-/** What a request in flight may be charged at most. */
+/** The largest amount that a request in flight may be charged. */
 export interface Reservation extends Purpose {
   readonly micros: number
 }
 
-/** The most that may be spent. */
+/** Limits in micro-dollars. */
 export interface Limits {
   /** From midnight to midnight, UTC. */
   readonly perDay?: number | undefined
@@ -27,24 +26,24 @@ export interface Limits {
   readonly perMonth?: number | undefined
 }
 
-/** What a time has come to. A limit counts all three. */
+/** The amounts of a day or a month. A limit counts all three. */
 export interface Amounts {
   readonly spent: number
-  /** Of requests whose answer never came, at their largest price. */
+  /** Requests whose response never came, at their largest price. */
   readonly inDoubt: number
-  /** Of requests in flight, at their largest price. */
+  /** Requests in flight, at their largest price. */
   readonly reserved: number
 }
 
-/** Nothing was spent. */
+/** No amounts. */
 export const noAmounts: Amounts = Object.freeze({ spent: 0, inDoubt: 0, reserved: 0 })
 
 /**
- * Whether a request may be sent, and what its day and its month had come to before. What is in flight counts for every day and
- * every month: it is charged on the day that the service says. When its process is gone, it counts for its own day and the next.
+ * The decision about a request, with the amounts of its day and its month before it. A request in flight counts for every day and
+ * every month, since the service decides on which day it is charged. Once its process is gone, it counts for its own day and the next.
  */
 export interface Decision {
-  /** Whose limit it would pass. */
+  /** The limit that the request would exceed. */
   readonly refused: "day" | "month" | undefined
   /** The newest day with a charge. */
   readonly newest: string | undefined
@@ -52,19 +51,19 @@ export interface Decision {
   readonly month: Amounts
 }
 
-/** What a request was charged in the end. */
+/** The final charge of a request. */
 export interface Charge extends Purpose {
-  /** What is charged for the request itself. */
+  /** The charge for the request itself. */
   readonly micros: number
   /** Whether the request itself is charged. */
   readonly isCharged: boolean
-  /** Whether nobody knows that it was charged. */
+  /** Whether it is unknown that the service charged it. */
   readonly inDoubt: boolean
-  /** What is charged once a day. */
+  /** Resources, each of which is charged once a day. */
   readonly resources: ReadonlyArray<Resources>
 }
 
-/** The charge of what was not sent or was refused. */
+/** The charge of a request that was not sent or was refused. */
 export const free = ({ account, day, operation }: Purpose): Charge => ({
   day,
   operation,
@@ -75,7 +74,7 @@ export const free = ({ account, day, operation }: Purpose): Charge => ({
   resources: []
 })
 
-/** What of a charge was new. */
+/** The new part of a charge. */
 export interface Settled {
   readonly micros: number
   /** Resources and requests that were charged. */
@@ -93,22 +92,16 @@ export interface Entry extends Purpose, Amounts {
 }
 
 /**
- * What is in flight for longer, in milliseconds, has no answer any more: its process is gone. It is told as in doubt, and
- * settled all the same should the answer come after all.
+ * Milliseconds after which a request in flight counts as in doubt: its process is taken to be gone. It is settled as usual if its
+ * response comes after all.
  */
 export const inFlightMillis = 15 * 60_000
-
-/** The resources of so many days are remembered. */
-export const daysRemembered = 3
-
-/** The first day whose resources are remembered after a charge on a day. */
-export const rememberedSince = (day: string): string => dayOf(Date.parse(day) - (daysRemembered - 1) * 86_400_000)
 
 /**
  * The first day whose reservations in doubt count for a day or a month. A request that was reserved on the day before may
  * have been charged after midnight, or its process may have had a clock that was a day behind.
  */
-export const doubtfulSince = (time: string): string => dayOf(Date.parse(time) - 86_400_000)
+const doubtfulSince = (time: string): string => dayOf(Date.parse(time) - 86_400_000)
 
 /** The day of a time in milliseconds, in UTC. */
 export const dayOf = (millis: number): string => new Date(millis).toISOString().slice(0, 10)
@@ -116,7 +109,7 @@ export const dayOf = (millis: number): string => new Date(millis).toISOString().
 /** The month of a day. */
 export const monthOf = (day: string): string => day.slice(0, 7)
 
-/** Whose limit an amount would pass. */
+/** The limit that an amount would exceed. */
 export const refusedBy = (
   { perDay = Infinity, perMonth = Infinity }: Limits,
   micros: number,
@@ -124,10 +117,10 @@ export const refusedBy = (
   month: Amounts
 ): Decision["refused"] => sumOf(day) + micros > perDay ? "day" : sumOf(month) + micros > perMonth ? "month" : undefined
 
-/** All that a limit counts. */
+/** The sum that a limit counts. */
 export const sumOf = ({ inDoubt, reserved, spent }: Amounts): number => spent + inDoubt + reserved
 
-/** What of a charge is new, where `add` takes the ids of a kind and says how many of them were charged on that day for the first time. */
+/** The new part of a charge. `add` returns how many ids of a kind are charged for the first time on that day. */
 export const settledOf = (charge: Charge, add: (resources: Resources) => number): Settled => {
   let { micros } = charge
   let charged = charge.isCharged ? 1 : 0
@@ -141,98 +134,122 @@ export const settledOf = (charge: Charge, add: (resources: Resources) => number)
   return { micros, charged, repeats }
 }
 
-/** What is charged where nothing is. */
+/** A charge of nothing. */
 export const nothing: Settled = Object.freeze({ micros: 0, charged: 0, repeats: 0 })
 
 interface Held extends Reservation {
-  /** When it was made, in milliseconds of a clock that all who share the bill have. */
+  /** Milliseconds of the storage's clock at which it was made. */
   readonly at: number
 }
 
-type Line = { -readonly [K in keyof Entry]: Entry[K] }
-
-/** A bill in memory. */
-export class Bill {
-  readonly #lines = new Map<string, Line>()
-  readonly #held = new Map<string, Held>()
-  /** The ids that were charged, by day and kind. A million take 16 to 32 MB. */
-  readonly #ids = new Map<string, Map<string, IdSet>>()
-  /** What days and months have come to, without what is reserved. */
-  readonly #times = new Map<string, { spent: number; inDoubt: number }>()
-  #newest: string | undefined
-
-  reserve(lease: string, reservation: Reservation, limits: Limits, now: number): Decision {
-    const day = this.#amounts(reservation.day, now)
-    const month = this.#amounts(monthOf(reservation.day), now)
-    const newest = this.#newest
-    if (this.#held.has(lease)) return { refused: undefined, newest, day, month }
-    const refused = refusedBy(limits, reservation.micros, day, month)
-    if (refused === undefined) this.#held.set(lease, { ...reservation, at: now })
-    return { refused, newest, day, month }
-  }
-
-  settle(lease: string, charge: Charge): Settled {
-    if (!this.#held.delete(lease)) return nothing
-    const settled = settledOf(charge, (resources) => this.#add(charge.day, resources))
-    const { charged, micros, repeats } = settled
-    if (micros + charged + repeats === 0) return settled
-    if (this.#newest === undefined || charge.day > this.#newest) this.#newest = charge.day
-    const line = lineIn(this.#lines, charge)
-    const kind = charge.inDoubt ? "inDoubt" : "spent"
-    line[kind] += micros
-    line.charged += charged
-    line.repeats += repeats
-    for (const time of [charge.day, monthOf(charge.day)]) {
-      const sum = this.#times.get(time) ?? { spent: 0, inDoubt: 0 }
-      sum[kind] += micros
-      this.#times.set(time, sum)
-    }
-    return settled
-  }
-
-  read(from: string, to: string, now: number): ReadonlyArray<Entry> {
-    const entries = new Map<string, Line>()
-    for (const [key, line] of this.#lines) {
-      if (line.day >= from && line.day <= to) entries.set(key, { ...line })
-    }
-    for (const held of this.#held.values()) {
-      if (held.day >= from && held.day <= to) lineIn(entries, held)[stateOf(held, now)] += held.micros
-    }
-    return [...entries].sort(([a], [b]) => a < b ? -1 : 1).map(([, line]) => line)
-  }
-
-  #amounts(time: string, now: number): Amounts {
-    const amounts = { spent: 0, inDoubt: 0, ...this.#times.get(time), reserved: 0 }
-    const since = doubtfulSince(time)
-    for (const held of this.#held.values()) {
-      const state = stateOf(held, now)
-      if (state === "reserved" || (held.day >= since && held.day <= `${time}~`)) amounts[state] += held.micros
-    }
-    return amounts
-  }
-
-  #add(day: string, { ids, kind }: Resources): number {
-    let ofDay = this.#ids.get(day)
-    if (ofDay === undefined) {
-      this.#ids.set(day, ofDay = new Map())
-      for (const other of this.#ids.keys()) if (other < rememberedSince(day)) this.#ids.delete(other)
-    }
-    let set = ofDay.get(kind)
-    if (set === undefined) ofDay.set(kind, set = new IdSet())
-    let added = 0
-    for (const id of ids) if (set.add(id)) added++
-    return added
-  }
+/** The part of a bill that every request changes. */
+export interface Open {
+  /** Reservations by their leases. */
+  readonly held: Record<string, Held>
+  /** The newest day with a charge. */
+  newest?: string
+  /** The months with a charge, in no order. */
+  readonly months: Array<string>
 }
 
-const stateOf = ({ at }: Held, now: number): "inDoubt" | "reserved" =>
-  now - at > inFlightMillis ? "inDoubt" : "reserved"
+/** The spent and doubtful amounts of the days of a month. */
+export type Month = Record<string, [spent: number, inDoubt: number]>
 
-const lineIn = (lines: Map<string, Line>, { account, day, operation }: Purpose): Line => {
-  const key = `${day} ${operation} ${account}`
-  const known = lines.get(key)
-  if (known !== undefined) return known
-  const line = { day, operation, account, spent: 0, inDoubt: 0, reserved: 0, charged: 0, repeats: 0 }
-  lines.set(key, line)
-  return line
+/** The lines of a day, by operation and account. */
+export type Lines = Record<string, [spent: number, inDoubt: number, charged: number, repeats: number]>
+
+/** Later than the storage's clock by more than this, a reservation was made before the clock was set back. */
+const skewMillis = 2_000
+
+const stateOf = ({ at }: Held, now: number): "inDoubt" | "reserved" =>
+  now - at > inFlightMillis || at > now + skewMillis ? "inDoubt" : "reserved"
+
+/** The amounts of a day or a month, given the days of its month. */
+const amountsOf = (open: Open, days: Month, time: string, now: number): Amounts => {
+  const amounts = { spent: 0, inDoubt: 0, reserved: 0 }
+  for (const [day, [spent, inDoubt]] of Object.entries(days)) {
+    if (!day.startsWith(time)) continue
+    amounts.spent += spent
+    amounts.inDoubt += inDoubt
+  }
+  const since = doubtfulSince(time)
+  for (const held of Object.values(open.held)) {
+    const state = stateOf(held, now)
+    if (state === "reserved" || (held.day >= since && held.day <= `${time}~`)) amounts[state] += held.micros
+  }
+  return amounts
+}
+
+/** The decision about a reservation, given the days of its month. A lease that is held is not refused. */
+export const decide = (
+  open: Open,
+  days: Month,
+  now: number,
+  lease: string,
+  reservation: Reservation,
+  limits: Limits
+): Decision => {
+  const day = amountsOf(open, days, reservation.day, now)
+  const month = amountsOf(open, days, monthOf(reservation.day), now)
+  const refused = open.held[lease] === undefined ? refusedBy(limits, reservation.micros, day, month) : undefined
+  return { refused, newest: open.newest, day, month }
+}
+
+/** Replaces a reservation by its charge. Returns `undefined`, and changes nothing, where the lease is not held. */
+export const settle = (
+  open: Open,
+  days: Month,
+  lines: Lines,
+  lease: string,
+  charge: Charge,
+  add: (resources: Resources) => number
+): Settled | undefined => {
+  if (open.held[lease] === undefined) return undefined
+  delete open.held[lease]
+  const settled = settledOf(charge, add)
+  const { charged, micros, repeats } = settled
+  if (micros + charged + repeats === 0) return settled
+  const { account, day, inDoubt, operation } = charge
+  if (open.newest === undefined || day > open.newest) open.newest = day
+  if (!open.months.includes(monthOf(day))) open.months.push(monthOf(day))
+  const sums = days[day] ??= [0, 0]
+  const line = lines[`${operation} ${account}`] ??= [0, 0, 0, 0]
+  const column = inDoubt ? 1 : 0
+  sums[column] += micros
+  line[column] += micros
+  line[2] += charged
+  line[3] += repeats
+  return settled
+}
+
+/** The entries of a bill, in the order of their days, operations and accounts. */
+export const entriesOf = (
+  open: Open,
+  days: ReadonlyArray<readonly [day: string, lines: Lines]>,
+  { from, now, to }: { readonly from: string; readonly to: string; readonly now: number }
+): ReadonlyArray<Entry> => {
+  const entries = new Map<string, { -readonly [K in keyof Entry]: Entry[K] }>()
+  const entryOf = (day: string, key: string) => {
+    const at = key.indexOf(" ")
+    const entry = entries.get(`${day} ${key}`) ?? {
+      day,
+      operation: key.slice(0, at),
+      account: key.slice(at + 1),
+      ...noAmounts,
+      charged: 0,
+      repeats: 0
+    }
+    entries.set(`${day} ${key}`, entry)
+    return entry
+  }
+  for (const [day, lines] of days) {
+    for (const [key, [spent, inDoubt, charged, repeats]] of Object.entries(lines)) {
+      Object.assign(entryOf(day, key), { spent, inDoubt, charged, repeats })
+    }
+  }
+  for (const held of Object.values(open.held)) {
+    if (held.day < from || held.day > to) continue
+    entryOf(held.day, `${held.operation} ${held.account}`)[stateOf(held, now)] += held.micros
+  }
+  return [...entries].sort(([a], [b]) => a < b ? -1 : 1).map(([, entry]) => entry)
 }

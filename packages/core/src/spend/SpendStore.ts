@@ -1,17 +1,16 @@
 /**
- * Where `Spend` keeps its bills, one for each service by its address: what was spent, what is reserved by requests in
- * flight, and which resources were charged on a day. Clients that share a store share their limits. The rules that every
- * store follows are in `Bill`.
+ * The bills of `Spend`, one for each service by its address: charges, reservations of requests in flight, and the resources that
+ * were charged on a day. Clients that share a store share their limits. The rules are in `Bill`.
  */
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
-import * as Monotonic from "../runtime/Monotonic.ts"
+import * as Storage from "../storage/Storage.ts"
 import * as Bill from "./Bill.ts"
 
-/** The store did not answer. */
+/** The store did not respond. */
 export class SpendStoreUnavailable extends /*#__PURE__*/ Data.TaggedError("SpendStoreUnavailable")<{
   readonly reason: string
 }> {
@@ -20,11 +19,11 @@ export class SpendStoreUnavailable extends /*#__PURE__*/ Data.TaggedError("Spend
   }
 }
 
-/** Keeps bills. Every step is atomic, for all who share the store. */
+/** A store of bills. Every step is atomic among all clients that share the store. */
 export interface Store<E = SpendStoreUnavailable> {
   /**
-   * Reserves what a request may be charged, unless that passes a limit. Without limits, nothing is refused. A lease that is
-   * reserved already stays as it is.
+   * Reserves the most that a request may be charged, unless that exceeds a limit. Without limits, nothing is refused. A lease that
+   * is held already stays as it is.
    */
   readonly reserve: (
     bill: string,
@@ -32,31 +31,107 @@ export interface Store<E = SpendStoreUnavailable> {
     reservation: Bill.Reservation,
     limits: Bill.Limits
   ) => Effect.Effect<Bill.Decision, E>
-  /** Charges what was reserved. Of a lease that is not reserved, or not any more, nothing is charged. */
+  /** Charges what was reserved. Nothing is charged where the lease is not held, or no longer held. */
   readonly settle: (bill: string, lease: string, charge: Bill.Charge) => Effect.Effect<Bill.Settled, E>
   /** The bill from one day to another, both included, in the order of days. */
   readonly read: (bill: string, from: string, to: string) => Effect.Effect<ReadonlyArray<Bill.Entry>, E>
 }
 
-/** The store in force. Without one, `Spend.layer` keeps its bills in memory. */
+/** The current store. Without one, `Spend.layer` keeps its bills in memory. */
 export class SpendStore extends /*#__PURE__*/ Context.Service<SpendStore, Store>()("@postwire/core/spend/SpendStore") {}
 
-/** A store for one process. */
-export const makeMemory = (): Store<never> => {
-  const bills = new Map<string, Bill.Bill>()
-  const step = <A>(name: string, f: (bill: Bill.Bill, now: number) => A): Effect.Effect<A> =>
-    Clock.clockWith((clock) => {
-      let bill = bills.get(name)
-      if (bill === undefined) bills.set(name, bill = new Bill.Bill())
-      return Effect.succeed(f(bill, Monotonic.millisUnsafe(clock)))
-    })
-  return {
-    reserve: (bill, lease, reservation, limits) =>
-      step(bill, (own, now) => own.reserve(lease, reservation, limits, now)),
-    settle: (bill, lease, charge) => step(bill, (own) => own.settle(lease, charge)),
-    read: (bill, from, to) => step(bill, (own, now) => own.read(from, to, now))
-  }
+/** The number of texts among which the accounts of a day are divided, so that none grows with all of them. */
+const parts = 16
+
+/** Processes that may hold leases of a bill. */
+export interface Processes {
+  /** The lease in the store, which names its process. */
+  readonly leaseOf: (lease: string) => string
+  /** Whether the process of a lease has ended. */
+  readonly isGone: (lease: string) => boolean
 }
 
-/** A store for the clients of one process that get this layer. */
+/** A store of bills on a storage. With `processes`, the reservations of ended processes do not stay in flight. */
+export const fromStorage = <E>(
+  storage: Storage.Storage<E>,
+  { isGone, leaseOf }: Processes = { leaseOf: identity, isGone: () => false }
+): Store<E> => ({
+  reserve: (bill, own, reservation, limits) => {
+    const texts = [openKey(bill), monthKey(bill, Bill.monthOf(reservation.day))]
+    const lease = leaseOf(own)
+    return storage.modify({ texts }, ({ now, texts }) => {
+      const open = openOf(texts[0])
+      const days: Bill.Month = parse(texts[1])
+      const decide = () => Bill.decide(open, days, now, lease, reservation, limits)
+      let decision = decide()
+      if (decision.refused !== undefined && decision.day.reserved > 0) {
+        for (const [other, held] of Object.entries(open.held)) {
+          if (isGone(other)) open.held[other] = { ...held, at: 0 }
+        }
+        decision = decide()
+      }
+      if (decision.refused === undefined) open.held[lease] ??= { ...reservation, at: now }
+      return { result: decision, texts: [JSON.stringify(open)] }
+    })
+  },
+  settle: (bill, own, charge) => {
+    const { account, day, resources } = charge
+    const ids = new Map<string, Array<string>>()
+    for (const { ids: found, kind } of resources) {
+      if (found.length > 0) ids.set(kind, [...ids.get(kind) ?? [], ...found])
+    }
+    const kinds = [...ids.keys()]
+    const target = {
+      texts: [openKey(bill), monthKey(bill, Bill.monthOf(day)), linesKey(bill, day, partOf(account))],
+      sets: [...ids].map(([kind, members]) => ({ key: `${prefix(bill)}:charged:${day}:${kind}`, members }))
+    }
+    return storage.modify(target, ({ absent, texts }) => {
+      const open = openOf(texts[0])
+      const days: Bill.Month = parse(texts[1])
+      const lines: Bill.Lines = parse(texts[2])
+      const left = absent.map((members) => new Set(members))
+      const settled = Bill.settle(open, days, lines, leaseOf(own), charge, ({ ids, kind }) => {
+        const set = left[kinds.indexOf(kind)]
+        return ids.filter((id) => set?.delete(id) === true).length
+      })
+      return settled === undefined
+        ? { result: Bill.nothing }
+        : { result: settled, texts: [open, days, lines].map((part) => JSON.stringify(part)) }
+    })
+  },
+  read: Effect.fnUntraced(function*(bill, from, to) {
+    const { now, texts: [text] } = yield* storage.get([openKey(bill)])
+    const open = openOf(text)
+    const months = open.months.filter((month) => month >= Bill.monthOf(from) && month <= Bill.monthOf(to))
+    const { texts } = yield* storage.get(months.map((month) => monthKey(bill, month)))
+    const days = texts.flatMap((text) => Object.keys(parse(text))).filter((day) => day >= from && day <= to)
+    const pieces = days.flatMap((day) => Array.from({ length: parts }, (_, part) => [day, part] as const))
+    const { texts: lines } = yield* storage.get(pieces.map(([day, part]) => linesKey(bill, day, part)))
+    return Bill.entriesOf(open, pieces.map(([day], index) => [day, parse(lines[index])]), { from, to, now })
+  })
+})
+
+// The number goes up when the form of a bill changes: processes of two versions may share a storage.
+const prefix = (bill: string) => `bill:2:{${bill}}`
+
+const openKey = (bill: string) => `${prefix(bill)}:open`
+
+const monthKey = (bill: string, month: string) => `${prefix(bill)}:month:${month}`
+
+const linesKey = (bill: string, day: string, part: number) => `${prefix(bill)}:lines:${day}:${part}`
+
+const partOf = (account: string): number => {
+  let hash = 0
+  for (let at = 0; at < account.length; at++) hash = (Math.imul(hash, 31) + account.charCodeAt(at)) >>> 0
+  return hash % parts
+}
+
+const parse = (text: string | undefined) => JSON.parse(text ?? "{}")
+
+const openOf = (text: string | undefined): Bill.Open => text === undefined ? { held: {}, months: [] } : JSON.parse(text)
+
+/** A store for one process. */
+export const makeMemory = (): Store<never> => fromStorage(Storage.makeMemory())
+
+/** A store for the clients of one process that are given this layer. */
 export const layerMemory: Layer.Layer<SpendStore> = /*#__PURE__*/ Layer.sync(SpendStore, makeMemory)

@@ -1,7 +1,7 @@
-/** Records that are kept as JSON with a version. */
+/** Records stored as JSON with a version. */
 import * as Predicate from "effect/Predicate"
 
-/** Why the text of a record cannot be read by this version. */
+/** The reason why this version cannot read a record. */
 export const faultOf = (text: string, version: number): "newer" | "damaged" => {
   try {
     const record: unknown = JSON.parse(text)

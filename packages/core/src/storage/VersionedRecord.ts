@@ -1,4 +1,4 @@
-/** Records in the journal: JSON of the first version. What cannot be read is not taken for what is not there. */
+/** Journal records: JSON of the first version. An unreadable record is an error, not a missing one. */
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import * as Effect from "effect/Effect"
@@ -7,15 +7,15 @@ import { JournalFailure } from "../errors/UploadErrors.ts"
 import type { Entries } from "./Journal.ts"
 import { faultOf } from "./Version.ts"
 
-/** How records of a kind are kept. */
+/** Reads and writes records of one kind. */
 export interface JournalRecord<in out A> {
-  /** The record of a name; `undefined` where there is none. */
+  /** The record of a name, or `undefined`. */
   readonly read: (journal: Entries, name: string) => Effect.Effect<A | undefined, JournalFailure>
-  /** Keeps the record of a name. When it ends, that is durable. */
+  /** Stores the record of a name. It is durable when this ends. */
   readonly write: (journal: Entries, name: string, record: A) => Effect.Effect<void, JournalFailure>
 }
 
-/** Of records with a schema. */
+/** Records of a schema. */
 export const make = <A extends { readonly version: 1 }>(schema: Schema.Codec<A, unknown>): JournalRecord<A> => {
   const text = Schema.fromJsonString(Schema.toCodecJson(schema))
   const decode = Schema.decodeUnknownEffect(text)
@@ -33,5 +33,5 @@ export const make = <A extends { readonly version: 1 }>(schema: Schema.Codec<A, 
   }
 }
 
-/** What tells a text from others: 32 digits of its SHA-256. */
+/** A digest of a text: 32 digits of its SHA-256. */
 export const digestOf = (text: string): string => bytesToHex(sha256(utf8ToBytes(text))).slice(0, 32)

@@ -1,6 +1,7 @@
 /** What every store of bills does: each is held against the rules, and against the one in memory. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Arbitrary, Context, Effect, Layer, Schema } from "effect"
+import { DatabaseSync } from "node:sqlite"
 import type * as Bill from "../../src/spend/Bill.ts"
 import * as SpendStore from "../../src/spend/SpendStore.ts"
 
@@ -47,6 +48,23 @@ const Step = Schema.Union([
     operation: Schema.Literals(["getPost", "searchRecentPosts"])
   })
 ])
+
+/** The text of the reservations of a bill, made so much earlier. */
+export const aged = (text: string, millis: number): string => {
+  const open: Bill.Open = JSON.parse(text)
+  const held = Object.entries(open.held).map(([lease, own]) => [lease, { ...own, at: own.at - millis }])
+  return JSON.stringify({ ...open, held: Object.fromEntries(held) })
+}
+
+/** Makes all reservations in an SQLite file so much earlier. */
+export const ageFile = (path: string, millis: number): void => {
+  using database = new DatabaseSync(path)
+  for (
+    const { key, text } of database.prepare("SELECT key, text FROM postwire_texts_1 WHERE key LIKE '%:open'").all()
+  ) {
+    database.prepare("UPDATE postwire_texts_1 SET text = ? WHERE key = ?").run(aged(String(text), millis), String(key))
+  }
+}
 
 /** Makes all reservations of a store a quarter of an hour older, and more. */
 export class Aging extends Context.Service<Aging, Effect.Effect<void>>()("test/SpendStores/Aging") {}

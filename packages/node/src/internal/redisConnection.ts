@@ -202,7 +202,10 @@ const connection = (url: string, path: string) => {
           const sha = process.getBuiltinModule("node:crypto").createHash("sha1").update(lua).digest("hex")
           return (...values: Params): Effect.Effect<Result, RedisFailed> =>
             Effect.tryPromise({
-              try: () => evaluate<Result>(lua, sha, [String(numberOfKeys), ...params(...values).map(String)]),
+              try: () => {
+                const keys = typeof numberOfKeys === "number" ? numberOfKeys : numberOfKeys(...values)
+                return evaluate<Result>(lua, sha, [String(keys), ...params(...values).map(String)])
+              },
               catch: catching
             })
         }

@@ -32,8 +32,8 @@ end
 /** A step in Lua. Not Effect's `Script`, with which every client would make the Schemas of its module. */
 export interface Script<Params extends ReadonlyArray<unknown>, Result> {
   readonly lua: string
-  /** So many of what it sends are keys. */
-  readonly numberOfKeys: number
+  /** The number of parameters that are keys. */
+  readonly numberOfKeys: number | ((...params: Params) => number)
   readonly params: (...params: Params) => ReadonlyArray<string | number>
   /** Only its type is there. */
   readonly result?: Result

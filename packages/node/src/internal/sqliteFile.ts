@@ -14,17 +14,20 @@ export interface Connection<out S> {
 /** What makes the steps of a file whose tables are there. */
 export type Prepare<S> = (database: DatabaseSync) => S
 
-/** A file that others keep locked for so long counts as gone. */
+/** The names under which errors of a file are reported. */
+export interface Names<out E> {
+  /** The setting that holds the path. */
+  readonly setting: string
+  readonly unavailable: (reason: string) => E
+}
+
+/** A file that others keep locked for longer counts as unavailable. */
 const lockTimeoutMillis = 2_000
 
 /** A file by its path, which is opened when it is needed. */
 export const make = <S, E>(
   path: string,
-  { prepare, setting, unavailable }: {
-    readonly setting: string
-    readonly prepare: Prepare<S>
-    readonly unavailable: (reason: string) => E
-  }
+  { prepare, setting, unavailable }: Names<E> & { readonly prepare: Prepare<S> }
 ) => {
   let connection: Connection<S> | undefined
   const close = () => {

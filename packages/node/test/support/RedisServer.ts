@@ -4,6 +4,7 @@ import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
+import { aged } from "../../../core/test/support/SpendStores.ts"
 
 /** Whether this machine has a `redis-server`; Debian's package is `redis-server`. */
 export const isInstalled = spawnSync("redis-server", ["--version"]).status === 0
@@ -49,11 +50,8 @@ export const start = async (port?: number) => {
     age: async (millis: number): Promise<void> => {
       const client = createClient({ url })
       await client.connect()
-      for (const key of await client.keys("postwire:bill:*:held")) {
-        for (const [lease, text] of Object.entries(await client.hGetAll(key))) {
-          const held = JSON.parse(text)
-          await client.hSet(key, lease, JSON.stringify({ ...held, at: held.at - millis }))
-        }
+      for (const key of await client.keys("postwire:bill:*:open")) {
+        await client.set(key, aged(await client.get(key) ?? "", millis))
       }
       client.destroy()
     },

@@ -1,4 +1,4 @@
-/** What is told of rate limits: to listeners, spans and metrics. */
+/** Reports of rate limits: to listeners, spans and metrics. */
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Tracer from "effect/Tracer"
@@ -17,7 +17,7 @@ export const addEvent = (span: Tracer.AnySpan | undefined, waiting: Waiting): vo
   })
 }
 
-/** Notes how many requests are left. */
+/** Records the number of requests remaining. */
 export type Measure = (bucket: Bucket, remaining: number) => void
 
 export const makeListeners = (measure: Measure) => {
@@ -27,7 +27,7 @@ export const makeListeners = (measure: Measure) => {
   }
   return {
     tell,
-    /** Every answer announces something, which is put into words when somebody listens. */
+    /** Every response announces something: the event is only made if there is a listener. */
     announce: (bucket: Bucket, figures: Figures): void => {
       measure(bucket, figures.remaining)
       if (listeners.size > 0) tell(announced(bucket, figures))
@@ -44,15 +44,15 @@ export const waits = /*#__PURE__*/ Metric.counter("postwire_rate_limit_waits", {
 })
 
 export const waitSeconds = /*#__PURE__*/ Metric.histogram("postwire_rate_limit_wait_seconds", {
-  description: "How long calls at the head of their line waited for a rate limit",
+  description: "Waits of calls at the head of their queue for a rate limit",
   boundaries: [0.1, 1, 2, 5, 15, 60, 300, 900]
 })
 
 const remaining = /*#__PURE__*/ Metric.gauge("postwire_rate_limit_remaining", {
-  description: "Requests left in the window, as announced last"
+  description: "Requests remaining in the window, as last announced"
 })
 
-/** Notes what is announced, as one series for each budget. The series go with the layer, and when nobody used them of late. */
+/** Records announcements, one series per rate limit. A series ends with the layer, or when it is among the least recently used. */
 export const measuring = /*#__PURE__*/ Effect.flatMap(
   /*#__PURE__*/ Effect.context<never>(),
   (context) =>

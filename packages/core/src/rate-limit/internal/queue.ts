@@ -1,4 +1,4 @@
-/** Those in this process who want to send the requests of one budget, in the order in which they came. */
+/** The callers in this process that wait for one rate limit, in the order of their arrival. */
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import type * as Tracer from "effect/Tracer"
@@ -6,23 +6,23 @@ import type { RateLimitWaitTooLong } from "../../errors/Errors.ts"
 import type { Bucket, Waiting } from "../Policy.ts"
 import { addEvent } from "./events.ts"
 
-/** How it ends for one who does not get to send. */
+/** The result of a caller that does not get to send. */
 export type Fate = Effect.Effect<HttpClientResponse, RateLimitWaitTooLong>
 
-/** One who waits. Times are monotonic. */
+/** A waiting caller. Times are monotonic. */
 export class Place {
   /** The order of arrival, which a refused request keeps. */
   readonly ticket: number
   readonly lease: string
   readonly span: Tracer.AnySpan | undefined
   readonly arrived: number
-  /** When it has waited long enough. */
+  /** The time at which it gives up. */
   readonly deadline: number
-  /** Whether the store may know of it. */
+  /** Whether the store may know it. */
   isKnown = false
   /** Whether the request may have arrived much later than it was sent. */
   isCold = false
-  /** Requests that were refused in a row before this one, whoever sent them. */
+  /** Requests refused in a row before this one, by any caller. */
   refusals = 0
   fate: Fate | undefined
   wake: () => void = () => {}
@@ -36,12 +36,12 @@ export class Place {
   }
 }
 
-/** A line. The first alone asks the store. */
+/** A queue. Only its head asks the store. */
 export class Line {
   readonly bucket: Bucket
-  /** The wait that was announced, and when it ends by the monotonic clock. */
+  /** The announced wait, and its end by the monotonic clock. */
   said: { readonly waiting: Waiting; readonly until: number } | undefined
-  /** When a request from here was answered last. */
+  /** The time of the last response to a request from this queue. */
   answered = -Infinity
   #first: Place | undefined
   #others: Array<Place> = []
@@ -50,18 +50,18 @@ export class Line {
     this.bucket = bucket
   }
 
-  /** How many wait, the first included. */
+  /** The number of callers, including the head. */
   get callers(): number {
     return this.#others.length + (this.#first === undefined ? 0 : 1)
   }
 
-  /** Tells the spans of all who wait. */
+  /** Adds the wait to the spans of all callers. */
   tell(waiting: Waiting): void {
     addEvent(this.#first?.span, waiting)
     for (const { span } of this.#others) addEvent(span, waiting)
   }
 
-  /** Waits to be the first, or for one's fate. */
+  /** Waits until the caller is the head, or its fate is decided. */
   enter(place: Place): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.#first === undefined) {
@@ -86,12 +86,12 @@ export class Line {
       return
     }
     this.#first = this.#others.shift()
-    // Whoever comes next begins a wait of its own.
+    // The next caller begins its own wait.
     if (this.#first === undefined) this.said = undefined
     else this.#first.wake()
   }
 
-  /** How the first waits, until it is woken. */
+  /** Sleeps until the head is woken. */
   sleep(place: Place, millis: number): Effect.Effect<void> {
     return Effect.raceFirst(
       Effect.sleep(millis),
@@ -104,12 +104,12 @@ export class Line {
     )
   }
 
-  /** Has the first ask again. */
+  /** Makes the head ask again. */
   wake(): void {
     this.#first?.wake()
   }
 
-  /** Sends away all for whom it says how it ends. */
+  /** Removes all callers whose fate is decided. */
   dismiss(fateOf: (place: Place) => Fate | undefined): void {
     const first = this.#first
     if (first !== undefined) {

@@ -1,4 +1,4 @@
-/** The policy that waits: before sending when a request would not fit, and after a refusal. */
+/** The policy that waits: before sending if a request would not fit, and after a refusal. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -24,19 +24,19 @@ import { Line, Place } from "./queue.ts"
 
 const shortestPauseMillis = 1_000
 const maxRefusalsInARow = 8
-/** Pauses after refusals for another reason than a spent window; with a fifth more at most they stay below 15 s. */
+/** Pauses after refusals with requests remaining; with at most a fifth more they stay below 15 s. */
 const briefPausesMillis = [1_000, 2_000, 4_000, 5_000]
-/** Two requests may get nearer to each other on their way. */
+/** The distance between two requests may shrink on their way. */
 const paceToleranceMillis = 13
 /**
- * Connections live so long without a request, where the service keeps them for five seconds. The next one arrives late, by the
- * time that it takes to connect.
+ * An idle connection may be closed after this time: the service keeps it for five seconds. The next request is then late by the
+ * time it takes to connect.
  */
 const connectionLifeMillis = 3_000
 
 /**
- * Runs what nobody waits for: a caller who has its answer, or has gone, is not held up by a store. When the layer goes,
- * what is still under way has two seconds left.
+ * Settles in the background, so that the store does not delay a caller that has its response or was interrupted. When the layer
+ * ends, running settlements have two seconds left.
  */
 export const makeSettling = Effect.map(
   Effect.acquireRelease(
@@ -58,10 +58,10 @@ export const makeSettling = Effect.map(
 interface Verdict {
   readonly response: HttpClientResponse
   readonly report: Ledger.Report
-  /** Milliseconds that a refusal asks for before the request is repeated; `undefined` gives the answer back. */
+  /** Milliseconds to wait before the request is retried; `undefined` returns the response. */
   readonly again?: number
   readonly isBrief?: boolean
-  /** Whether all who wait would be refused as this one was. */
+  /** Whether all waiting callers would be refused too. */
   readonly isHopeless?: boolean
 }
 
@@ -78,7 +78,7 @@ export const make = (
   const ownLine = nonce()
   let last = 0
 
-  /** Says once that the first waits, and to the spans of all who wait behind it. */
+  /** Reports once that the head waits, also to the spans of the callers behind it. */
   const announce = (line: Line, reason: Ledger.Reason, millis: number, now: number) =>
     Clock.clockWith((clock) => {
       const { credential, key, operation } = line.bucket
@@ -91,7 +91,7 @@ export const make = (
       events.tell(waiting)
       Metric.withAttributes(waits, { operation, reason }).updateUnsafe(1, context)
       return logging(Effect.annotateLogs(
-        // A pace is no news: its waits come every second.
+        // Waits for a pace come every second.
         (reason === "pace" ? Effect.logDebug : Effect.logInfo)(
           `${operation} waits ${Math.ceil(millis / 1000)} s: ${because[reason]}`
         ),
@@ -111,7 +111,7 @@ export const make = (
       )
     )
 
-  /** Comes to the head of the line, and asks the store until it grants the request; or ends as those do who may not. */
+  /** Waits for the head of the queue, and asks the store until it grants the request or the caller's fate is decided. */
   const admit = Effect.fnUntraced(function*(line: Line, place: Place, patience: number) {
     const { key, pace } = line.bucket
     const fate = () => place.fate
@@ -125,7 +125,7 @@ export const make = (
     let poll = 1
     while (fate() === undefined) {
       const now = yield* Monotonic.millis
-      // From here on: an answer of the store may be on its way when the caller is interrupted.
+      // The response of the store may be on its way when the caller is interrupted.
       place.isKnown = true
       const decision = yield* store.reserve(key, place.lease, pace === undefined ? 0 : pace + paceToleranceMillis, {
         line: ownLine,
@@ -165,7 +165,7 @@ export const make = (
 
   const reportOf = (head: ResponseHead, clock: Clock.Clock): Ledger.Report => {
     const figures = figuresOf(head, clock.currentTimeMillisUnsafe())
-    // A gateway that refuses knows nothing of budgets: only who announces one, or does what was asked, took note.
+    // A gateway that refuses does not count requests: only a success, or a response that announces a rate limit, was counted.
     return { answered: head.status < 300 || (head.status < 500 && figures !== undefined), figures }
   }
 
@@ -180,14 +180,14 @@ export const make = (
         : Effect.succeed(final)
     })
 
-  /** Order of belief: `retry-after`, the announced window, a growing pause. */
+  /** Precedence: `retry-after`, the announced reset, a growing pause. */
   const refused = (final: Verdict, refusals: number, briefs: number): Effect.Effect<Verdict> =>
     Effect.map(Random.next, (chance) => {
       const { report: { figures }, response } = final
       const isLast = refusals + 1 >= maxRefusalsInARow
       const pausing = (pause: number, isBrief: boolean): Verdict => ({
         response,
-        // A pause beyond reason is for this call to refuse, and not for others to keep.
+        // An excessive pause fails this call only: others do not wait for it.
         report: pause > Math.max(windowMillis, maxWait) ? { answered: false } : { answered: true, pause },
         ...(isLast ? { isHopeless: true } : { again: pause, isBrief })
       })
@@ -252,7 +252,7 @@ export const make = (
               line.leave(place)
               if (!place.isKnown) return Effect.void
               if (exit._tag === "Success") line.answered = Monotonic.millisUnsafe(clock)
-              // What a head says of a budget holds without the body.
+              // The headers count even if the body was lost.
               const lost = exit._tag === "Success" ? undefined : headOf(exit.cause)
               const report: Ledger.Report = {
                 ...(exit._tag === "Success"
@@ -260,7 +260,7 @@ export const make = (
                   : lost === undefined
                   ? { answered: false }
                   : reportOf(lost, clock)),
-                // After a cold start the pace counts from the answer: the next request may be quicker.
+                // After a cold start the pace counts from the response: the next request may be faster.
                 next: place.isCold && bucket.pace !== undefined ? bucket.pace + paceToleranceMillis : undefined,
                 emptied: line.callers === 0 ? ownLine : undefined
               }
@@ -291,18 +291,18 @@ export const make = (
   }
 }
 
-/** Whether nobody knows how long the wait is, so that the store is asked again and again. */
+/** Tests whether the length of the wait is unknown, so that the store is polled. */
 const isPolled = (reason: Ledger.Reason): boolean => reason === "in flight" || reason === "turn"
 
 const because: Readonly<Record<Ledger.Reason, string>> = {
-  window: "its rate limit is spent",
+  window: "its rate limit is exhausted",
   refusal: "the service refused a request",
-  pace: "it takes one request per second",
+  pace: "it accepts one request per second",
   "in flight": "requests in flight may use the rest of its rate limit",
-  turn: "calls of other processes came first"
+  turn: "calls of other processes are first"
 }
 
-/** A spent usage cap lasts days or months: no window end cures it. */
+/** An exhausted usage cap lasts days or months, beyond any reset. */
 const isBeyondWaiting = (response: HttpClientResponse): Effect.Effect<boolean> =>
   Effect.match(response.text, {
     onFailure: () => false,

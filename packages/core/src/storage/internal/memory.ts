@@ -1,8 +1,8 @@
-/** Texts by name in memory, each with a lock: a store or a journal for one process. */
+/** Texts by name in memory, with a lock each: a token store or a journal for one process. */
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 
-/** Begins with these texts. */
+/** Takes the initial texts. */
 export const make = (texts: Readonly<Record<string, string>> = {}) => {
   const held = new Map(Object.entries(texts))
   const locks = new Map<string, Semaphore.Semaphore>()

@@ -1,0 +1,88 @@
+/** A storage in a PostgreSQL database that several machines share, by the clock of the database. */
+import type * as Storage from "@postwire/core/storage/Storage"
+import { setMillis } from "@postwire/core/storage/Storage"
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import * as SharedTable from "./sharedTable.ts"
+import * as Steps from "./steps.ts"
+
+/** A step that takes longer fails: the database counts as unavailable. */
+const stepTimeoutMillis = 2_000
+
+// The number goes up when the columns change.
+const texts = "postwire_texts_1"
+const sets = "postwire_sets_1"
+const members = "postwire_members_1"
+
+const now = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+/** The storage. Its tables are created if they do not exist. `end` decides how a step that failed ends. */
+export const make = Effect.fnUntraced(function*<E>(
+  end: <A>(step: Effect.Effect<A, SqlError | Cause.TimeoutError>) => Effect.Effect<A, E>
+): Effect.fn.Return<Storage.Storage<E>, SqlError, SqlClient.SqlClient> {
+  const sql = yield* SqlClient.SqlClient
+  yield* SharedTable.open(
+    sql,
+    texts,
+    "key text PRIMARY KEY, text text NOT NULL, until double precision",
+    sql`DELETE FROM ${sql(texts)} WHERE until < ${sql.literal(now)}`
+  )
+  yield* SharedTable.open(sql, sets, "key text PRIMARY KEY, until double precision NOT NULL")
+  yield* SharedTable.open(sql, members, "key text, member text, PRIMARY KEY (key, member)")
+
+  const list = (values: ReadonlyArray<string>) => sql`SELECT json_array_elements_text(${JSON.stringify(values)}::json)`
+
+  const get = (keys: ReadonlyArray<string>): Effect.Effect<Storage.Snapshot, SqlError> =>
+    Effect.map(
+      sql<{ readonly now: string; readonly texts: string | null }>`
+        SELECT (${sql.literal(now)})::text AS now, json_object_agg(key, text)::text AS texts
+        FROM ${sql(texts)} WHERE key IN (${list(keys)})`,
+      ([row]) => {
+        const found: Record<string, string> = JSON.parse(row?.texts ?? "{}")
+        return { now: Number(row?.now), texts: keys.map((key) => found[key]) }
+      }
+    )
+
+  const absentOf = (key: string, found: ReadonlyArray<string>) =>
+    Effect.map(
+      sql<{ readonly member: string }>`
+        SELECT member FROM (${list(found)} AS member) AS wanted
+        WHERE NOT EXISTS (SELECT FROM ${sql(members)} AS held WHERE held.key = ${key} AND held.member = wanted.member)`,
+      (rows) => new Set(rows.map(({ member }) => member))
+    )
+
+  const add = Effect.fnUntraced(function*(key: string, absent: ReadonlySet<string>, now: number) {
+    yield* sql`DELETE FROM ${sql(members)} WHERE key IN (SELECT key FROM ${sql(sets)} WHERE until < ${now})`
+    yield* sql`DELETE FROM ${sql(sets)} WHERE until < ${now}`
+    yield* sql`INSERT INTO ${sql(sets)} VALUES (${key}, ${now + setMillis})
+      ON CONFLICT (key) DO UPDATE SET until = excluded.until`
+    yield* sql`INSERT INTO ${sql(members)} SELECT ${key}, member FROM (${list([...absent])} AS member) AS added`
+  })
+
+  const modify = Effect.fnUntraced(
+    function*<A>(target: Storage.Target, f: (before: Storage.Before) => Storage.Step<A>) {
+      yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${texts} ${target.texts[0]}`}, 0))`
+      // Read after the lock was acquired: an earlier time may precede another's step.
+      const snapshot = yield* get(target.texts)
+      const absent = yield* Effect.forEach(target.sets ?? [], ({ key, members }) => absentOf(key, members))
+      const step = f({ ...snapshot, absent })
+      if (step.texts === undefined) return step.result
+      const rows = target.texts.map((key, index) => ({ key, text: step.texts?.[index], until: step.until }))
+      yield* sql`INSERT INTO ${sql(texts)}
+        SELECT key, text, until FROM json_to_recordset(${JSON.stringify(rows)}::json)
+          AS changed(key text, text text, until double precision) WHERE text IS NOT NULL
+        ON CONFLICT (key) DO UPDATE SET text = excluded.text, until = excluded.until`
+      for (const [index, { key }] of (target.sets ?? []).entries()) {
+        yield* add(key, absent[index] ?? new Set(), snapshot.now)
+      }
+      return step.result
+    }
+  )
+
+  return {
+    get: (keys) => end(Steps.within(sql, get(keys), stepTimeoutMillis)),
+    modify: (target, f) => end(Steps.within(sql, Steps.transaction(sql, modify(target, f)), stepTimeoutMillis))
+  }
+})

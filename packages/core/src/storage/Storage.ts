@@ -1,0 +1,80 @@
+/**
+ * Texts and sets by key, shared by every process that uses the same storage. The rules (`rate-limit/Ledger`, `spend/Bill`) work on
+ * these texts, so that they are written once and a backend only reads, compares and writes.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { IdSet } from "../internal/idSet.ts"
+import * as Monotonic from "../runtime/Monotonic.ts"
+
+/** The keys that one step reads and changes. All of one step have the same `{hash tag}`, so that a Redis cluster keeps them together. */
+export interface Target {
+  readonly texts: ReadonlyArray<string>
+  /** Members to add to sets, if the step changes a text. A set expires `setMillis` after it was changed last. */
+  readonly sets?: ReadonlyArray<{ readonly key: string; readonly members: ReadonlyArray<string> }>
+}
+
+/** Texts in the order of their keys; `undefined` where there is none. */
+export interface Snapshot {
+  readonly texts: ReadonlyArray<string | undefined>
+  /** Milliseconds of the storage's clock. */
+  readonly now: number
+}
+
+/** The state before a step. */
+export interface Before extends Snapshot {
+  /** For each set of the target, the members that it does not have yet. */
+  readonly absent: ReadonlyArray<ReadonlySet<string>>
+}
+
+/** The outcome of a step. */
+export interface Step<A> {
+  readonly result: A
+  /** The new texts, never empty, in the order of the keys; `undefined` leaves a text as it is. Without it, nothing changes. */
+  readonly texts?: ReadonlyArray<string | undefined>
+  /** The time until which the texts have to be kept, by the storage's clock. Default: forever. */
+  readonly until?: number
+}
+
+/** A storage. */
+export interface Storage<E> {
+  readonly get: (keys: ReadonlyArray<string>) => Effect.Effect<Snapshot, E>
+  /** Runs an atomic step. A backend may run `f` again when another process was faster. */
+  readonly modify: <A>(target: Target, f: (before: Before) => Step<A>) => Effect.Effect<A, E>
+}
+
+/** Time for which a set is kept after its last change: three days, in milliseconds. */
+export const setMillis = 3 * 86_400_000
+
+/** A storage for one process. */
+export const makeMemory = (): Storage<never> => {
+  const texts = new Map<string, string>()
+  const sets = new Map<string, { readonly members: IdSet; until: number }>()
+  const snapshot = (keys: ReadonlyArray<string>, clock: Clock.Clock): Snapshot => ({
+    texts: keys.map((key) => texts.get(key)),
+    now: Monotonic.millisUnsafe(clock)
+  })
+  return {
+    get: (keys) => Clock.clockWith((clock) => Effect.succeed(snapshot(keys, clock))),
+    modify: (target, f) =>
+      Clock.clockWith((clock) => {
+        const { sets: changed = [], texts: keys } = target
+        const before = snapshot(keys, clock)
+        const absent = changed.map(({ key, members }) =>
+          new Set(members.filter((member) => sets.get(key)?.members.has(member) !== true))
+        )
+        const step = f({ ...before, absent })
+        step.texts?.forEach((text, index) => void (text === undefined || texts.set(keys[index] ?? "", text)))
+        if (step.texts !== undefined && changed.length > 0) {
+          for (const [key, { until }] of sets) if (until < before.now) sets.delete(key)
+          for (const { key, members } of changed) {
+            const set = sets.get(key) ?? { members: new IdSet(), until: 0 }
+            for (const member of members) set.members.add(member)
+            set.until = before.now + setMillis
+            sets.set(key, set)
+          }
+        }
+        return Effect.succeed(step.result)
+      })
+  }
+}

@@ -1,0 +1,95 @@
+/** A storage in an SQLite file that processes of one machine share. */
+import type { InvalidSettings } from "@postwire/core/errors/Errors"
+import type * as Storage from "@postwire/core/storage/Storage"
+import { setMillis } from "@postwire/core/storage/Storage"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { DatabaseSync } from "node:sqlite"
+import * as SqliteFile from "./sqliteFile.ts"
+
+/** Options of a storage. */
+export interface Options<E> extends SqliteFile.Names<E> {
+  readonly path: string
+  /** Whether a commit outlives a machine that loses its power: with `OFF`, even the file may not. */
+  readonly synchronous: "OFF" | "NORMAL"
+}
+
+/** The storage in a file, by the machine's clock; closed with the scope. Fails only when the file cannot be opened. */
+export const make = <E>(
+  { path, synchronous, ...names }: Options<E>
+): Effect.Effect<Storage.Storage<E>, InvalidSettings, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { atomically, close, open } = SqliteFile.make(path, {
+      ...names,
+      prepare: (database) => stepsIn(database, synchronous)
+    })
+    yield* Effect.addFinalizer(() => Effect.sync(close))
+    yield* open
+    return {
+      get: (keys) => atomically(({ get }) => get(keys)),
+      modify: (target, f) => atomically(({ modify }) => modify(target, f))
+    }
+  })
+
+// The number goes up when the columns change: processes of two versions may share the file.
+const texts = "postwire_texts_1"
+const sets = "postwire_sets_1"
+const members = "postwire_members_1"
+
+const stepsIn = (database: DatabaseSync, synchronous: "OFF" | "NORMAL") => {
+  database.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = ${synchronous};
+    CREATE TABLE IF NOT EXISTS ${texts} (key TEXT PRIMARY KEY, text TEXT NOT NULL, until REAL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS ${sets} (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, until REAL NOT NULL);
+    CREATE TABLE IF NOT EXISTS ${members} (of INTEGER NOT NULL, member NOT NULL, PRIMARY KEY (of, member)) WITHOUT ROWID;
+  `)
+  // The clock of the system is the same for all processes, whatever a program does to its own.
+  const time = database.prepare("SELECT unixepoch('subsec') * 1000 AS now")
+  const clock = () => Math.floor(Number(time.get()?.["now"]))
+  database.prepare(`DELETE FROM ${texts} WHERE until < ?`).run(clock())
+  const transact = SqliteFile.transactions(database)
+  const select = database.prepare(`SELECT text FROM ${texts} WHERE key = ?`)
+  const upsert = database.prepare(
+    `INSERT INTO ${texts} VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET text = excluded.text, until = excluded.until`
+  )
+  const setOf = database.prepare(
+    `INSERT INTO ${sets} (key, until) VALUES (?, ?) ON CONFLICT DO UPDATE SET until = excluded.until RETURNING id`
+  )
+  const forgetMembers = database.prepare(`DELETE FROM ${members} WHERE of IN (SELECT id FROM ${sets} WHERE until < ?)`)
+  const forgetSets = database.prepare(`DELETE FROM ${sets} WHERE until < ?`)
+  const isMember = database.prepare(
+    `SELECT 1 FROM ${members} WHERE of = (SELECT id FROM ${sets} WHERE key = ?) AND member = ?`
+  )
+  const addMember = database.prepare(`INSERT INTO ${members} VALUES (?, ?)`)
+  const textOf = (key: string): string | undefined => {
+    const text = select.get(key)?.["text"]
+    return typeof text === "string" ? text : undefined
+  }
+  return {
+    get: (keys: ReadonlyArray<string>): Storage.Snapshot => ({ texts: keys.map(textOf), now: clock() }),
+    modify: <A>(target: Storage.Target, f: (before: Storage.Before) => Storage.Step<A>): A =>
+      transact(() => {
+        // Read after the transaction began: an earlier time may precede the step of another process.
+        const now = clock()
+        const absent = (target.sets ?? []).map(({ key, members }) =>
+          new Set(members.filter((member) => isMember.get(key, shortOf(member)) === undefined))
+        )
+        const { result, texts, until } = f({ texts: target.texts.map(textOf), now, absent })
+        if (texts === undefined) return result
+        texts.forEach((text, index) => {
+          if (text !== undefined) upsert.run(target.texts[index] ?? "", text, until ?? null)
+        })
+        target.sets?.forEach(({ key }, index) => {
+          forgetMembers.run(now)
+          forgetSets.run(now)
+          const id = Number(setOf.get(key, now + setMillis)?.["id"])
+          for (const member of absent[index] ?? []) addMember.run(id, shortOf(member))
+        })
+        return result
+      })
+  }
+}
+
+/** A number takes less room than its digits. */
+const shortOf = (member: string): bigint | string => /^[1-9]\d{0,17}$/.test(member) ? BigInt(member) : member
