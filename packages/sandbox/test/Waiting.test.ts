@@ -7,7 +7,7 @@ import * as RateLimit from "@postwire/core/rate-limit/RateLimit"
 import { Clock, Effect, Fiber, Layer, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
-import { setImmediate } from "node:timers/promises"
+import * as timers from "node:timers/promises"
 import * as Sandbox from "../src/Sandbox.ts"
 import { minute, now, second, secretsOf } from "./support/Requests.ts"
 
@@ -75,7 +75,7 @@ describe("a client that waits", () => {
         )
         for (const answered of [75, 150, 160]) {
           // Calls sign and answer in real time: the clock stands still until those of this window have ended.
-          while (answers.length < answered) yield* Effect.promise(() => setImmediate())
+          while (answers.length < answered) yield* Effect.promise(() => timers.setImmediate())
           yield* TestClock.adjust(15 * minute + 2 * second)
         }
         yield* Fiber.join(calls)
