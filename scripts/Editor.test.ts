@@ -17,6 +17,9 @@ await client.searchRecentPosts({ query: "a", max_results: 10, start_time: new Da
 await client.follow({ target_user_id: "1" })
 createClientSync().getPosts({ ids: ["1"] })
 Posts.getPost({ id: "1" })
+await client.publish({ text: "a" })
+await client.compliance.wait({ id: "1" })
+createClientSync().publishThread([], { key: "a" })
 `
 
 interface Message {
@@ -65,7 +68,7 @@ const open = () => {
 }
 
 describe.skipIf(process.env["POSTWIRE_LONG"] === undefined)("in an editor: npm run test:long", () => {
-  it("methods of every face and their parameters have their documentation", async () => {
+  it("methods of every client and their parameters have their documentation", async () => {
     const server = open()
     try {
       const uri = pathToFileURL(`${root}hover.ts`).href
@@ -90,6 +93,11 @@ describe.skipIf(process.env["POSTWIRE_LONG"] === undefined)("in an editor: npm r
       expect(await hover("max_results")).toContain("A whole number from 10 to 100; 10 when left out.")
       expect(await hover("start_time")).toContain("A Date, a DateTime or an RFC 3339 string")
       expect(await hover("createClientSync().getPosts")).toContain("Looks up to 100 posts up.")
+      expect(await hover("client.publish")).toContain("Publishes a post with its files and its poll.")
+      expect(await hover("client.compliance.wait")).toContain("Waits until a job is complete")
+      expect(await hover("createClientSync().publishThread")).toContain(
+        "Publishes posts, each in reply to the one before."
+      )
       expect(await hover("Posts.getPost")).toContain("Looks one post up")
     } finally {
       await server.close()

@@ -4,8 +4,8 @@ import * as Credentials from "@postwire/core/auth/Credentials"
 import type { Client } from "@postwire/core/client/Client"
 import { environmentVariable, InvalidSettings, JournalFailure } from "@postwire/core/errors/Errors"
 import * as AccountSettings from "@postwire/core/promise/AccountSettings"
+import type * as Composites from "@postwire/core/promise/Composites"
 import * as OwnJournal from "@postwire/core/promise/Journal"
-import type * as Publishing from "@postwire/core/promise/Publishing"
 import * as Shared from "@postwire/core/promise/Settings"
 import * as OwnTokenStore from "@postwire/core/promise/TokenStore"
 import type { InputOf } from "@postwire/core/promise/Workflows"
@@ -76,7 +76,7 @@ export interface Settings<F extends Form = "response"> extends Shared.Settings<F
 }
 
 /** What can be uploaded: a file by its path or its `file:` URL, bytes, a Blob, or a stream with its size. */
-export type Input = string | URL | Publishing.Input
+export type Input = string | URL | Composites.Input
 
 /** What can be uploaded, as the core takes it. */
 export const inputOf: InputOf<Input> = (input) =>

@@ -1,6 +1,7 @@
-/** The Promise face on Node. */
+/** The Promise client on Node. */
 import * as Transport from "@postwire/core/http/Transport"
-import type * as Face from "@postwire/core/promise/PromiseClient"
+import type { Composites } from "@postwire/core/promise/Composites"
+import type * as Client from "@postwire/core/promise/PromiseClient"
 import { type Makers, on, type Platform } from "@postwire/core/promise/PromiseClient"
 import type { Form } from "@postwire/core/schema/Definition"
 import * as Effect from "effect/Effect"
@@ -29,9 +30,9 @@ const platform: Platform<Input> = {
 }
 
 /** A client: its operations as methods, uploads, posts with files and threads, and its end. */
-export type PromiseClient<F extends Form = "response", Also extends object = {}> = Face.PromiseClient<
+export type PromiseClient<F extends Form = "response", Also extends object = {}> = Client.PromiseClient<
   F,
-  Also & Face.Composed<Input>
+  Also & Composites<Input>
 >
 
 export const {

@@ -12,7 +12,8 @@
  * `@postwire/node/EffectClient`.
  */
 import "@postwire/core/runtime/SupportedNode"
-import type * as Publishing from "@postwire/core/promise/Publishing"
+import type * as Composites from "@postwire/core/promise/Composites"
+import type * as Publish from "@postwire/core/publishing/Publish"
 import type { Form } from "@postwire/core/schema/Definition"
 import { connect, type Session } from "./internal/connect.ts"
 import * as NodeClient from "./NodeClient.ts"
@@ -22,43 +23,15 @@ export type { Sent } from "@postwire/core/client/Attempt"
 export * from "@postwire/core/errors/Errors"
 export type { OAuth2Settings, Tokens } from "@postwire/core/promise/AccountSettings"
 export type {
-  CheckOptions as ComplianceCheckOptions,
   Compliance,
-  Ids as ComplianceIds,
-  Job as ComplianceJob,
-  Progress as ComplianceProgress,
-  Result as ComplianceResult
-} from "@postwire/core/promise/Compliance"
-export type {
-  Conversation,
-  ConversationOptions,
-  ConversationPost,
-  MembersPlan,
-  Outcome,
-  PlanOptions,
-  PlanRulesOptions,
-  Rule,
-  RulesPlan,
-  RulesProgress,
-  SyncedMembers,
-  SyncedRules,
-  SyncOptions,
-  SyncRulesOptions,
-  WantedRule
-} from "@postwire/core/promise/Composites"
-export type { Hydrated, HydrateOptions, HydrationOutcome } from "@postwire/core/promise/Hydrating"
-export type { Journal } from "@postwire/core/promise/Journal"
-export type {
-  Poll,
-  PublishedPost,
-  PublishedThread,
+  ComplianceCheckOptions,
+  ComplianceIds,
+  HydrateOptions,
   PublishOptions,
-  PublishProgress,
-  ThreadOptions,
-  Uploaded,
-  UploadedMedia,
-  UploadProgress
-} from "@postwire/core/promise/Publishing"
+  ThreadOptions
+} from "@postwire/core/promise/Composites"
+export type { Journal } from "@postwire/core/promise/Journal"
+export type * from "@postwire/core/promise/Results"
 export type { ConsumeOptions, SharedItem, SharedStream } from "@postwire/core/promise/SharedStream"
 export type { TokenStore } from "@postwire/core/promise/TokenStore"
 export type { Announced, Change, Waiting } from "@postwire/core/rate-limit/RateLimit"
@@ -72,13 +45,13 @@ export * as OAuth2 from "./OAuth2.ts"
 export type { Answer, CallOptions, PageOptions } from "./PromiseClient.ts"
 
 /** A post to publish, with its files and its poll. */
-export type Post = Publishing.Post<NodeClient.Input>
+export type Post = Publish.Post<NodeClient.Input>
 
 /** A file of a post, and how it is uploaded. */
-export type Media = Publishing.Media<NodeClient.Input>
+export type Media = Publish.Media<NodeClient.Input>
 
 /** What an upload may be told, besides its file. */
-export type UploadOptions = Publishing.UploadOptions<NodeClient.Input>
+export type UploadOptions = Composites.UploadOptions<NodeClient.Input>
 
 /** Every operation, uploads and posts with files, as methods that return Promises; the session; the end of the client. */
 export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseClient<F, {

@@ -10,7 +10,7 @@ import type { StreamEvent, StreamNotice } from "@postwire/core/streams/StreamEve
 import type { StreamOptions } from "@postwire/core/streams/StreamOptions"
 import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
 import * as Calls from "./internal/calls.ts"
-import * as Handing from "./internal/handing.ts"
+import * as Jobs from "./internal/jobs.ts"
 import * as LiveBatch from "./internal/liveBatch.ts"
 import type * as Protocol from "./internal/protocol.ts"
 import * as Streams from "./internal/streams.ts"
@@ -60,12 +60,12 @@ const iterable = (context: Calls.Context, definition: Definition, readingOf: (op
     Calls.orThrow(RequestEncoder.encode(definition, parameters, wire, settings, redact), run)
     const { onEvent, ...rest } = options
     if (onEvent !== undefined && typeof onEvent !== "function") {
-      Calls.orThrow(Handing.invalid({ told: definition }, "onEvent", "must be a function", show(onEvent)), run)
+      Calls.orThrow(Jobs.invalid({ call: definition }, "onEvent", "must be a function", show(onEvent)), run)
     }
     const [isWhole, of] = readingOf(options)
-    const opening = { call: "openLive", operation: definition.name, parameters, options: rest, isWhole } as const
-    const open = (stream: number) => hand(context, definition, run, { ...opening, stream })
-    const next = (stream: number) => hand(context, definition, run, { call: "next", stream })
+    const opening = { type: "openLive", operation: definition.name, parameters, options: rest, isWhole } as const
+    const open = (stream: number) => runJob(context, definition, run, { ...opening, stream })
+    const next = (stream: number) => runJob(context, definition, run, { type: "next", stream })
     for (const batch of Streams.batches(connection, open, next)) {
       for (const one of of(batch)) {
         yield one
@@ -80,19 +80,13 @@ const iterable = (context: Calls.Context, definition: Definition, readingOf: (op
   }
 }
 
-function hand(
+function runJob(
   context: Calls.Context,
-  told: Definition,
+  call: Definition,
   caller: Calls.Caller,
-  publishing: Protocol.Publishing
+  job: Protocol.Job
 ): LiveBatch.LiveBatch | undefined
-// What the worker answers is stated above: nothing to the opening.
-function hand(
-  context: Calls.Context,
-  told: Definition,
-  caller: Calls.Caller,
-  publishing: Protocol.Publishing
-): unknown {
-  const handing = { told, parameter: "options", onProgress: undefined, isEndless: true, caller }
-  return Handing.hand(context, handing, () => publishing)
+// The declaration above states what the worker returns: nothing when it opens a stream.
+function runJob(context: Calls.Context, call: Definition, caller: Calls.Caller, job: Protocol.Job): unknown {
+  return Jobs.run(context, { call, parameter: "options", onProgress: undefined, isEndless: true, caller }, () => job)
 }

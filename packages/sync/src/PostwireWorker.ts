@@ -5,6 +5,7 @@
 import { lost } from "@postwire/core/client/CallErrors"
 import { Client } from "@postwire/core/client/Client"
 import { SendGate } from "@postwire/core/client/SendGate"
+import { methods, type Name } from "@postwire/core/promise/Methods"
 import * as Workflows from "@postwire/core/promise/Workflows"
 import type { Definition } from "@postwire/core/schema/Definition"
 import { type Cost, costOf } from "@postwire/core/schema/Response"
@@ -118,9 +119,9 @@ const gateOf = (id: number): SendGate => ({
   withoutEffect: () => void Atomics.compareExchange(places, place.out, id, 0)
 })
 
-const effects = Workflows.on<Protocol.Input>(NodeClient.inputOf)
+const effects = Workflows.on(NodeClient.inputOf)
 
-const publish = ({ client, gate, id, isWatched, publishing }: Request & { readonly _tag: "Publish" }) => {
+const run = ({ client, gate, id, isWatched, job }: Request & { readonly _tag: "Run" }) => {
   if (Atomics.load(gate, Protocol.gate.withdrawn) === 1) return
   const open = clients.get(client)
   if (open === undefined || "reason" in open) {
@@ -128,61 +129,49 @@ const publish = ({ client, gate, id, isWatched, publishing }: Request & { readon
   }
   const onProgress = isWatched ? (progress: unknown) => answer({ _tag: "Progress", id, progress }) : undefined
   const fiber = Effect.runForkWith(open.context)(
-    Effect.provideService(publishingOf(client, publishing, onProgress), SendGate, gatedBy(gate))
+    Effect.provideService(effectOf(client, job, onProgress), SendGate, gatedBy(gate))
   )
   fibers.set(id, fiber)
   fiber.addObserver((exit) => {
     fibers.delete(id)
     answering(
       id,
-      () => answer(Exit.isFailure(exit) ? failed(id, exit.cause) : { _tag: "Published", id, value: exit.value })
+      () => answer(Exit.isFailure(exit) ? failed(id, exit.cause) : { _tag: "Done", id, value: exit.value })
     )
   })
 }
 
-const publishingOf = (
+const effectOf = (
   client: number,
-  publishing: Protocol.Publishing,
-  onProgress: ((progress: unknown) => void) | undefined
-) =>
+  job: Protocol.Job,
+  onProgress: OnProgress | undefined
+): Effect.Effect<unknown, unknown, Client | Journal> =>
   Effect.suspend((): Effect.Effect<unknown, unknown, Client | Journal> => {
-    switch (publishing.call) {
-      case "upload":
-        return effects.upload(publishing.input, { ...publishing.options, onProgress })
-      case "publish":
-        return effects.publish(publishing.post, { ...publishing.options, onProgress })
-      case "publishThread":
-        return effects.publishThread(publishing.posts, { ...publishing.options, onProgress })
-      case "planListMembers":
-        return effects.planListMembers(publishing.list, publishing.desired, publishing.options)
-      case "syncListMembers":
-        return effects.syncListMembers(publishing.list, publishing.desired, { ...publishing.options, onProgress })
-      case "getConversation":
-        return effects.getConversation(publishing.post, publishing.options)
-      case "planRules":
-        return effects.planRules(publishing.desired, publishing.options)
-      case "syncRules":
-        return effects.syncRules(publishing.desired, { ...publishing.options, onProgress })
-      case "uploadComplianceIds":
-        return effects.uploadComplianceIds(publishing.job, publishing.ids)
-      case "waitForCompliance":
-        return effects.waitForCompliance(publishing.job, publishing.options)
-      case "openComplianceResults":
-        return openStream(publishing.stream, client, () => effects.openComplianceResults(publishing.job))
-      case "openComplianceCheck":
-        return openStream(
-          publishing.stream,
-          client,
-          (onProgress) => effects.openComplianceCheck({ ...publishing.options, onProgress })
-        )
+    switch (job.type) {
+      case "call":
+        return effects[job.method](...watchedBy(onProgress, job))
+      case "open": {
+        const { stream } = job
+        const report = onProgress && ((progress: unknown) => streams.get(stream)?.onProgress?.(progress))
+        return openStream(stream, client, effects[job.method](...watchedBy(report, job)))
+      }
       case "openLive":
-        return openStream(publishing.stream, client, () => openLive(publishing))
+        return openStream(job.stream, client, openLive(job))
       case "next":
-        return nextOf(publishing.stream, onProgress)
+        return nextOf(job.stream, onProgress)
     }
   })
 
 type OnProgress = (progress: unknown) => void
+
+/** The arguments of a method, with a callback among its options. */
+const watchedBy = (
+  onProgress: OnProgress | undefined,
+  { args, method }: Extract<Protocol.Job, { readonly method: Name }>
+) =>
+  onProgress === undefined
+    ? args
+    : args.map((arg, index) => index === methods[method].options ? Object.assign({}, arg, { onProgress }) : arg)
 
 /** `undefined` at the end. */
 type Next = Effect.Effect<unknown, unknown, Client | Journal>
@@ -200,15 +189,15 @@ const streams = new Map<number, Opened>()
 const openStream = (
   stream: number,
   client: number,
-  open: (onProgress: OnProgress) => Effect.Effect<Next, never, Scope.Scope | Client | Journal>
+  open: Effect.Effect<Next, unknown, Scope.Scope | Client | Journal>
 ) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
-    const next = yield* Scope.provide(open((progress) => streams.get(stream)?.onProgress?.(progress)), scope)
+    const next = yield* Scope.provide(open, scope)
     streams.set(stream, { client, scope, next, onProgress: undefined })
   })
 
-const openLive = ({ isWhole, operation, options, parameters }: Protocol.Publishing & { readonly call: "openLive" }) =>
+const openLive = ({ isWhole, operation, options, parameters }: Protocol.Job & { readonly type: "openLive" }) =>
   // Not before: the declarations of all operations are for streams alone.
   Effect.flatMap(Effect.promise(() => import("@postwire/core/Catalogue")), ({ catalogue }) => {
     const named: Readonly<Record<string, { readonly definition: Definition }>> = catalogue
@@ -320,8 +309,8 @@ port.on("message", (request: Request) => {
       }
     case "Send":
       return answering(request.id, () => send(request))
-    case "Publish":
-      return answering(request.id, () => publish(request))
+    case "Run":
+      return answering(request.id, () => run(request))
     case "Abort":
       return fibers.get(request.id)?.interruptUnsafe()
     case "Leave":

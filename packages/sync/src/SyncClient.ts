@@ -27,14 +27,12 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { existsSync } from "node:fs"
-import * as Compliance from "./Compliance.ts"
-import * as Hydrating from "./Hydrating.ts"
+import * as Composites from "./Composites.ts"
 import * as Calls from "./internal/calls.ts"
 import { Connection } from "./internal/connection.ts"
 import * as Pages from "./internal/pages.ts"
 import * as Received from "./internal/received.ts"
 import * as Live from "./Live.ts"
-import * as Publishing from "./Publishing.ts"
 import type { RawResponse } from "./RawResponse.ts"
 import type { Settings } from "./Settings.ts"
 
@@ -104,7 +102,7 @@ export interface Session {
 export interface Client {
   readonly methods: <F extends Form>(form: F) => Methods<F>
   readonly request: <F extends Form>(form: F) => SyncRequest<F>
-  readonly publishing: Publishing.Publishing & Hydrating.Hydrating & { readonly compliance: Compliance.Compliance }
+  readonly composites: Composites.Composites
   readonly session: Session
   readonly close: () => void
 }
@@ -161,11 +159,7 @@ export const make = (given: Settings<Form>): Client => {
         Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
       ) as unknown as Methods<F>,
     request: (form) => request(context, form),
-    publishing: {
-      ...Publishing.make(context),
-      ...Hydrating.make(context),
-      compliance: Compliance.make(context)
-    },
+    composites: Composites.make(context),
     session: { statistics: () => connection.statistics(), close },
     close
   }

@@ -14,51 +14,18 @@ import type * as Core from "@postwire/core/publishing/Publish"
 import type { Form } from "@postwire/core/schema/Definition"
 import { fromEnvironment } from "@postwire/node/NodeClient"
 import * as Effect from "effect/Effect"
-import type { Compliance } from "./Compliance.ts"
-import type { Hydrating } from "./Hydrating.ts"
+import type { Composites, Input } from "./Composites.ts"
 import { orThrow } from "./internal/calls.ts"
-import type { Input, Publishing } from "./Publishing.ts"
 import type { Settings } from "./Settings.ts"
 import * as SyncClient from "./SyncClient.ts"
 
 export * from "@postwire/core/errors/Errors"
-export type {
-  Job as ComplianceJob,
-  Progress as ComplianceProgress,
-  Result as ComplianceResult
-} from "@postwire/core/promise/Compliance"
-export type {
-  Conversation,
-  ConversationOptions,
-  ConversationPost,
-  MembersPlan,
-  Outcome,
-  PlanOptions,
-  PlanRulesOptions,
-  Rule,
-  RulesPlan,
-  RulesProgress,
-  SyncedMembers,
-  SyncedRules,
-  SyncOptions,
-  SyncRulesOptions,
-  WantedRule
-} from "@postwire/core/promise/Composites"
-export type { Hydrated, HydrationOutcome } from "@postwire/core/promise/Hydrating"
-export type {
-  Poll,
-  PublishedPost,
-  PublishedThread,
-  PublishProgress,
-  UploadedMedia,
-  UploadProgress
-} from "@postwire/core/promise/Publishing"
+export type * from "@postwire/core/promise/Results"
 export type { PublishOptions } from "@postwire/core/publishing/Publish"
 export type { ThreadOptions } from "@postwire/core/publishing/Thread"
 export type { Form } from "@postwire/core/schema/Definition"
 export { fromEnvironment } from "@postwire/node/NodeClient"
-export type { CheckOptions as ComplianceCheckOptions, Compliance, Ids as ComplianceIds } from "./Compliance.ts"
-export type { Input, UploadOptions } from "./Publishing.ts"
+export type { Compliance, ComplianceCheckOptions, ComplianceIds, Input, UploadOptions } from "./Composites.ts"
 export type { RawResponse } from "./RawResponse.ts"
 export type { Settings } from "./Settings.ts"
 export type { CallOptions, PageOptions, Session } from "./SyncClient.ts"
@@ -72,12 +39,9 @@ export type Media = Core.Media<Input>
 /** Every operation, uploads and posts with files, as blocking methods; the end of the client. */
 export type PostwireClientSync<F extends Form = "response"> =
   & SyncClient.Methods<F>
-  & Publishing
-  & Hydrating
+  & Composites
   & Disposable
   & {
-    /** Which of the posts or users that an app has stored are gone, hidden or changed since. */
-    readonly compliance: Compliance
     /** The same client, returning results in another form. */
     readonly as: <F extends Form>(form: F) => PostwireClientSync<F>
     /**
@@ -101,10 +65,10 @@ export const createClientSync: {
   <F extends Form = "response">(settings: Settings<F> & Chosen<F>): PostwireClientSync<F>
 } = <F extends Form = "response">(settings: Settings<F> = fromEnvironment()): PostwireClientSync<F> => {
   orThrow(Effect.runSync(Effect.catch(SyncClient.check(settings), Effect.succeed)), createClientSync)
-  const { close, methods, publishing, request, session } = SyncClient.make(settings)
+  const { close, composites, methods, request, session } = SyncClient.make(settings)
   const as = <F extends Form>(form: F): PostwireClientSync<F> => {
     Effect.runSync(checkForm(form))
-    return { ...methods(form), ...publishing, request: request(form), as, session, close, [Symbol.dispose]: close }
+    return { ...methods(form), ...composites, request: request(form), as, session, close, [Symbol.dispose]: close }
   }
   return as(formOf(settings))
 }

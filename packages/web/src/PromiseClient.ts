@@ -1,8 +1,8 @@
-/** The Promise face on web APIs. */
+/** The Promise client on web APIs. */
 import * as Transport from "@postwire/core/http/Transport"
-import type * as Face from "@postwire/core/promise/PromiseClient"
+import type { Composites, Input } from "@postwire/core/promise/Composites"
+import type * as Client from "@postwire/core/promise/PromiseClient"
 import { type Makers, on } from "@postwire/core/promise/PromiseClient"
-import type { Input } from "@postwire/core/promise/Publishing"
 import type { Form } from "@postwire/core/schema/Definition"
 import * as Effect from "effect/Effect"
 
@@ -20,9 +20,9 @@ export {
 } from "@postwire/core/promise/PromiseClient"
 
 /** A client: its operations as methods, uploads, posts with files and threads, and its end. */
-export type PromiseClient<F extends Form = "response", Also extends object = {}> = Face.PromiseClient<
+export type PromiseClient<F extends Form = "response", Also extends object = {}> = Client.PromiseClient<
   F,
-  Also & Face.Composed<Input>
+  Also & Composites<Input>
 >
 
 export const {

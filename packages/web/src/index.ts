@@ -8,8 +8,9 @@
  * for await (const post of client.searchRecentPosts.items({ query: "effect" })) console.log(post.text)
  * ```
  */
+import type * as Composites from "@postwire/core/promise/Composites"
 import { build, formOf } from "@postwire/core/promise/PromiseClient"
-import type * as Publishing from "@postwire/core/promise/Publishing"
+import type * as Publish from "@postwire/core/publishing/Publish"
 import type { Form } from "@postwire/core/schema/Definition"
 import * as PromiseClient from "./PromiseClient.ts"
 import * as WebClient from "./WebClient.ts"
@@ -17,45 +18,17 @@ import * as WebClient from "./WebClient.ts"
 export type { Sent } from "@postwire/core/client/Attempt"
 export * from "@postwire/core/errors/Errors"
 export type {
-  CheckOptions as ComplianceCheckOptions,
   Compliance,
-  Ids as ComplianceIds,
-  Job as ComplianceJob,
-  Progress as ComplianceProgress,
-  Result as ComplianceResult
-} from "@postwire/core/promise/Compliance"
-export type {
-  Conversation,
-  ConversationOptions,
-  ConversationPost,
-  MembersPlan,
-  Outcome,
-  PlanOptions,
-  PlanRulesOptions,
-  Rule,
-  RulesPlan,
-  RulesProgress,
-  SyncedMembers,
-  SyncedRules,
-  SyncOptions,
-  SyncRulesOptions,
-  WantedRule
-} from "@postwire/core/promise/Composites"
-export type { Hydrated, HydrateOptions, HydrationOutcome } from "@postwire/core/promise/Hydrating"
-export type { Journal } from "@postwire/core/promise/Journal"
-export type {
+  ComplianceCheckOptions,
+  ComplianceIds,
+  HydrateOptions,
   Input,
-  Poll,
-  PublishedPost,
-  PublishedThread,
   PublishOptions,
-  PublishProgress,
   ThreadOptions,
-  Uploaded,
-  UploadedMedia,
-  UploadOptions,
-  UploadProgress
-} from "@postwire/core/promise/Publishing"
+  UploadOptions
+} from "@postwire/core/promise/Composites"
+export type { Journal } from "@postwire/core/promise/Journal"
+export type * from "@postwire/core/promise/Results"
 export type { Announced, Change, Waiting } from "@postwire/core/rate-limit/RateLimit"
 export type { Form } from "@postwire/core/schema/Definition"
 export type { Fetch, FetchInit } from "./FetchHttpClient.ts"
@@ -64,10 +37,10 @@ export type { Answer, CallOptions, PageOptions } from "./PromiseClient.ts"
 export type { Logger, Settings } from "./WebClient.ts"
 
 /** A post to publish, with its files and its poll. */
-export type Post = Publishing.Post<Publishing.Input>
+export type Post = Publish.Post<Composites.Input>
 
 /** A file of a post, and how it is uploaded. */
-export type Media = Publishing.Media<Publishing.Input>
+export type Media = Publish.Media<Composites.Input>
 
 /** Every operation, uploads and posts with files, as methods that return Promises; the way to Effect; the end of the client. */
 export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseClient<F, PromiseClient.WithEffect>

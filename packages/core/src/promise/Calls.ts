@@ -12,9 +12,11 @@ import type * as Core from "../client/CallOptions.ts"
 import { Client } from "../client/Client.ts"
 import { SendGate, SendTracker } from "../client/SendGate.ts"
 import { type AnyError, InvalidParameters } from "../errors/Errors.ts"
+import type { Id } from "../schema/Codecs.ts"
 import type { Form } from "../schema/Definition.ts"
 import { show } from "../schema/Show.ts"
 import type { Journal } from "../storage/Journal.ts"
+import type { CallDescription, Kind } from "./Methods.ts"
 
 /** What the platform does for a client. Nothing else of it is known here. */
 export interface Platform {
@@ -63,6 +65,14 @@ export interface CallOptions extends Core.CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** The methods of a Promise client: they return Promises and asynchronous iterables. */
+export interface Promises extends Kind {
+  readonly one: Promise<this["value"]>
+  readonly many: AsyncIterable<this["value"]>
+  readonly options: Pick<CallOptions, "signal">
+  readonly ids: Iterable<Id> | AsyncIterable<Id>
+}
+
 /** Options with a signal. */
 export type Signalled<O> = O & Pick<CallOptions, "signal">
 
@@ -71,9 +81,6 @@ export interface Exchange {
   readonly raw: HttpClientResponse
   readonly data: unknown
 }
-
-/** What errors tell of a call. */
-export type Told = Omit<CallErrors.CallInfo, "result">
 
 /** Makes a call and reads what comes, in a form. In the raw form, nothing is read. */
 export const exchange = async (
@@ -100,7 +107,7 @@ export const exchange = async (
 /** Makes what is one Effect with the options of a method, and returns what it led to. */
 export const call = async <O extends Signalled<object>, A, E extends Error>(
   context: Context,
-  told: Told,
+  told: CallDescription,
   options: O | undefined,
   effectOf: (options: Omit<O, "signal"> | undefined) => Effect.Effect<A, E, Provided>
 ): Promise<A> => {
@@ -111,7 +118,7 @@ export const call = async <O extends Signalled<object>, A, E extends Error>(
 /** Runs a step to its end, which the end of the client is as well. */
 export const run = <A, E>(
   { closing, fork, steps }: Context,
-  told: Told,
+  told: CallDescription,
   effect: Effect.Effect<A, E, Provided>,
   signal: AbortSignal | undefined
 ): Promise<Exit.Exit<A, E | AnyError>> => {
@@ -138,7 +145,7 @@ export const run = <A, E>(
 }
 
 /** What becomes of a call that the end of its client ends. */
-const cutOff = ({ confirmWith, effect, name }: Told, gate: SendTracker | undefined): AnyError =>
+const cutOff = ({ confirmWith, effect, name }: CallDescription, gate: SendTracker | undefined): AnyError =>
   CallErrors.lost({ operation: name, effect, confirmWith }, {
     phase: "unknown",
     sent: gate?.isOut !== false,
@@ -176,7 +183,7 @@ export const startingAt = <E extends Error>(error: E, caller: Caller): E => {
 
 /** The signal among the options, and the others. What is no object is for the core to refuse. */
 export const split = <O extends { readonly signal?: AbortSignal | undefined }>(
-  { name }: Told,
+  { name }: CallDescription,
   options: O | undefined
 ): readonly [AbortSignal | undefined, Omit<O, "signal"> | undefined] => {
   if (options === undefined || !Predicate.isObject(options)) return [undefined, options]

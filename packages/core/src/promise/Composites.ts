@@ -1,114 +1,72 @@
-/** What is made of many calls, with Promises: members of lists and rules that become others, and whole conversations. */
-import type * as StreamRules from "../streams/rules/StreamRules.ts"
-import type * as Conversation from "../workflows/Conversation.ts"
-import type * as ListMembers from "../workflows/ListMembers.ts"
+/** The methods that make many calls, with Promises. */
+import type * as Publish from "../publishing/Publish.ts"
+import type * as Thread from "../publishing/Thread.ts"
+import type * as Check from "../workflows/Compliance.ts"
+import type * as Hydrate from "../workflows/Hydrate.ts"
 import * as Calls from "./Calls.ts"
+import type { Promises } from "./Calls.ts"
+import * as Hydrating from "./Hydrating.ts"
 import * as Iteration from "./internal/iteration.ts"
+import * as Methods from "./Methods.ts"
 import * as Workflows from "./Workflows.ts"
 
-export type {
-  PlanOptions as PlanRulesOptions,
-  Progress as RulesProgress,
-  Retagging,
-  Rule,
-  RulesPlan,
-  SyncedRules,
-  SyncOptions as SyncRulesOptions,
-  WantedRule
-} from "../streams/rules/StreamRules.ts"
-export type {
-  Author,
-  Conversation,
-  Missing,
-  MissingReason,
-  Node,
-  Options as ConversationOptions,
-  OutOfReach,
-  Part,
-  Post as ConversationPost
-} from "../workflows/Conversation.ts"
-export type { MembersPlan, Outcome, PlanOptions, SyncedMembers, SyncOptions, Wanted } from "../workflows/ListMembers.ts"
-
-/** What is made of many calls, as methods of a client. */
-export interface Composites {
-  /**
-   * Tells what it takes to make the members of a list those that are wished for: ids or usernames. Changes nothing. Reads the
-   * members, and looks up usernames that are not among them.
-   */
-  readonly planListMembers: (
-    list: string | number | bigint,
-    desired: Iterable<ListMembers.Wanted>,
-    options?: Calls.Signalled<ListMembers.PlanOptions>
-  ) => Promise<ListMembers.MembersPlan>
-  /**
-   * Makes the members of a list those that are wished for: ids or usernames. Removes who is not, adds who is missing, one request
-   * each, and tells what became of each. What is done is noted in the journal: the same call goes on where another one was
-   * interrupted.
-   */
-  readonly syncListMembers: (
-    list: string | number | bigint,
-    desired: Iterable<ListMembers.Wanted>,
-    options?: Calls.Signalled<ListMembers.SyncOptions>
-  ) => Promise<ListMembers.SyncedMembers>
-  readonly getConversation: GetConversation
-  /**
-   * Tells what it takes to make the rules of the filtered stream those that are wished for, and changes nothing. Reads the rules, and
-   * asks the service whether it would take the new ones.
-   */
-  readonly planRules: (
-    desired: Iterable<StreamRules.WantedRule>,
-    options?: Calls.Signalled<StreamRules.PlanOptions>
-  ) => Promise<StreamRules.RulesPlan>
-  /**
-   * Makes the rules of the filtered stream those that are wished for: adds what is missing, and then deletes what is not wished for.
-   * Nothing is changed before the client and the service find all of it right. Safe to repeat, and to run in several processes.
-   */
-  readonly syncRules: (
-    desired: Iterable<StreamRules.WantedRule>,
-    options?: Calls.Signalled<StreamRules.SyncOptions>
-  ) => Promise<StreamRules.SyncedRules>
+/** A stream whose size is known. */
+export interface SizedStream {
+  /** A web stream, or an asynchronous iterable of bytes, such as a stream of Node. It is read once. */
+  readonly stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
+  /** In bytes. */
+  readonly size: number
+  /** For messages. Default: `the stream`. */
+  readonly name?: string | undefined
 }
 
-/** Reads conversations, as a method. */
-export interface GetConversation {
-  /** The conversation that a post belongs to, as a tree: its first post and all replies that can be read, and what is missing. */
-  (id: string | number | bigint, options?: Calls.Signalled<Conversation.Options>): Promise<Conversation.Conversation>
-  /** The same as it comes: the first post, then the newest. A page is fetched when it is needed. */
-  readonly parts: (
-    id: string | number | bigint,
-    options?: Calls.Signalled<Conversation.Options>
-  ) => AsyncIterable<Conversation.Part>
-}
+/** A file on every platform. */
+export type Input = Uint8Array | ArrayBuffer | Blob | SizedStream
 
-/** How errors tell of them. */
-export const calls = {
-  planListMembers: { name: "planListMembers", effect: "read" },
-  // The same call goes on.
-  syncListMembers: { name: "syncListMembers", effect: "toggle" },
-  getConversation: { name: "getConversation", effect: "read" },
-  planRules: { name: "planRules", effect: "read" },
-  syncRules: { name: "syncRules", effect: "toggle" }
-} as const
+/** The methods of a client, where `I` is the type of a file. */
+export interface Composites<in out I = Input> extends Methods.Methods<I, Promises> {}
+
+/** Checks which of the posts or users that an app has stored were deleted, hidden or changed since. */
+export interface Compliance<in out I = Input> extends Methods.Compliance<I, Promises> {}
+
+/** Ids to check, or a text with one on each line. */
+export type ComplianceIds = Check.Ids
+
+/** The options of a compliance check. */
+export interface ComplianceCheckOptions<I = Input> extends Check.CheckOptions<Promises["ids"] | I>, Signal {}
+
+/** The options of an upload. */
+export interface UploadOptions<in out I = Input> extends Methods.UploadOptions<I>, Signal {}
+
+/** The options of a post. */
+export interface PublishOptions extends Publish.PublishOptions, Signal {}
+
+/** The options of a thread. */
+export interface ThreadOptions extends Thread.ThreadOptions, Signal {}
+
+/** The options of hydrating. */
+export interface HydrateOptions extends Hydrate.Options, Signal {}
+
+type Signal = Promises["options"]
 
 /** The methods of a client. */
-export const make = (context: Calls.Context): Composites => {
-  const effects = Workflows.on((input: never) => input)
-  return {
-    planListMembers: (list, desired, options) =>
-      Calls.call(context, calls.planListMembers, options, (own) => effects.planListMembers(list, desired, own)),
-    syncListMembers: (list, desired, options) =>
-      Calls.call(context, calls.syncListMembers, options, (own) => effects.syncListMembers(list, desired, own)),
-    getConversation: Object.assign(
-      (id: string | number | bigint, options?: Calls.Signalled<Conversation.Options>) =>
-        Calls.call(context, calls.getConversation, options, (own) => effects.getConversation(id, own)),
-      {
-        parts: (id: string | number | bigint, options?: Calls.Signalled<Conversation.Options>) =>
-          Iteration.iterable(context, calls.getConversation, options, (own) => effects.openConversation(id, own))
+export const make = <I>(context: Calls.Context, inputOf: Workflows.InputOf<I>): Composites<I> => {
+  const effects = Workflows.on(inputOf)
+  const built = Methods.build<I, Promises>((path) => {
+    const method = Methods.methods[path]
+    const split = (args: ReadonlyArray<unknown>) => ({
+      before: Array.from({ length: method.options }, (_, index) => args[index]),
+      options: args[method.options] as Calls.Signalled<object> | undefined
+    })
+    return Methods.isStream(path)
+      ? (...args: ReadonlyArray<unknown>) => {
+        const { before, options } = split(args)
+        return Iteration.iterable(context, method, options, (own) => effects[path](...before, own))
       }
-    ),
-    planRules: (desired, options) =>
-      Calls.call(context, calls.planRules, options, (own) => effects.planRules(desired, own)),
-    syncRules: (desired, options) =>
-      Calls.call(context, calls.syncRules, options, (own) => effects.syncRules(desired, own))
-  }
+      : (...args: ReadonlyArray<unknown>) => {
+        const { before, options } = split(args)
+        return Calls.call(context, method, options, (own) => effects[path](...before, own))
+      }
+  })
+  return { ...built, hydrate: Hydrating.make(context) }
 }

@@ -1,59 +1,26 @@
 /** Posts and users by their ids, however many, with Promises: batches of ids are looked up ahead of the loop, and come in order. */
 import * as CallErrors from "../client/CallErrors.ts"
-import type { Arguments, ItemOf, Operation, SelectionOf } from "../client/Operation.ts"
 import { InvalidParameters } from "../errors/Errors.ts"
-import type { getPosts } from "../operations/Posts.ts"
-import type { getUsers } from "../operations/Users.ts"
-import type { Id } from "../schema/Codecs.ts"
-import type { Included, Selection } from "../schema/Selection.ts"
 import * as Hydrate from "../workflows/Hydrate.ts"
 import * as Calls from "./Calls.ts"
+import type { HydrateMethods } from "./Methods.ts"
 
-export type { Hydrated, Outcome as HydrationOutcome } from "../workflows/Hydrate.ts"
+type Ids = Calls.Promises["ids"]
 
-/** How to hydrate, besides the parameters. */
-export interface HydrateOptions extends Hydrate.Options {
-  /** Ends it at once; the loop is rejected with the signal's reason. */
-  readonly signal?: AbortSignal | undefined
-}
-
-/** Ids, or usernames. What reads a file or a table may give them as they are asked for. */
-export type HydrateIds = Iterable<Id> | AsyncIterable<Id>
-
-/** Hydrates ids of one kind, as a method: in the order of the ids, each with what became of it. */
-export interface HydrateMethod<out R, Sel extends keyof Selection> {
-  <const S extends SelectionOf<Hydrate.Parameters, R, Sel>>(
-    ids: HydrateIds,
-    ...args: Arguments<Hydrate.Parameters, R, Sel, S, HydrateOptions>
-  ): AsyncIterable<Hydrate.Hydrated<ItemOf<R, S>, Included<S>>>
-}
-
-type MethodBy<O> = O extends Operation<infer _P, infer R, infer Sel, infer _E, infer _F> ? HydrateMethod<R, Sel> : never
-
-/** Hydrates posts; `users` and `usernames` hydrate users. */
-export interface HydrateMethods extends MethodBy<typeof getPosts> {
-  readonly users: MethodBy<typeof getUsers>
-  readonly usernames: MethodBy<typeof getUsers>
-}
-
-/** What becomes of many ids, as methods of a client. */
-export interface Hydrating {
-  /** Posts by their ids, a hundred a request, several requests at the same time; of every id what became of it. */
-  readonly hydrate: HydrateMethods
-}
+type Options = Calls.Signalled<Hydrate.Options>
 
 /** The methods of a client. */
-export const make = (context: Calls.Context): Hydrating => {
-  const method = (lookup: Hydrate.Lookup) => (ids: HydrateIds, parameters?: object, options?: HydrateOptions) => {
+export const make = (context: Calls.Context): HydrateMethods<Calls.Promises> => {
+  const method = (lookup: Hydrate.Lookup) => (ids: Ids, parameters?: object, options?: Options) => {
     // The caller may change the objects between requests.
     const own = Hydrate.parametersOf(lookup, parameters ?? {})
     const chosen = { ...options }
     return { [Symbol.asyncIterator]: () => run(context, lookup, ids, own, chosen) }
   }
-  return { hydrate: methodsBy(method) }
+  return methodsBy(method)
 }
 
-function methodsBy(method: (lookup: Hydrate.Lookup) => object): HydrateMethods
+function methodsBy(method: (lookup: Hydrate.Lookup) => object): HydrateMethods<Calls.Promises>
 // The declaration above is the only source of the types.
 function methodsBy(method: (lookup: Hydrate.Lookup) => object): unknown {
   const { posts, usernames, users } = Hydrate.lookups
@@ -63,9 +30,9 @@ function methodsBy(method: (lookup: Hydrate.Lookup) => object): unknown {
 async function* run(
   context: Calls.Context,
   lookup: Hydrate.Lookup,
-  ids: HydrateIds,
+  ids: Ids,
   own: ReturnType<typeof Hydrate.parametersOf>,
-  options: HydrateOptions
+  options: Options
 ): AsyncGenerator<Hydrate.Hydrated<unknown, unknown>> {
   const { definition } = lookup
   const [given, rest = {}] = Calls.split(definition, options)
@@ -119,7 +86,7 @@ async function* run(
 }
 
 /** As many ids as a request takes, at a time. */
-async function* batches(ids: HydrateIds): AsyncGenerator<ReadonlyArray<string>> {
+async function* batches(ids: Ids): AsyncGenerator<ReadonlyArray<string>> {
   let batch: Array<string> = []
   for await (const id of ids) {
     batch.push(String(id))

@@ -23,11 +23,8 @@ import type { Included, Selection } from "../schema/Selection.ts"
 import * as Journal from "../storage/Journal.ts"
 import type { StreamOperation } from "../streams/StreamOperation.ts"
 import * as Calls from "./Calls.ts"
-import * as Compliance from "./Compliance.ts"
 import * as Composites from "./Composites.ts"
-import * as Hydrating from "./Hydrating.ts"
 import { iterable, type PageOptions } from "./Pages.ts"
-import * as Publishing from "./Publishing.ts"
 import * as Streaming from "./Streaming.ts"
 import type { InputOf } from "./Workflows.ts"
 
@@ -143,15 +140,6 @@ export interface Platform<in I> extends Calls.Platform {
   readonly inputOf: InputOf<I>
 }
 
-/**
- * What a client has that is made of operations: it publishes, changes members of lists, reads conversations, hydrates ids, checks
- * what is stored.
- */
-export interface Composed<in out I> extends Publishing.Publishing<I>, Composites.Composites, Hydrating.Hydrating {
-  /** Tells which of the posts or users that an app has stored are gone, hidden or changed since. */
-  readonly compliance: Compliance.Compliance<I>
-}
-
 /** How clients are made on a platform, where `I` is what can be uploaded. */
 export interface Makers<in out I> {
   /**
@@ -163,18 +151,18 @@ export interface Makers<in out I> {
     form: F,
     end: () => Promise<void>,
     also: (context: Calls.Context) => Also
-  ) => PromiseClient<F, Also & Composed<I>>
+  ) => PromiseClient<F, Also & Composites.Composites<I>>
   /**
    * The way from Effect to Promises: a client on the services of a Layer, such as one on another HttpClient. Closing it
    * releases what the Layer acquired. Uploads and threads are noted in the journal of the Layer, or in memory where it has none.
    * Rejects with what the Layer fails with.
    */
   readonly fromLayer: {
-    <E>(layer: Layer.Layer<Client, E>): Promise<PromiseClient<"response", WithEffect & Composed<I>>>
+    <E>(layer: Layer.Layer<Client, E>): Promise<PromiseClient<"response", WithEffect & Composites.Composites<I>>>
     <E, F extends Form = "response">(
       layer: Layer.Layer<Client, E>,
       options: { readonly returnType?: F | undefined } & Chosen<F>
-    ): Promise<PromiseClient<F, WithEffect & Composed<I>>>
+    ): Promise<PromiseClient<F, WithEffect & Composites.Composites<I>>>
   }
 }
 
@@ -198,7 +186,7 @@ export const on = <I>(platform: Platform<I>): Makers<I> => {
     form: F,
     end: () => Promise<void>,
     also: (context: Calls.Context) => Also
-  ): PromiseClient<F, Also & Composed<I>> => {
+  ): PromiseClient<F, Also & Composites.Composites<I>> => {
     const closing = new AbortController()
     const context = Calls.contextOf(withJournal(services), closing.signal, platform)
     const close = () => {
@@ -207,17 +195,14 @@ export const on = <I>(platform: Platform<I>): Makers<I> => {
     }
     return inForm(context, form, {
       ...also(context),
-      ...Publishing.make(context, platform.inputOf),
-      ...Composites.make(context),
-      compliance: Compliance.make(context, platform.inputOf),
-      ...Hydrating.make(context),
+      ...Composites.make(context, platform.inputOf),
       close
     })
   }
   const fromLayer = async <E, F extends Form = "response">(
     layer: Layer.Layer<Client, E>,
     options: { readonly returnType?: F | undefined } = {}
-  ): Promise<PromiseClient<F, WithEffect & Composed<I>>> => {
+  ): Promise<PromiseClient<F, WithEffect & Composites.Composites<I>>> => {
     const scope = Scope.makeUnsafe()
     const end = () => Effect.runPromise(Scope.close(scope, Exit.void))
     try {

@@ -11,7 +11,7 @@ import type { StreamEvent } from "../streams/StreamEvents.ts"
 import type * as Options from "../streams/StreamOptions.ts"
 import * as RequestEncoder from "../wire/RequestEncoder.ts"
 import type * as Calls from "./Calls.ts"
-import { Loop, type Opened } from "./internal/loop.ts"
+import { Loop } from "./internal/loop.ts"
 import * as SharedStream from "./SharedStream.ts"
 import * as Workflows from "./Workflows.ts"
 
@@ -58,14 +58,14 @@ export const method = (context: Calls.Context, definition: Definition, form: For
 const iterable = <A, B>(
   context: Calls.Context,
   definition: Definition,
-  open: (definition: Definition, parameters: object, options?: Options.StreamOptions) => Opened<A>,
+  open: (definition: Definition, parameters: object, options?: Options.StreamOptions) => Workflows.Opening<A>,
   f: (one: A) => B
 ) =>
 (parameters: object = {}, options?: StreamOptions): AsyncIterable<B> => {
   // The caller may change the objects before the next loop.
   const own = RequestEncoder.ownProperties(definition, parameters)
   const chosen = Predicate.isObject(options) ? { ...options } : options
-  const opened = (rest: Options.StreamOptions | undefined): Opened<A> =>
+  const opened = (rest: Options.StreamOptions | undefined): Workflows.Opening<A> =>
     own instanceof InvalidParameters ? Effect.fail(own) : open(definition, own, rest)
   return { [Symbol.asyncIterator]: () => new Loop(context, definition, chosen, opened, f) }
 }

@@ -1,14 +1,11 @@
-/**
- * What uploading, publishing, streaming and all that is made of many calls does with Promises, apart from the methods: every client has
- * those, and the bundled entries load this when one is called first.
- */
+/** The Effects of the methods that make many calls, and of streams. The bundled entries load this module with the first such call. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Pull from "effect/Pull"
+import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { invalidParameter, InvalidSettings } from "../errors/Errors.ts"
-import type { JournalFailure } from "../errors/UploadErrors.ts"
 import type * as Source from "../media/Source.ts"
 import * as Upload from "../media/Upload.ts"
 import * as Publish from "../publishing/Publish.ts"
@@ -24,26 +21,24 @@ import * as Compliance from "../workflows/Compliance.ts"
 import * as Conversation from "../workflows/Conversation.ts"
 import * as ListMembers from "../workflows/ListMembers.ts"
 import type { Provided } from "./Calls.ts"
-import * as Inputs from "./Inputs.ts"
+import { type ByName, type Kind, mapInputs, type Name, type StreamName, type UploadOptions } from "./Methods.ts"
 
-/** What a platform takes for a file, as the core takes it. What is none is left as it is, for the core to refuse. */
+/** Converts a file of a platform to one of the core. Values of another type stay, for the core to reject. */
 export type InputOf<I> = (input: I) => Source.Input
 
-/** What an upload may be told, besides its file. */
-export interface UploadOptions<in out I> extends Omit<Upload.UploadOptions, "subtitles"> {
-  /** Of a video, in several languages. */
-  readonly subtitles?: Publish.Media<I>["subtitles"]
-  /**
-   * A key of 1 to 128 characters, by which the journal notes how far the upload is: the next one with it goes on where this one
-   * stopped, and gives the media that it made for as long as they can be used. Another file with the key begins anew.
-   */
-  readonly resume?: string | undefined
-}
-
-/** What comes next of a stream; `undefined` at its end. */
+/** Reads the next items of an opened stream; `undefined` at its end. */
 export type Next<A, E> = Effect.Effect<ReadonlyArray<A> | undefined, E, Provided>
 
-/** Opens a stream for whoever asks for what comes next. */
+/** Opens a stream. */
+export type Opening<A> = Effect.Effect<Next<A, Error>, Error, Scope.Scope | Provided>
+
+/** Methods that return Effects, and open streams. */
+interface Effects extends Kind {
+  readonly one: Effect.Effect<this["value"], Error, Provided>
+  readonly many: Opening<this["value"]>
+  readonly ids: Compliance.Ids
+}
+
 const opened = <A, E>(
   stream: Stream.Stream<A, E, Provided>
 ): Effect.Effect<Next<A, E>, never, Scope.Scope | Provided> =>
@@ -54,39 +49,40 @@ const opened = <A, E>(
       onDone: () => Effect.undefined
     }))
 
-/** What names a file on some platforms, and is never a list of ids. */
-const isName = <I>(ids: I | Compliance.Ids): ids is I => typeof ids === "string" || ids instanceof URL
+const upload = (input: Source.Input, { resume, ...options }: UploadOptions<Source.Input> = {}) => {
+  if (resume === undefined) return Upload.upload(input, options)
+  return Journal.isKey(resume)
+    ? Upload.upload.resumable(resume, input, options)
+    : Effect.fail(invalidParameter("upload", "resume", Journal.keyRule, resume))
+}
 
-/** For what a platform takes for a file. */
-export const on = <I>(inputOf: InputOf<I>) => ({
-  upload: (
-    input: I,
-    { resume, ...options }: UploadOptions<I>
-  ): Effect.Effect<Upload.UploadedMedia, Upload.UploadError | JournalFailure, Provided> => {
-    const own = Inputs.ofUpload(options, inputOf)
-    if (resume === undefined) return Upload.upload(inputOf(input), own)
-    return Journal.isKey(resume)
-      ? Upload.upload.resumable(resume, inputOf(input), own)
-      : Effect.fail(invalidParameter("upload", "resume", Journal.keyRule, resume))
-  },
-  publish: (post: Publish.Post<I>, options: Publish.PublishOptions) =>
-    Publish.publish(Inputs.ofPost(post, inputOf), options),
-  publishThread: (posts: ReadonlyArray<Publish.Post<I>>, options: Thread.ThreadOptions) =>
-    Thread.publishThread(Inputs.ofPosts(posts, inputOf), options),
+const effects: ByName<Source.Input, Effects> = {
+  upload,
+  "upload.events": (input, options) =>
+    opened(Stream.callback<Upload.Progress | Upload.Uploaded, Error, Provided>(
+      (queue) =>
+        upload(input, { ...options, onProgress: (progress) => Queue.offerUnsafe(queue, progress) }).pipe(
+          Effect.flatMap((media) => Queue.offer(queue, { phase: "ready", media })),
+          Effect.andThen(Queue.end(queue))
+        ),
+      { bufferSize: 1, strategy: "sliding" }
+    )),
+  publish: Publish.publish,
+  // The core rejects the empty key of a call without options.
+  publishThread: (posts, options = { key: "" }) => Thread.publishThread(posts, options),
   planListMembers: ListMembers.planListMembers,
   syncListMembers: ListMembers.syncListMembers,
+  getConversation: Conversation.getConversation,
+  "getConversation.parts": (id, options) => opened(Conversation.getConversation.parts(id, options)),
   planRules: StreamRules.planRules,
   syncRules: StreamRules.syncRules,
-  getConversation: (id: string | number | bigint, options?: Conversation.Options) =>
-    Conversation.getConversation(id, options),
-  openConversation: (id: string | number | bigint, options?: Conversation.Options) =>
-    opened(Conversation.getConversation.parts(id, options)),
-  uploadComplianceIds: (job: Compliance.Job, ids: I | Compliance.Ids) =>
-    Compliance.upload(job, isName(ids) ? inputOf(ids) : ids),
-  waitForCompliance: Compliance.wait,
-  openComplianceResults: (job: Compliance.Job) => opened(Compliance.results(job)),
-  openComplianceCheck: ({ ids, ...options }: Compliance.CheckOptions<I | Compliance.Ids>) =>
-    opened(Compliance.check({ ...options, ids: isName(ids) ? inputOf(ids) : ids })),
+  "compliance.upload": Compliance.upload,
+  "compliance.wait": Compliance.wait,
+  "compliance.results": (job) => opened(Compliance.results(job)),
+  "compliance.check": (options) => opened(Compliance.check(options))
+}
+
+const streams = {
   openLive: (definition: Definition, parameters: unknown, options?: StreamOptions) =>
     opened(Streaming.items(definition, parameters, options)),
   openLiveEvents: (definition: Definition, parameters: unknown, options?: StreamOptions) =>
@@ -113,4 +109,22 @@ export const on = <I>(inputOf: InputOf<I>) => ({
   }),
   openConsumer: <Item, E>(shared: SharedStream.SharedStream<Item, E>, options: SharedStream.ConsumeOptions) =>
     opened(shared.consume(options))
-})
+}
+
+/** The Effects by the paths of their methods, for arguments that the types of a client have checked. */
+export type ByPath =
+  & Readonly<
+    Record<Exclude<Name, StreamName>, (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, Error, Provided>>
+  >
+  & Readonly<Record<StreamName, (...args: ReadonlyArray<unknown>) => Opening<unknown>>>
+
+/** The Effects on a platform. */
+export function on<I>(inputOf: InputOf<I>): ByPath & typeof streams
+// `effects` is checked against the table.
+export function on(inputOf: (input: unknown) => unknown): object {
+  const byPath = Object.entries(effects).map(([name, effect]) => [
+    name,
+    (...args: ReadonlyArray<unknown>) => Reflect.apply(effect, undefined, mapInputs(name as Name, args, inputOf))
+  ])
+  return { ...Object.fromEntries(byPath), ...streams }
+}

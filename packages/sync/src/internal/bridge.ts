@@ -30,13 +30,13 @@ export interface NoAnswer {
 /** A request that an answer is waited for. */
 type Asking = Extract<Request, { readonly id: number; readonly client: number }>
 
-type Publish = Extract<Request, { readonly _tag: "Publish" }>
+type RunRequest = Extract<Request, { readonly _tag: "Run" }>
 
 /** Is told how something goes on. It does not throw. */
 export type OnProgress = (progress: unknown) => void
 
 interface Watched {
-  readonly gate: Publish["gate"]
+  readonly gate: RunRequest["gate"]
   readonly onProgress: OnProgress | undefined
   /** What it is yet to be told. */
   readonly untold: Array<unknown>
@@ -62,7 +62,7 @@ export class Bridge {
   /** Answers that somebody waits for, once they are there: a page may be fetched ahead while another call runs. */
   readonly #awaited = new Map<number, Answer | undefined>()
   /** Uploads and posts that are under way: more than one only where a call is made while another tells of its progress. */
-  readonly #published = new Map<number, Watched>()
+  readonly #jobs = new Map<number, Watched>()
   #lastId = 0
 
   /** Starts the worker. Throws where Node refuses one. */
@@ -106,10 +106,10 @@ export class Bridge {
   }
 
   /** Hands over what is uploaded or posted. Its progress is told while its answer is waited for. */
-  publish(request: Omit<Publish, "_tag" | "id" | "gate" | "isWatched">, onProgress: OnProgress | undefined): number {
+  run(request: Omit<RunRequest, "_tag" | "id" | "gate" | "isWatched">, onProgress: OnProgress | undefined): number {
     const gate = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
-    const id = this.send({ _tag: "Publish", ...request, gate, isWatched: onProgress !== undefined })
-    this.#published.set(id, { gate, onProgress, untold: [] })
+    const id = this.send({ _tag: "Run", ...request, gate, isWatched: onProgress !== undefined })
+    this.#jobs.set(id, { gate, onProgress, untold: [] })
     return id
   }
 
@@ -125,7 +125,7 @@ export class Bridge {
         (Interruption.isListenedTo() ? Interruption.interruptible(() => this.#until(waiting)) : this.#until(waiting)) ??
         this.#giveUp(id, "interrupted by SIGINT")
     } finally {
-      this.#published.delete(id)
+      this.#jobs.delete(id)
     }
   }
 
@@ -195,7 +195,7 @@ export class Bridge {
   #giveUp(id: number, reason: string, late = false): NoAnswer {
     // Each side writes before it reads what the other one writes: either the worker sees this and sends nothing any more,
     // or it is seen to be ready, and a create of it to be out.
-    const gate = this.#published.get(id)?.gate
+    const gate = this.#jobs.get(id)?.gate
     if (gate === undefined) Atomics.store(this.#shared.places, place.withdrawn, id)
     else Atomics.store(gate, Protocol.gate.withdrawn, 1)
     const [sent, isOut] = [this.#state !== State.loading, this.#isOut(id)]
@@ -204,7 +204,7 @@ export class Bridge {
   }
 
   #isOut(id: number): boolean {
-    const gate = this.#published.get(id)?.gate
+    const gate = this.#jobs.get(id)?.gate
     return gate !== undefined
       ? Atomics.load(gate, Protocol.gate.out) === 1
       : Atomics.load(this.#shared.places, place.out) === id
@@ -228,7 +228,7 @@ export class Bridge {
     if (answered !== 0) Atomics.store(places, place.answer, 0)
     for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
       const answer = got.message as Answer
-      if (answer._tag === "Progress") this.#published.get(answer.id)?.untold.push(answer.progress)
+      if (answer._tag === "Progress") this.#jobs.get(answer.id)?.untold.push(answer.progress)
       else if (this.#awaited.has(answer.id)) this.#awaited.set(answer.id, answer)
     }
     this.#tell(id)
@@ -239,7 +239,7 @@ export class Bridge {
 
   /** Only whoever waits for it: a call that is made meanwhile is not interrupted by another, which would take its answer's place. */
   #tell(id: number): void {
-    const watched = this.#published.get(id)
+    const watched = this.#jobs.get(id)
     if (watched === undefined) return
     const { onProgress, untold } = watched
     while (untold.length > 0) onProgress?.(untold.shift())

@@ -35,8 +35,8 @@ export interface Pending extends Sent {
   readonly limit: number
 }
 
-/** What errors tell of a call. */
-type Told = Parameters<typeof CallErrors.lost>[0]
+/** A call as errors describe it. */
+type FailedCall = Parameters<typeof CallErrors.lost>[0]
 
 /** Whoever called: the stack of an error begins there. */
 export type Caller = (...args: never) => unknown
@@ -105,7 +105,7 @@ export const receive = ({ bridge, id, limit, prepared }: Pending): Received | Er
   return answer._tag === "Response" ? answer : failureOf(prepared, limit, answer)
 }
 
-const failureOf = (call: Told, limit: number, answer: Answer | NoAnswer): Error => {
+const failureOf = (call: FailedCall, limit: number, answer: Answer | NoAnswer): Error => {
   switch (answer._tag) {
     case "Failure":
       return ErrorCodec.decode(answer.error)
@@ -122,10 +122,10 @@ const failureOf = (call: Told, limit: number, answer: Answer | NoAnswer): Error 
 /**
  * Waits for what was handed over to be uploaded or posted: as long as it takes, for every step of it has limits of its own.
  */
-export const receivePublished = (call: Told, begun: Sent | NoAnswer, isEndless = false): unknown => {
+export const receiveResult = (call: FailedCall, begun: Sent | NoAnswer, isEndless = false): unknown => {
   if (begun._tag === "NoAnswer") return unanswered(call, Infinity, begun)
   const answer = begun.bridge.wait(begun.id, Infinity, isEndless)
-  return answer._tag === "Published" ? answer.value : failureOf(call, Infinity, answer)
+  return answer._tag === "Done" ? answer.value : failureOf(call, Infinity, answer)
 }
 
 /** Throws what is an error, with a stack that begins with the caller. */
@@ -147,12 +147,12 @@ const limitOf = (settings: Settings<Form>, { timeout = settings.timeout }: CallO
 }
 
 /** That the service runs on this thread, which the call would block. */
-export const refusedHere = ({ baseUrl }: Settings<Form>, call: Told): Error | undefined =>
+export const refusedHere = ({ baseUrl }: Settings<Form>, call: FailedCall): Error | undefined =>
   baseUrl !== undefined && OwnServers.listensHere(baseUrl) ? unsent(call, ownServer(baseUrl)) : undefined
 
-const unsent = (call: Told, reason: string) => CallErrors.lost(call, { phase: "connect", sent: false, reason })
+const unsent = (call: FailedCall, reason: string) => CallErrors.lost(call, { phase: "connect", sent: false, reason })
 
-const unanswered = (call: Told, limit: number, { isOut, late, reason, sent }: NoAnswer) =>
+const unanswered = (call: FailedCall, limit: number, { isOut, late, reason, sent }: NoAnswer) =>
   CallErrors.lost(call, {
     phase: sent ? "unknown" : "connect",
     sent: sent && (call.effect !== "create" || isOut),

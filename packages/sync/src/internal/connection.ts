@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 import type { Settings } from "../Settings.ts"
 import * as Bridge from "./bridge.ts"
 import * as NetworkDefaults from "./networkDefaults.ts"
-import type { Publishing } from "./protocol.ts"
+import type { Job } from "./protocol.ts"
 
 /** One worker serves all clients of a thread, but for those that have their own. It starts with the first call. */
 const shared = new Map<string, Bridge.Bridge>()
@@ -60,14 +60,14 @@ export class Connection {
     return { _tag: "Sent", bridge, id }
   }
 
-  /** Hands over what is uploaded or posted. */
-  publish(
-    publishing: Publishing,
+  /** Hands a job of many calls to the worker. */
+  run(
+    job: Job,
     onProgress: Bridge.OnProgress | undefined
   ): Sent | Bridge.NoAnswer | InvalidSettings {
     const bridge = this.#open()
     if (!(bridge instanceof Bridge.Bridge)) return bridge
-    return { _tag: "Sent", bridge, id: bridge.publish({ client: this.#client, publishing }, onProgress) }
+    return { _tag: "Sent", bridge, id: bridge.run({ client: this.#client, job }, onProgress) }
   }
 
   /** Ends a stream, also of a client that was closed. */

@@ -1,16 +1,10 @@
 /** What the two sides of the bridge say to each other. */
 import type { CallOptions } from "@postwire/core/client/CallOptions"
-import type { UploadOptions } from "@postwire/core/promise/Workflows"
-import type { Post, PublishOptions } from "@postwire/core/publishing/Publish"
-import type { ThreadOptions } from "@postwire/core/publishing/Thread"
+import type { Name, StreamName } from "@postwire/core/promise/Methods"
 import type { Form } from "@postwire/core/schema/Definition"
 import type { Cost } from "@postwire/core/schema/Response"
-import type * as StreamRules from "@postwire/core/streams/rules/StreamRules"
 import type { StreamOptions } from "@postwire/core/streams/StreamOptions"
 import type { Prepared } from "@postwire/core/wire/RequestEncoder"
-import type * as Compliance from "@postwire/core/workflows/Compliance"
-import type { Options as ConversationOptions } from "@postwire/core/workflows/Conversation"
-import type { PlanOptions, SyncOptions, Wanted } from "@postwire/core/workflows/ListMembers"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import type { MessagePort } from "node:worker_threads"
 import type { Settings } from "../Settings.ts"
@@ -86,67 +80,30 @@ export const wake = ({ places }: Shared): void => {
   Atomics.notify(places, place.answers)
 }
 
-/** What can be uploaded, as it crosses threads: the path of a file, bytes, or a Blob that is in memory. */
-export type Input = string | Uint8Array | ArrayBuffer | Blob
-
-/** Ids, or a text of them. */
-export type Ids = ReadonlyArray<string | number | bigint> | Input
-
-/** An upload, or another thing that is made of many calls. Who is told of their progress stays behind. */
-export type Publishing =
-  | { readonly call: "upload"; readonly input: Input; readonly options: UploadOptions<Input> }
-  | { readonly call: "publish"; readonly post: Post<Input>; readonly options: PublishOptions }
+/** A job of many calls. Its progress callback stays on the caller's side. */
+export type Job =
   | {
-    readonly call: "publishThread"
-    readonly posts: ReadonlyArray<Post<Input>>
-    readonly options: ThreadOptions
-  }
-  | (Listed & { readonly call: "planListMembers"; readonly options: PlanOptions })
-  | (Listed & { readonly call: "syncListMembers"; readonly options: SyncOptions })
-  | {
-    readonly call: "getConversation"
-    readonly post: string | number | bigint
-    readonly options: ConversationOptions
+    readonly type: "call"
+    readonly method: Exclude<Name, StreamName>
+    readonly args: ReadonlyArray<unknown>
   }
   | {
-    readonly call: "planRules"
-    readonly desired: ReadonlyArray<StreamRules.WantedRule>
-    readonly options: StreamRules.PlanOptions
-  }
-  | {
-    readonly call: "syncRules"
-    readonly desired: ReadonlyArray<StreamRules.WantedRule>
-    readonly options: StreamRules.SyncOptions
-  }
-  | { readonly call: "uploadComplianceIds"; readonly job: Compliance.Job; readonly ids: Ids }
-  | {
-    readonly call: "waitForCompliance"
-    readonly job: Pick<Compliance.Job, "id">
-    readonly options: Compliance.WaitOptions
-  }
-  | { readonly call: "openComplianceResults"; readonly stream: number; readonly job: Compliance.Job }
-  | {
-    readonly call: "openComplianceCheck"
+    readonly type: "open"
     readonly stream: number
-    readonly options: Omit<Compliance.CheckOptions<Ids>, "onProgress">
+    readonly method: StreamName
+    readonly args: ReadonlyArray<unknown>
   }
   | {
-    readonly call: "openLive"
+    readonly type: "openLive"
     readonly stream: number
     readonly operation: string
     readonly parameters: Readonly<Record<string, unknown>>
     readonly options: Omit<StreamOptions, "onEvent">
-    /** Whether what happens crosses with the items. */
+    /** Whether events cross with the items. */
     readonly isWhole: boolean
   }
-  /** What comes next of a stream that was opened. */
-  | { readonly call: "next"; readonly stream: number }
-
-/** A list and who is to be on it. */
-interface Listed {
-  readonly list: string | number | bigint
-  readonly desired: ReadonlyArray<Wanted>
-}
+  /** Reads the next items of an open stream. */
+  | { readonly type: "next"; readonly stream: number }
 
 /** Places in the memory that a post with files has of its own: other calls may be made while it tells of its progress. */
 export const gate = {
@@ -174,11 +131,11 @@ export type Request =
     readonly ahead: boolean
   }
   | {
-    readonly _tag: "Publish"
+    readonly _tag: "Run"
     readonly id: number
     readonly client: number
-    readonly publishing: Publishing
-    /** Whether somebody is to be told how it goes on. */
+    readonly job: Job
+    /** Whether to report progress. */
     readonly isWatched: boolean
     /** Two places: see `gate`. */
     readonly gate: Int32Array<SharedArrayBuffer>
@@ -203,7 +160,7 @@ export type Answer =
     /** Of a client that counts what is spent. */
     readonly cost?: Cost | undefined
   }
-  | { readonly _tag: "Published"; readonly id: number; readonly value: unknown }
+  | { readonly _tag: "Done"; readonly id: number; readonly value: unknown }
   /** Others come after it. */
   | { readonly _tag: "Progress"; readonly id: number; readonly progress: unknown }
   | { readonly _tag: "Failure"; readonly id: number; readonly error: Encoded }

@@ -3,14 +3,15 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Calls from "../Calls.ts"
-import type { Next } from "../Workflows.ts"
+import type { CallDescription } from "../Methods.ts"
+import type { Opening } from "../Workflows.ts"
 
 /** What a stream has, anew with each loop. It is opened with the options of a method. */
-export const iterable = <O extends Calls.Signalled<object>, A, E extends Error>(
+export const iterable = <O extends Calls.Signalled<object>, A>(
   context: Calls.Context,
-  told: Calls.Told,
+  told: CallDescription,
   options: O | undefined,
-  open: (options: Omit<O, "signal"> | undefined) => Effect.Effect<Next<A, E>, never, Scope.Scope | Calls.Provided>
+  open: (options: Omit<O, "signal"> | undefined) => Opening<A>
 ): AsyncIterable<A> => ({
   [Symbol.asyncIterator]: () => {
     const [signal, own] = Calls.split(told, options)
@@ -19,10 +20,10 @@ export const iterable = <O extends Calls.Signalled<object>, A, E extends Error>(
 })
 
 /** Ends what is left behind. */
-async function* run<A, E extends Error>(
+async function* run<A>(
   context: Calls.Context,
-  told: Calls.Told,
-  open: Effect.Effect<Next<A, E>, never, Scope.Scope | Calls.Provided>,
+  told: CallDescription,
+  open: Opening<A>,
   signal: AbortSignal | undefined
 ): AsyncGenerator<A> {
   const scope = Scope.makeUnsafe()

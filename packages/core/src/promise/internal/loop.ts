@@ -1,12 +1,9 @@
 /** A loop over what has no end. It has one fiber, which gives what comes at once as one batch. */
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
-import type * as Scope from "effect/Scope"
 import * as Calls from "../Calls.ts"
-import type { Next } from "../Workflows.ts"
-
-/** What is opened for a loop: it gives what comes next. */
-export type Opened<A> = Effect.Effect<Next<A, Error>, Error, Scope.Scope | Calls.Provided>
+import type { CallDescription } from "../Methods.ts"
+import type { Opening } from "../Workflows.ts"
 
 /**
  * No generator: while one waits it cannot be ended, and a stream may be silent for hours. What came with another item costs a
@@ -14,9 +11,9 @@ export type Opened<A> = Effect.Effect<Next<A, Error>, Error, Scope.Scope | Calls
  */
 export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncIterableIterator<B> {
   readonly #context: Calls.Context
-  readonly #told: Calls.Told
+  readonly #told: CallDescription
   readonly #options: O | undefined
-  readonly #open: (options: Omit<O, "signal"> | undefined) => Opened<A>
+  readonly #open: (options: Omit<O, "signal"> | undefined) => Opening<A>
   readonly #itemOf: (one: A) => B
   readonly #left = new AbortController()
   #given: AbortSignal | undefined
@@ -34,9 +31,9 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
 
   constructor(
     context: Calls.Context,
-    told: Calls.Told,
+    told: CallDescription,
     options: O | undefined,
-    open: (options: Omit<O, "signal"> | undefined) => Opened<A>,
+    open: (options: Omit<O, "signal"> | undefined) => Opening<A>,
     itemOf: (one: A) => B
   ) {
     this.#context = context

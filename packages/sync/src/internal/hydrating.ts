@@ -1,51 +1,25 @@
 /** Posts and users by their ids, however many: batches are sent ahead of the loop, which blocks until the next one is there. */
 import * as CallErrors from "@postwire/core/client/CallErrors"
-import type { Arguments, ItemOf, Operation, SelectionOf } from "@postwire/core/client/Operation"
-import type { getPosts } from "@postwire/core/operations/Posts"
-import type { getUsers } from "@postwire/core/operations/Users"
-import type { Included, Selection } from "@postwire/core/schema/Selection"
+import type { HydrateMethods } from "@postwire/core/promise/Methods"
 import * as Hydrate from "@postwire/core/workflows/Hydrate"
-import * as Calls from "./internal/calls.ts"
-import * as Received from "./internal/received.ts"
+import type { Blocking } from "./blocking.ts"
+import * as Calls from "./calls.ts"
+import * as Received from "./received.ts"
 
-/** Ids, or usernames. */
-export type HydrateIds = Iterable<string | number | bigint>
-
-/** Hydrates ids of one kind, as a blocking method: in the order of the ids, each with what became of it. */
-export interface HydrateMethod<out R, Sel extends keyof Selection> {
-  <const S extends SelectionOf<Hydrate.Parameters, R, Sel>>(
-    ids: HydrateIds,
-    ...args: Arguments<Hydrate.Parameters, R, Sel, S, Hydrate.Options>
-  ): Iterable<Hydrate.Hydrated<ItemOf<R, S>, Included<S>>>
-}
-
-type MethodBy<O> = O extends Operation<infer _P, infer R, infer Sel, infer _E, infer _F> ? HydrateMethod<R, Sel> : never
-
-/** Hydrates posts; `users` and `usernames` hydrate users. */
-export interface HydrateMethods extends MethodBy<typeof getPosts> {
-  readonly users: MethodBy<typeof getUsers>
-  readonly usernames: MethodBy<typeof getUsers>
-}
-
-/** What becomes of many ids, as methods of a client. */
-export interface Hydrating {
-  /** Posts by their ids, a hundred a request, several requests at the same time; of every id what became of it. */
-  readonly hydrate: HydrateMethods
-}
+type Ids = Blocking["ids"]
 
 /** The methods of a client. */
-export const make = (context: Calls.Context): Hydrating => {
-  const method =
-    (lookup: Hydrate.Lookup) => (ids: HydrateIds, parameters: object = {}, options: Hydrate.Options = {}) => {
-      // The caller may change the objects between requests.
-      const own = Hydrate.parametersOf(lookup, parameters)
-      const chosen = { ...options }
-      return { [Symbol.iterator]: () => run(context, lookup, ids, own, chosen) }
-    }
-  return { hydrate: methodsBy(method) }
+export const make = (context: Calls.Context): HydrateMethods<Blocking> => {
+  const method = (lookup: Hydrate.Lookup) => (ids: Ids, parameters: object = {}, options: Hydrate.Options = {}) => {
+    // The caller may change the objects between requests.
+    const own = Hydrate.parametersOf(lookup, parameters)
+    const chosen = { ...options }
+    return { [Symbol.iterator]: () => run(context, lookup, ids, own, chosen) }
+  }
+  return methodsBy(method)
 }
 
-function methodsBy(method: (lookup: Hydrate.Lookup) => object): HydrateMethods
+function methodsBy(method: (lookup: Hydrate.Lookup) => object): HydrateMethods<Blocking>
 // The declaration above is the only source of the types.
 function methodsBy(method: (lookup: Hydrate.Lookup) => object): unknown {
   const { posts, usernames, users } = Hydrate.lookups
@@ -61,7 +35,7 @@ interface Begun {
 function* run(
   context: Calls.Context,
   lookup: Hydrate.Lookup,
-  ids: HydrateIds,
+  ids: Ids,
   given: ReturnType<typeof Hydrate.parametersOf>,
   options: Hydrate.Options
 ): Generator<Hydrate.Hydrated<unknown, unknown>> {
@@ -110,7 +84,7 @@ function* run(
 }
 
 /** As many ids as a request takes, at a time. */
-function* batches(ids: HydrateIds): Generator<ReadonlyArray<string>> {
+function* batches(ids: Ids): Generator<ReadonlyArray<string>> {
   let batch: Array<string> = []
   for (const id of ids) {
     batch.push(String(id))
