@@ -21,6 +21,7 @@ import { built, committed, documents, stale } from "./docs.ts"
 import * as Blocks from "./docs/Blocks.ts"
 import * as ErrorDocs from "./docs/ErrorDocs.ts"
 import * as Moving from "./docs/Moving.ts"
+import * as Rooms from "./docs/Rooms.ts"
 import { documented } from "./docs/Source.ts"
 
 const root = new URL("..", import.meta.url)
@@ -155,6 +156,21 @@ describe("the guides", () => {
   it("say every setting", () => {
     const page = text("docs/reference/settings.md")
     for (const name of Settings.names) assert.include(page, `| \`${name}\` |`)
+  })
+})
+
+describe("architecture", () => {
+  const names = (text: string) => Array.from(text.matchAll(/[\w-]+/g), ([name]) => name)
+
+  it("names every room, in the page and in CONTRIBUTING", () => {
+    const table = Array.from(text("docs/architecture.md").matchAll(/^\| `([\w-]+)` \|/gm), ([, name]) => name)
+    assert.sameMembers(table, [...Rooms.rooms])
+    const [, drawing = ""] = /^## The rooms\n[^]*?^```\n([^]*?)^```$/m.exec(text("CONTRIBUTING.md")) ?? []
+    assert.sameMembers(names(drawing), [...Rooms.rooms])
+  })
+
+  it("draws every room", () => {
+    for (const room of Rooms.rooms) assert.include(text("docs/pictures/rooms.svg"), `>${room}</text>`)
   })
 })
 

@@ -10,6 +10,7 @@ import * as Examples from "./docs/Examples.ts"
 import { openApi } from "./docs/OpenApi.ts"
 import * as Packages from "./docs/Packages.ts"
 import * as Reference from "./docs/Reference.ts"
+import { picture } from "./docs/Rooms.ts"
 import { notice, text, titleOf } from "./docs/Source.ts"
 
 const root = new URL("..", import.meta.url)
@@ -45,12 +46,13 @@ export const stale = (files: ReadonlyMap<string, string>): ReadonlyArray<string>
   ...globSync(`${examples}/*`, { cwd: root }).filter((file) => !files.has(file))
 ]
 
-/** The folders that git ignores: the reference and the OpenAPI documents. */
+/** The folders that git ignores as a whole. */
 const builtFolders = ["docs/reference", "docs/openapi"]
 
-/** The files of those folders, with their text. */
+/** The files that git ignores, with their text: the reference, the OpenAPI documents and the picture of the rooms. */
 export const built = (): ReadonlyMap<string, string> =>
   new Map([
+    ["docs/pictures/rooms.svg", picture()],
     ...names.map((wire) => [`docs/openapi/${wire}.json`, `${JSON.stringify(openApi(wire), null, 2)}\n`] as const),
     ...Object.entries(Reference.pages()).map(([name, page]) => [`docs/reference/${name}`, page] as const)
   ])
@@ -61,7 +63,7 @@ const write = (file: string, content: string): void => {
   writeFileSync(url, content)
 }
 
-/** Writes the reference and the OpenAPI documents, which the site is built from. Returns the number of files. */
+/** Writes the files that git ignores and the site is built from. Returns their number. */
 export const build = (): number => {
   const files = built()
   for (const folder of builtFolders) rmSync(new URL(folder, root), { recursive: true, force: true })
@@ -82,6 +84,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       if (content === undefined) rmSync(new URL(file, root))
       else write(file, content)
     }
-    console.log(`${files.size} files in git, ${outdated.length} changed; ${build()} files of the reference written`)
+    console.log(`${files.size} files in git, ${outdated.length} changed; ${build()} files outside git written`)
   }
 }

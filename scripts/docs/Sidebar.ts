@@ -24,7 +24,7 @@ const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArra
   { label: "Exports", ids: ["export", "hydrate", "compliance", "cluster"] },
   { label: "Recipes", ids: ["recipes", "from-tweepy", "from-twitter-api-v2"] },
   { label: "Tools", ids: ["cli", "drift", "bench"] },
-  { label: "Project", ids: ["versions", "SECURITY", "CONTRIBUTING"] }
+  { label: "Project", ids: ["versions", "SECURITY", "CONTRIBUTING", "architecture"] }
 ]
 
 const overviews = ["reference", "reference/resources", "reference/settings", "reference/layers"]
