@@ -150,7 +150,9 @@ export const picture = (): string => {
     if (node.name === undefined) return []
     const [x, y, width] = [xOf(node), yOf(node), Math.round(node.width * scale)]
     return [
-      `<rect class="room" x="${x - width / 2}" y="${y - boxHeight / 2}" width="${width}" height="${boxHeight}" rx="5"/>`,
+      `<rect class="room" x="${x - width / 2}" y="${
+        y - boxHeight / 2
+      }" width="${width}" height="${boxHeight}" rx="5"/>`,
       `<text x="${x}" y="${y + 4}">${node.name}</text>`
     ]
   })

@@ -1,3 +1,3 @@
-import { picture } from "../../../../scripts/docs/Rooms.ts"
+import { text } from "../../repository.ts"
 
-export const GET = () => new Response(picture())
+export const GET = () => new Response(text("docs/pictures/rooms.svg"))
