@@ -197,7 +197,7 @@ describe("a consumer that is slow", () => {
       )
       for (const { id } of numbered(1, 6)) {
         service.lines[0]!.post({ id })
-        yield* pass(2_000, 1_000)
+        yield* pass(10_000, 5_000)
       }
       assert.isTrue(queue.some((text) => text.includes("Watermark")))
       yield* Deferred.succeed(gate, undefined)

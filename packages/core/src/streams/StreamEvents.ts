@@ -1,94 +1,94 @@
-/** What happens on a stream, in its order. */
+/** The events of a stream, in order. */
 import type { Problem } from "../schema/models/Problem.ts"
 
-interface Happened {
-  /** When, by the clock of this machine. */
+interface Event {
+  /** When it happened, by this machine's clock. */
   readonly at: Date
 }
 
-/** An item has come. */
-export interface Delivered<out Item> extends Happened {
+/** An item arrived. */
+export interface Delivered<out Item> extends Event {
   readonly _tag: "Delivered"
   readonly item: Item
 }
 
-/** There is a connection. */
-export interface Connected extends Happened {
+/** A connection was made. */
+export interface Connected extends Event {
   readonly _tag: "Connected"
-  /** How many attempts it took, from 1. */
+  /** The number of attempts it took, from 1. */
   readonly attempt: number
-  /** How many minutes of what was missed the service sends first, where it was asked to. */
+  /** The minutes of backfill that were requested: the service sends what was missed in this time first. */
   readonly backfillMinutes?: number | undefined
 }
 
-/** The service has nothing to send, and says so. */
-export interface KeepAlive extends Happened {
+/** The service has no items at the moment, but the connection is alive. */
+export interface KeepAlive extends Event {
   readonly _tag: "KeepAlive"
 }
 
-/** The connection ended, or there was none; it is tried again after a pause. */
-export interface Reconnecting extends Happened {
+/** The connection ended or could not be made. The next attempt follows after a pause. */
+export interface Reconnecting extends Event {
   readonly _tag: "Reconnecting"
   /** What happened, in a sentence. */
   readonly why: string
   /** The pause, in milliseconds. */
   readonly wait: number
-  /** Which attempt comes next, from 1. */
+  /** The number of the next attempt, from 1. */
   readonly attempt: number
 }
 
-/** There was no connection, or nothing was certain of it, between two times of the service's clock. */
-export interface Gap extends Happened {
+/** The stream was interrupted, or may have been, between two times of the service's clock. */
+export interface Gap extends Event {
   readonly _tag: "Gap"
   readonly from: Date
   readonly to: Date
-  /** How all of it was fetched; `undefined` where what came in that time is missing, or may be. */
+  /** How all items of that time were fetched; `undefined` if items are missing, or may be. */
   readonly filledBy: "backfill" | "recovery" | "search" | undefined
-  /** Why it was not fetched, in a sentence. */
+  /** Why they were not fetched, in a sentence. */
   readonly why?: string | undefined
 }
 
-/** An item came once more, and is left out. */
-export interface Duplicate extends Happened {
+/** An item arrived again and was omitted. */
+export interface Duplicate extends Event {
   readonly _tag: "Duplicate"
   readonly id: string
 }
 
-/** How far the consumer is behind. At most once a second, while items come. */
-export interface Lag extends Happened {
+/** How far the consumer is behind. At most once a second, while items arrive. */
+export interface Lag extends Event {
   readonly _tag: "Lag"
   /**
-   * Between when the last item that was taken was made, by the service's clock, and now, in milliseconds. Of items that do not
-   * say it, as posts without `created_at`, between when it came and now.
+   * The age of the last item that was taken, in milliseconds: since its creation by the service's clock, or since its arrival if it
+   * has no time, as posts without `created_at`.
    */
   readonly millis: number
-  /** How many items wait for the consumer. */
+  /** The number of items in the consumer's buffer. */
   readonly buffered: number
 }
 
-/** A line could not be read, and is left out. */
-export interface Unreadable extends Happened {
+/** A line could not be decoded and was omitted. */
+export interface Unreadable extends Event {
   readonly _tag: "Unreadable"
   readonly reason: string
 }
 
-/** The service tells problems in place of an item. */
-export interface Trouble extends Happened {
+/** The service sent problems instead of an item. */
+export interface Trouble extends Event {
   readonly _tag: "Trouble"
   readonly problems: ReadonlyArray<Problem>
 }
 
-/** Items were left out, since the consumer did not take them in time. */
-export interface Dropped extends Happened {
+/** Items were dropped because the consumer was too slow. */
+export interface Dropped extends Event {
   readonly _tag: "Dropped"
   readonly count: number
 }
 
 /**
- * Everything of before `until` has been delivered before this event, or told as a `Gap` or as `Dropped`: from there a later run
- * can resume. At most once a second; the first one follows `Connected`.
+ * Everything from before `until` was delivered before this event, or reported as a `Gap` or as `Dropped`. A later run can resume
+ * from there. At most once a second; the first one follows `Connected`.
  */
-export interface Watermark extends Happened {
+export interface Watermark extends Event {
   readonly _tag: "Watermark"
   /** By the service's clock. */
   readonly until: Date
@@ -96,7 +96,7 @@ export interface Watermark extends Happened {
   readonly serviceAt: Date
 }
 
-/** What happens besides deliveries. */
+/** All events except deliveries. */
 export type StreamNotice =
   | Connected
   | KeepAlive
@@ -109,5 +109,5 @@ export type StreamNotice =
   | Dropped
   | Watermark
 
-/** What happens. */
+/** All events. */
 export type StreamEvent<Item> = Delivered<Item> | StreamNotice

@@ -1,6 +1,6 @@
 /**
- * Operations that answer until somebody ends them: functions from parameters to a Stream, with `.events`, and the declaration as
- * `.definition`. Apart from the other operations, which programs use that never stream.
+ * Streaming operations: functions from parameters to a Stream, with `.events`, and the declaration as `.definition`. They are apart
+ * from other operations so that programs that never stream do not bundle them.
  */
 import type * as Stream from "effect/Stream"
 import type { Client } from "../client/Client.ts"
@@ -13,15 +13,15 @@ import type { StreamEvent } from "./StreamEvents.ts"
 import * as Streaming from "./Streaming.ts"
 import type { StreamOptions } from "./StreamOptions.ts"
 
-/** A declaration of such an operation. */
+/** A declaration of a streaming operation. */
 export interface StreamDefinition extends Definition {
   readonly live: Liveness
   readonly paging?: never
 }
 
 /**
- * An operation that answers until somebody ends it. Called with parameters it is a Stream of what it brings: it connects when
- * it is run, stays connected, and ends when nobody reads it any more.
+ * A streaming operation. Called with parameters, it returns a Stream of items, which connects when it is run, stays connected, and
+ * disconnects when it is no longer read.
  * `P` are its parameters, `R` the result of each line, `Sel` its selectors, `E` its errors.
  */
 export interface StreamOperation<in out P, out R, Sel extends keyof Selection, out E> {
@@ -29,13 +29,13 @@ export interface StreamOperation<in out P, out R, Sel extends keyof Selection, o
     ...args: Arguments<P, R, Sel, S, StreamOptions>
   ): Stream.Stream<ItemOf<R, S>, E, Client>
   readonly definition: StreamDefinition
-  /** Everything that happens, in its order: what it brings (`Delivered`), connections, gaps and what fills them. */
+  /** All events, in order: items (`Delivered`), connections, gaps and how they were filled. */
   readonly events: <const S extends SelectionOf<P, R, Sel>>(
     ...args: Arguments<P, R, Sel, S, StreamOptions>
   ) => Stream.Stream<StreamEvent<ItemOf<R, S>>, E, Client>
 }
 
-/** Declares an operation that answers until somebody ends it. */
+/** Declares a streaming operation. */
 export function make<const D extends StreamDefinition>(
   definition: D
 ): StreamOperation<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D> | StreamError>

@@ -1,60 +1,60 @@
-/** What a stream takes besides its parameters. */
+/** The options of a stream besides its parameters. */
 import type { StreamNotice } from "./StreamEvents.ts"
 
 /**
- * How what was missed while there was no connection is fetched. `none`: not at all. `search`: by a recent search for each rule.
- * `recovery`: by what the service calls backfill (up to 5 minutes) and recovery (up to 24 hours), which need Enterprise access;
- * what is older, by a search.
+ * How to fetch items that were missed while there was no connection. `none`: not at all. `search`: with a recent search for each
+ * rule. `recovery`: with the service's backfill (up to 5 minutes) and recovery (up to 24 hours), which require Enterprise access, and
+ * with a search for older items.
  */
 export type Recover = "none" | "search" | "recovery"
 
-/** What becomes of items that a consumer does not take in time. */
+/** How to treat items that a consumer does not take in time. */
 export type SlowConsumer = "fail" | "dropOldest" | "spill"
 
-/** Where an earlier run ended. */
+/** The end of an earlier run. */
 export interface ResumeFrom {
-  /** Everything from here on is fetched: the `until` of the last `Watermark`, or the time of the last item. */
+  /** Items from this time on are fetched: the `until` of the last `Watermark`, or the time of the last item. */
   readonly at: Date
-  /** Ids of items from then on that the earlier run has delivered: they are not delivered again. */
+  /** Ids of items from then on that the earlier run delivered. They are not delivered again. */
   readonly ids?: ReadonlyArray<string> | undefined
 }
 
-/** How many ids are remembered, so that no item is delivered twice. */
+/** How many ids are remembered so that no item is delivered twice. */
 export interface DuplicatesWindow {
-  /** How many; default 200,000, which take some 4 MB of memory: a quarter of an hour at 250 items a second. */
+  /** The number of ids; default 200,000, which take some 4 MB of memory: a quarter of an hour at 250 items a second. */
   readonly size?: number | undefined
-  /** For how long, in milliseconds; default 3,600,000, an hour. Longer while something that was missed is being fetched. */
+  /** For how long, in milliseconds; default 3,600,000, an hour. Longer while missed items are being fetched. */
   readonly age?: number | undefined
 }
 
 /**
- * Settings of a stream besides its parameters. Streams of one client with the same operation, parameters, `recover`, `silence`,
+ * Options of a stream besides its parameters. Streams of one client with the same operation, parameters, `recover`, `silence`,
  * `reconnects` and `duplicates` share one connection.
  */
 export interface StreamOptions {
-  /** How what was missed is fetched. Default: `search` of streams that have rules, `none` of others. */
+  /** How to fetch missed items. Default: `search` for streams that have rules, `none` for others. */
   readonly recover?: Recover | undefined
   /**
-   * What becomes of items that wait when the buffer is full. `fail` (the default): the stream ends with `StreamOverflow`; where
-   * no other consumer shares the connection, nothing is read from it for up to 20 s before. `dropOldest`: the oldest are left
-   * out, and told as `Dropped`. `spill`: they wait on the disk.
+   * How to treat items when the buffer is full. `fail` (the default): the stream fails with `StreamOverflow`; if no other consumer
+   * shares the connection, it first stops reading for up to 20 s. `dropOldest`: the oldest items are dropped and reported as
+   * `Dropped`. `spill`: items wait on disk.
    */
   readonly slowConsumer?: SlowConsumer | undefined
-  /** How many items may wait in memory, from 1; default 10,000. */
+  /** The number of items that may wait in memory, from 1; default 10,000. */
   readonly bufferSize?: number | undefined
-  /** Delivers only what rules with one of these tags match. */
+  /** Delivers only items that match a rule with one of these tags. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** Fetches first what came since an earlier run ended. */
+  /** Fetches items since the end of an earlier run first. */
   readonly resumeFrom?: ResumeFrom | undefined
-  /** After how many milliseconds without a line the connection counts as lost; default 25,000: the service sends one every 20 s. */
+  /** Milliseconds without a line after which the connection is lost; default 25,000, as the service sends a line every 20 s. */
   readonly silence?: number | undefined
-  /** How often in a row it is tried to connect again, from 0; default without limit. */
+  /** The number of reconnects in a row, from 0; default unlimited. */
   readonly reconnects?: number | undefined
-  /** How many ids are remembered, so that no item is delivered twice. */
+  /** How many ids are remembered so that no item is delivered twice. */
   readonly duplicates?: DuplicatesWindow | undefined
   /**
-   * Receives each event except `Delivered`, when the loop has finished the items before it: a `Watermark` covers what the loop has
-   * done. It runs only while the loop takes items. Its errors are ignored.
+   * Called with each event except `Delivered`, once the loop has finished the items before it, so that a `Watermark` covers what the
+   * loop has done. It is only called while the loop takes items. Its errors are ignored.
    */
   readonly onEvent?: ((event: StreamNotice) => void) | undefined
 }

@@ -20,10 +20,7 @@ export type { AnyStreamError } from "./internal/buffer.ts"
 export { idOf } from "./internal/deduplicator.ts"
 export { timeOf } from "./internal/gaps.ts"
 
-export {
-  /** The names of the options. */
-  streamOptionNames
-} from "./internal/checkOptions.ts"
+export { streamOptionNames } from "./internal/checkOptions.ts"
 
 /** All events of a stream, in order. The stream runs until it fails for good or is interrupted. */
 export const run = (

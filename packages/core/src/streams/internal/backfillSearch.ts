@@ -1,4 +1,4 @@
-/** What rules of the filtered stream match, found by searches: one for each rule, newest first, and each post once with all its rules. */
+/** Finds posts that match the rules of the filtered stream by a search for each rule, each post once with all its rules. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -14,18 +14,18 @@ import type { Response } from "../../schema/Response.ts"
 import * as StreamItem from "../../schema/StreamItem.ts"
 import { verdictOf } from "../StreamFailure.ts"
 
-/** A rule that a search can look for. */
+/** A rule whose query a search accepts. */
 export interface Searchable extends StreamItem.MatchingRule {
   readonly query: string
 }
 
-/** The rules of the app, and why a search cannot look for some of them. */
+/** The rules of the app, and why searches do not accept some of them. */
 export interface Rules {
   readonly searchable: ReadonlyArray<Searchable>
   readonly refused: ReadonlyArray<string>
 }
 
-/** Reads every rule, but for those with other tags than the ones that are wanted. */
+/** Reads all rules with these tags. */
 export const rulesOf = (
   page: (parameters: object) => Effect.Effect<Response<unknown, unknown>, AnyError, Client>,
   tags: ReadonlySet<string> | undefined
@@ -50,21 +50,21 @@ export const rulesOf = (
 const refusal = ({ id, tag }: { readonly id: string; readonly tag?: string | undefined }, { message }: Error): string =>
   `${tag ?? `rule ${id}`}: ${message}`
 
-/** A refusal of one query, which says nothing of the others. */
+/** Whether an error concerns one query and not the others. */
 const isOfQuery = (error: AnyError): boolean =>
   error._tag === "BadRequest" || error._tag === "InvalidParameters" ||
   (error._tag === "UnexpectedStatus" && error.status >= 400)
 
-/** After so many refusals and no answer, the cause is what the queries have in common. */
+/** After this many refusals and no success, the cause is in the common parameters. */
 const mostRefusals = 10
 
-/** After so many failures in a row of one query, another one shows whether the service answers. */
+/** After this many failures of one query in a row, another query is tried. */
 const mostFailures = 3
 
-/** Failures in a row of each query that is left, after which they are given up: for ten minutes at least. */
+/** Failures in a row of each remaining query after which they are given up, after ten minutes or more. */
 const mostLastFailures = 8
 
-/** One request of an operation, whose answer is read. */
+/** Requests and decodes one response of an operation. */
 export const call = (
   { definition }: { readonly definition: Definition }
 ) =>
@@ -74,13 +74,11 @@ export const call = (
     (client) => Effect.flatMap(client.request(definition, parameters), (answer) => client.read(definition, answer))
   )
 
-/** Requests a page of rules. */
 export const rulesPage = call(getStreamRules)
 
-/** Requests a page of posts. */
 export const postsPage = call(searchRecentPosts)
 
-/** What a stream is asked for that a search can be asked for too: fields and expansions. */
+/** The parameters of a stream that a search accepts too: fields and expansions. */
 export const selectionOf = (parameters: object): object =>
   Object.fromEntries(
     Object.entries(parameters).filter(([name]) =>
@@ -92,14 +90,14 @@ const times: ReadonlySet<string> = new Set(["start_time", "end_time"])
 
 interface Source {
   readonly rule: Searchable
-  /** Where the next page is; none before the first one. */
+  /** The token of the next page; `undefined` before the first page. */
   token: string | undefined
   isDone: boolean
-  /** The oldest post that was found. */
+  /** The id of the oldest post so far. */
   oldest: bigint | undefined
-  /** How often in a row its request has failed. */
+  /** The number of failures in a row. */
   failures: number
-  /** The number of answers of the whole search at the last failure. */
+  /** The number of successes of the whole search at the last failure. */
   failedAt: number
 }
 
@@ -109,16 +107,16 @@ interface Found {
   readonly rules: Array<StreamItem.MatchingRule>
 }
 
-/** Goes through the searches side by side, from the newest post to the oldest. At most a page of each rule is in memory. */
+/** Runs the searches side by side, from the newest post to the oldest. At most one page of each rule is in memory. */
 export class RuleSearch {
-  /** Why the service cannot look for some of the rules. */
+  /** Why the service cannot search for some of the rules. */
   readonly refused: Array<string> = []
   readonly #sources: ReadonlyArray<Source>
   readonly #parameters: object
   readonly #found = new Map<string, Found>()
   #answers = 0
 
-  /** `parameters` are those that the searches have in common. */
+  /** `parameters` are common to all searches. */
   constructor(rules: ReadonlyArray<Searchable>, parameters: object) {
     this.#sources = rules.map((rule) => ({
       rule,
@@ -131,14 +129,13 @@ export class RuleSearch {
     this.#parameters = parameters
   }
 
-  /** Whether everything was found. */
   get isDone(): boolean {
     return this.#sources.every(({ isDone }) => isDone)
   }
 
   /**
-   * Requests one page, and gives what no further page can add a rule to, oldest first. A request that failed can be repeated;
-   * a rule is left out when its query is refused, or fails while others are answered.
+   * Requests one page, and returns the posts to which no further page can add a rule, oldest first. A call that failed can be
+   * repeated. A rule is dropped if its query is refused, or fails while others succeed.
    */
   next(
     page: (parameters: object) => Effect.Effect<Response<unknown, unknown>, AnyError, Client>
@@ -160,7 +157,7 @@ export class RuleSearch {
     })
   }
 
-  /** The one to request: the one that is least far back, unless it keeps failing and no other was answered since. */
+  /** The source to request: the one that is least far back, unless it keeps failing and no other has succeeded since. */
   #due(): Source | undefined {
     const newest = this.#newest()
     if (newest === undefined || newest.failures < mostFailures || newest.failedAt < this.#answers) return newest
@@ -171,7 +168,7 @@ export class RuleSearch {
     return this.#sources.filter(({ isDone }) => !isDone)
   }
 
-  /** Counts a failure. True if it is one of this query rather than of the service. */
+  /** Counts a failure, and returns whether it is due to this query rather than the service. */
   #failsAlone(source: Source, error: AnyError): boolean {
     const verdict = verdictOf(error, true)
     if (verdict._tag !== "Again" || verdict.fault === "limit") return false
@@ -182,7 +179,7 @@ export class RuleSearch {
       (this.#answers > 0 && this.#open().every(({ failures }) => failures >= mostLastFailures))
   }
 
-  /** The one that is least far back. */
+  /** The source that is least far back. */
   #newest(): Source | undefined {
     let newest: Source | undefined
     for (const source of this.#sources) {
@@ -212,16 +209,16 @@ export class RuleSearch {
     const token = meta.next_token === "" ? undefined : meta.next_token
     source.isDone = token === undefined || token === source.token
     source.token = token
-    // A page without posts is further back than none.
+    // An empty page reaches less far back than any post.
     source.oldest ??= farthest
   }
 
-  /** What was found and not given, when it does not go on. */
+  /** The posts that were found but not returned yet, after a failure. */
   rest(): ReadonlyArray<StreamItem.AnyItem> {
     return this.#settled(0n)
   }
 
-  /** What is not older than the page that reaches the least far back: the others have been there. */
+  /** The posts that are not older than the oldest post of the source that is least far back. */
   #settled(oldest = this.isDone ? 0n : this.#newest()?.oldest): ReadonlyArray<StreamItem.AnyItem> {
     if (oldest === undefined) return []
     const settled: Array<Found> = []
@@ -246,7 +243,7 @@ const isRule = /*#__PURE__*/ Schema.is(StreamRule)
 
 const areIncludes = /*#__PURE__*/ Schema.is(Includes)
 
-/** Of what a page includes, what one post of it refers to, by way of posts that it refers to as well. */
+/** The includes of a page that a post refers to, directly or through a referenced post. */
 const includedIn = (post: object, includes: unknown): Pick<StreamItem.Body, "includes"> => {
   if (!areIncludes(includes) || Object.keys(includes).length === 0) return {}
   const keys = new Set<string>()
@@ -259,7 +256,7 @@ const includedIn = (post: object, includes: unknown): Pick<StreamItem.Body, "inc
   return own.length === 0 ? {} : { includes: Object.fromEntries(own) }
 }
 
-/** Every text in a value: ids are among them. */
+/** Collects every string in a value, among them ids. */
 const collect = (value: unknown, texts: Set<string>): void => {
   if (typeof value === "string") texts.add(value)
   else if (typeof value === "object" && value !== null) {

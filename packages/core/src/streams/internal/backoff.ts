@@ -1,36 +1,36 @@
-/** How long to wait before connecting again: the schedules of the service, and its limit of connects. */
+/** How long to wait before connecting again, by the service's schedules and its limit on connects. */
 import { windowMillis } from "../../schema/Quota.ts"
 
-/** What went wrong: nothing came back, the service could not, or it had too many requests. */
+/** The kind of a failure: no response, a failure of the service, or too many requests. */
 export type Fault = "network" | "service" | "limit"
 
-/** The first pause, the next one of those before, and the longest. */
+/** The first pause, the pause after a pause, and the longest, in milliseconds. */
 const schedules: Readonly<
   Record<Fault, { readonly first: number; readonly next: (pause: number) => number; readonly most: number }>
 > = {
   network: { first: 250, next: (pause) => pause + 250, most: 16_000 },
   service: { first: 5_000, next: (pause) => pause * 2, most: 320_000 },
-  // The service states no longest one. Its windows last a quarter of an hour.
+  // The service states no longest pause. Its rate limits reset every quarter of an hour.
   limit: { first: 60_000, next: (pause) => pause * 2, most: 960_000 }
 }
 
-/** Of a stream whose limit is not known. */
+/** Connects in a quarter of an hour for a stream whose limit is not known. */
 const usualConnects = 50
 
-/** Spreads the connects of a client to one stream over the time, whichever connection they are for. */
+/** Spreads a client's connects to one stream over time. */
 export class Connects {
   readonly #most: number
   #spare: number
   #since = 0
 
-  /** `most` is how many the service allows in a quarter of an hour. */
+  /** `most` is the service's limit in a quarter of an hour. */
   constructor(most = usualConnects) {
-    // What is spared and what grows anew in one window are together less than the limit.
+    // A full burst and the connects that become available in the same window stay below the limit together.
     this.#most = Math.max(1, Math.floor(most / 2) - 1)
     this.#spare = this.#most
   }
 
-  /** Milliseconds until another connect keeps the limit; it is counted as made then. */
+  /** Milliseconds until another connect is within the limit. Counts that connect. */
   next(now: number): number {
     const each = windowMillis / this.#most
     this.#spare = Math.min(this.#most, this.#spare + (now - this.#since) / each) - 1
@@ -39,12 +39,12 @@ export class Connects {
   }
 }
 
-/** Counts the faults in a row. */
+/** The pauses after consecutive faults. */
 export class Backoff {
   #fault: Fault | undefined
   #pause = 0
 
-  /** Milliseconds to wait after a fault. A line that was lost is connected again at once; `random` is from 0 to 1. */
+  /** Milliseconds to wait after a fault; 0 after the first loss of a connection. `random` is from 0 to 1. */
   after(fault: Fault, wasConnected: boolean, random: number): number {
     if (wasConnected && this.#fault === undefined) {
       this.#fault = fault
@@ -53,11 +53,11 @@ export class Backoff {
     const { first, most, next } = schedules[fault]
     this.#pause = this.#fault === fault && this.#pause > 0 ? Math.min(next(this.#pause), most) : first
     this.#fault = fault
-    // The pauses of the service are the least ones where it counts, and the longest ones elsewhere.
+    // The service's pauses are a minimum for rate limits, and a maximum for other faults.
     return this.#pause * (fault === "limit" ? 1 + random / 5 : 1 - random / 5)
   }
 
-  /** The connection has shown that it lives. */
+  /** Notes that the connection works. */
   reset(): void {
     this.#fault = undefined
     this.#pause = 0

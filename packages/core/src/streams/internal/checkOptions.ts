@@ -1,11 +1,10 @@
-/** The options of a stream: checked, and with what holds where nothing is said. */
+/** Checks the options of a stream and fills in the defaults. */
 import * as Predicate from "effect/Predicate"
 import { invalidParameter, type InvalidParameters } from "../../errors/Errors.ts"
 import type { Definition } from "../../schema/Definition.ts"
 import type { Recover, SlowConsumer, StreamOptions } from "../StreamOptions.ts"
 import type { Terms } from "./sharedConnection.ts"
 
-/** The names of the options. */
 export const streamOptionNames: ReadonlyArray<string> = [
   "recover",
   "slowConsumer",
@@ -26,10 +25,9 @@ const defaultSilenceMillis = 25_000
 const defaultDuplicates = 200_000
 const defaultDuplicatesMillis = 3_600_000
 
-/** How many items wait for a consumer, unless the options say so. */
 export const defaultBufferSize = 10_000
 
-/** The rule that an option breaks, or what consumers of a connection have in common. */
+/** Returns the settings that consumers of a connection share, or the first violation. */
 export const check = (
   { live, ...declared }: Definition,
   parameters: unknown,
@@ -37,7 +35,7 @@ export const check = (
   canSpill: boolean
 ): Terms | InvalidParameters => {
   const invalid = (option: string, rule: string, value: unknown) => invalidParameter(declared.name, option, rule, value)
-  if (live === undefined) return invalid("operation", "must be one that streams", undefined)
+  if (live === undefined) return invalid("operation", "must be a streaming operation", undefined)
   if (!Predicate.isObject(parameters)) return invalid("parameters", "must be an object", parameters)
   if (!Predicate.isObject(options)) return invalid("options", "must be an object", options)
   for (const name of Object.keys(options)) {
@@ -56,7 +54,7 @@ export const check = (
   }: StreamOptions = options
   if (!recovers.includes(recover)) return invalid("recover", "must be none, search or recovery", recover)
   if (recover === "search" && live.rules !== true) {
-    return invalid("recover", "must be none or recovery: without rules, there is nothing to search for", recover)
+    return invalid("recover", "must be none or recovery: a stream without rules cannot be searched for", recover)
   }
   if (slowConsumer !== undefined && !policies.includes(slowConsumer)) {
     return invalid("slowConsumer", "must be fail, dropOldest or spill", slowConsumer)
@@ -64,7 +62,7 @@ export const check = (
   if (slowConsumer === "spill" && !canSpill) {
     return invalid(
       "slowConsumer",
-      "cannot be spill: this client has no place outside of memory (provide a Spill)",
+      "cannot be spill: this client has no storage outside of memory (provide a Spill)",
       slowConsumer
     )
   }
@@ -72,10 +70,10 @@ export const check = (
     return invalid("bufferSize", "must be a whole number above 0", bufferSize)
   }
   if (tags !== undefined && !(Array.isArray(tags) && tags.length > 0 && tags.every(Predicate.isString))) {
-    return invalid("tags", "must be a list of one tag or more", tags)
+    return invalid("tags", "must be a list of at least one tag", tags)
   }
   if (tags !== undefined && live.rules !== true) {
-    return invalid("tags", "must be left out: the stream has no rules", tags)
+    return invalid("tags", "must be omitted: the stream has no rules", tags)
   }
   if (resumeFrom !== undefined) {
     if (!Predicate.isObject(resumeFrom) || !(resumeFrom.at instanceof Date) || Number.isNaN(resumeFrom.at.getTime())) {

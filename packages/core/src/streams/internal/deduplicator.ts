@@ -1,8 +1,8 @@
-/** Which items have come, for a while: bounded in number and age. */
+/** Remembers which items have arrived, bounded in number and age. */
 import { IdSet } from "../../internal/idSet.ts"
 import type { AnyItem } from "../../schema/StreamItem.ts"
 
-/** The ids that came of late, in two generations: when the younger one is full or old, it takes the place of the older one. */
+/** Recent ids, in two generations: when the younger one is full or old, it replaces the older one. */
 export class Duplicates {
   readonly #size: number
   readonly #age: number
@@ -10,13 +10,13 @@ export class Duplicates {
   #old = new IdSet()
   #begun: number | undefined
 
-  /** `size` is how many ids are remembered at most, `age` for how many milliseconds they are at least. */
+  /** Remembers at most `size` ids, each for at least `age` milliseconds if there are fewer. */
   constructor(size: number, age: number) {
     this.#size = Math.max(1, Math.ceil(size / 2))
     this.#age = age
   }
 
-  /** Whether an id has not come before. While `keeps`, ids do not get too old. */
+  /** Adds an id, and returns whether it is new. With `keeps`, ids do not expire. */
   add(id: string, now: number, keeps: boolean): boolean {
     this.#begun ??= now
     if (this.#young.size >= this.#size || (!keeps && now - this.#begun >= this.#age)) {
@@ -28,7 +28,7 @@ export class Duplicates {
   }
 }
 
-/** What tells an item from others: its id, or of an event without one, a number that is made of all it says. */
+/** Identifies an item: its id or, for an event without an id, a hash of its content. */
 export const idOf = (item: AnyItem): string => {
   const data = "post" in item ? item.post : item.event
   if (typeof data === "object" && data !== null && "id" in data && typeof data.id === "string") return data.id

@@ -1,4 +1,4 @@
-/** The connections of an app to a stream: their holders, and the end of one that this client has lost. */
+/** Makes room when an app has too many connections to a stream: ends one that this client made and lost. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -10,32 +10,31 @@ import type { Definition, Live } from "../../schema/Definition.ts"
 import { servedAt, toleranceMillis } from "./clock.ts"
 import type { Span } from "./gaps.ts"
 
-/** What a connection knows of itself and of others in its place. */
+/** The client's own connections. */
 export interface Claim {
   readonly definition: Definition & { readonly live: Live }
   /** For how many milliseconds the stream has been running. */
   readonly age: number
-  /** The lifetimes of the connections that this client has lost or closed, by the service's clock. */
+  /** The lifetimes of the connections that this client lost or closed, by the service's clock. */
   readonly ended: ReadonlyArray<Span>
-  /** When those of other streams of this client were made that go on, by the service's clock. */
+  /** When the open connections of this client's other streams were made, by the service's clock. */
   readonly live: ReadonlyArray<number>
 }
 
-/** What there is, and what can be done about it. */
 interface Holders {
   readonly connections: ReadonlyArray<HeldConnection>
-  /** Whether one of it was ended. */
+  /** Whether one of them was ended. */
   readonly hasEnded: boolean
-  /** Whether one of it may end by itself: an older one whose program may be gone, or one of this stream. */
+  /** Whether one may end by itself: an older one, whose program may be gone, or one of this stream. */
   readonly mayEnd: boolean
 }
 
-/** How often it is looked, before that is an error: for some five minutes. */
+/** The number of looks before the stream fails, over some five minutes. */
 const maxLooks = 6
 
 /**
- * Ends a connection that this client has lost, and says whether it has. An older one of another program is waited for: that
- * program may have been killed. Fails where waiting does not help. `looks` is how often it was looked before.
+ * Ends a connection that this client has lost, and returns whether it did. Otherwise it may help to wait: the program of an older
+ * connection may have been killed. Fails if waiting does not help. `looks` is the number of earlier calls.
  */
 export const makeRoom = (
   claim: Claim,
@@ -46,7 +45,7 @@ export const makeRoom = (
     Effect.orElseSucceed(endLost(claim), () => undefined),
     (holders) => {
       const { definition } = claim
-      // What the service does not list it will have forgotten soon.
+      // A connection that the service does not list will not count for long.
       const mayHelp = holders === undefined
         ? looks < maxLooks
         : holders.connections.length === 0 ||
@@ -59,10 +58,9 @@ export const makeRoom = (
     }
   )
 
-/** Whether a stream comes in parts, with a connection for each: whose is which, the service does not tell. */
+/** Whether a stream has partitions with a connection for each: the service does not state the partition of a connection. */
 const isOfParts = ({ query }: Definition): boolean => query?.["partition"] !== undefined
 
-/** Looks at the connections to a stream, and ends one that this client has made and lost. */
 const endLost = (claim: Claim): Effect.Effect<Holders, AnyError, Client> =>
   Effect.gen(function*() {
     const client = yield* Client
@@ -78,7 +76,7 @@ const endLost = (claim: Claim): Effect.Effect<Holders, AnyError, Client> =>
     const { listed: past } = yield* list(claim, "inactive")
     const made = [...foreign, ...past].filter((connection) => isNear(connection, [since]))
     const own = claim.ended.filter(({ from }) => Math.abs(from - since) <= answerMillis)
-    // If more were made around this time than this client made, it may be another program's.
+    // If more connections were made around this time than this client made, it may be another program's.
     if (made.length > own.length) return { connections, hasEnded: false, mayEnd }
     yield* client.request(deleteConnections.definition, { uuids: [lost.id] })
     return { connections, hasEnded: true, mayEnd }
@@ -101,13 +99,13 @@ const list = (
     return { headers: answer.headers, listed }
   })
 
-/** The time from when the service counts a connection as made until its answer has come, at most. */
+/** The longest time from when the service counts a connection until its response arrives. */
 const answerMillis = 5_000
 
 const isNear = ({ since }: HeldConnection, times: ReadonlyArray<number>): boolean =>
   times.some((time) => Math.abs(since.getTime() - time) <= answerMillis)
 
-/** Whether a connection can be one with these lifetimes: not one that was made after their end. */
+/** Whether a connection may be one with these lifetimes, so not one that was made after their end. */
 const mayBeOf = ({ since }: HeldConnection, lifetimes: ReadonlyArray<Span>): boolean =>
   lifetimes.some(({ from, to }) => {
     const made = since.getTime()

@@ -1,4 +1,4 @@
-/** Streams of what happens to posts, users and likes that an app may have stored. */
+/** Streams of compliance events of posts, users and likes that an app may have stored. */
 import {
   LikeComplianceEvent,
   PostComplianceEvent,
@@ -10,7 +10,7 @@ import * as StreamOperation from "../StreamOperation.ts"
 import { partition, recoverable } from "./parameters.ts"
 
 /**
- * Streams one of 4 parts of what happens to posts that an app may have stored: deleted, withheld, edited, hidden, shown
+ * Streams one of 4 parts of the events of posts that an app may have stored: deleted, withheld, edited, hidden, shown
  * again. Credential: the app's bearer token. The project must have Enterprise access.
  *
  * ```ts
@@ -19,7 +19,7 @@ import { partition, recoverable } from "./parameters.ts"
  */
 export const streamPostsCompliance = /*#__PURE__*/ StreamOperation.make({
   name: "streamPostsCompliance",
-  summary: "Streams a part of what happens to posts.",
+  summary: "Streams a part of the compliance events of posts.",
   route: "GET /2/posts/compliance/stream",
   query: { ...recoverable, partition: /*#__PURE__*/ partition(4) },
   result: /*#__PURE__*/ Response.value(PostComplianceEvent),
@@ -32,7 +32,7 @@ export const streamPostsCompliance = /*#__PURE__*/ StreamOperation.make({
 })
 
 /**
- * Streams one of 4 parts of what happens to users of whom an app may have stored something: deleted, suspended, protected,
+ * Streams one of 4 parts of the events of users whose data an app may have stored: deleted, suspended, protected,
  * withheld, and back. Credential: the app's bearer token. The project must have Enterprise access.
  *
  * ```ts
@@ -41,7 +41,7 @@ export const streamPostsCompliance = /*#__PURE__*/ StreamOperation.make({
  */
 export const streamUsersCompliance = /*#__PURE__*/ StreamOperation.make({
   name: "streamUsersCompliance",
-  summary: "Streams a part of what happens to users.",
+  summary: "Streams a part of the compliance events of users.",
   route: "GET /2/users/compliance/stream",
   query: { ...recoverable, partition: /*#__PURE__*/ partition(4) },
   result: /*#__PURE__*/ Response.value(UserComplianceEvent),
@@ -54,7 +54,7 @@ export const streamUsersCompliance = /*#__PURE__*/ StreamOperation.make({
 })
 
 /**
- * Streams the likes that are taken back. Credential: the app's bearer token. The project must have Enterprise access.
+ * Streams the likes that are undone. Credential: the app's bearer token. The project must have Enterprise access.
  *
  * ```ts
  * const events = streamLikesCompliance()
@@ -62,7 +62,7 @@ export const streamUsersCompliance = /*#__PURE__*/ StreamOperation.make({
  */
 export const streamLikesCompliance = /*#__PURE__*/ StreamOperation.make({
   name: "streamLikesCompliance",
-  summary: "Streams the likes that are taken back.",
+  summary: "Streams the likes that are undone.",
   route: "GET /2/likes/compliance/stream",
   query: recoverable,
   result: /*#__PURE__*/ Response.value(LikeComplianceEvent),
@@ -75,7 +75,7 @@ export const streamLikesCompliance = /*#__PURE__*/ StreamOperation.make({
 })
 
 /**
- * Streams the labels that posts are given, and those that are taken off them. Credential: the app's bearer token. The
+ * Streams labels that are added to posts or removed from them. Credential: the app's bearer token. The
  * project must have Enterprise access.
  *
  * ```ts
@@ -84,7 +84,7 @@ export const streamLikesCompliance = /*#__PURE__*/ StreamOperation.make({
  */
 export const streamPostLabels = /*#__PURE__*/ StreamOperation.make({
   name: "streamPostLabels",
-  summary: "Streams the labels that posts are given.",
+  summary: "Streams labels that are added to posts.",
   route: "GET /2/posts/label/stream",
   query: recoverable,
   result: /*#__PURE__*/ Response.value(PostLabelEvent),

@@ -1,4 +1,4 @@
-/** Streams of posts and of likes as they are made. */
+/** Streams of new posts and likes. */
 import * as Selectors from "../../operations/Selectors.ts"
 import { Like } from "../../schema/models/Like.ts"
 import { Post } from "../../schema/models/Post.ts"
@@ -12,9 +12,9 @@ const posts = { ...recoverable, ...Selectors.all }
  * Streams the posts that match the rules of the app, each with the rules that it matches. Credential: the app's bearer
  * token.
  *
- * The rules are those of `updateStreamRules`; an app that has none is refused with `NoRules`. It has one connection, and
- * posts come some seconds after they are made. `backfill_minutes` (0 to 5), `start_time` and `end_time` are for projects
- * with Enterprise access.
+ * The rules are those of `updateStreamRules`; an app without rules gets `NoRules`. An app has one connection, and posts
+ * arrive some seconds after their creation. `backfill_minutes` (0 to 5), `start_time` and `end_time` are for projects with
+ * Enterprise access.
  *
  * ```ts
  * const posts = streamPosts({ post_fields: ["author_id"] })
@@ -36,7 +36,7 @@ export const streamPosts = /*#__PURE__*/ StreamOperation.make({
 
 /**
  * Streams about one percent of all posts. Credential: the app's bearer token. The project must have Enterprise access.
- * `backfill_minutes` is 0 to 5; what is older cannot be had again.
+ * `backfill_minutes` is 0 to 5; older posts cannot be recovered.
  *
  * ```ts
  * const posts = streamPostsSample({ post_fields: ["lang"] })

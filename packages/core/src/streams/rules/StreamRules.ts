@@ -1,6 +1,6 @@
 /**
- * The rules of the filtered stream become those that are wished for. Rules are the same where they mean the same, however they are
- * spelled, and have the same tag.
+ * Synchronizes the rules of the filtered stream with a list of desired rules. Two rules are equal if their tags are equal and their
+ * queries mean the same, in any spelling.
  */
 import * as Effect from "effect/Effect"
 import type { Client } from "../../client/Client.ts"
@@ -22,8 +22,8 @@ export type {
 } from "./options.ts"
 
 /**
- * Tells what it takes to make the rules of the filtered stream those that are wished for, and changes nothing. Reads the rules, and
- * asks the service whether it would take the new ones.
+ * Plans the changes that lead to the desired rules, without making them. Reads the present rules, and tests whether the service
+ * accepts the new ones.
  *
  * ```ts
  * const { add, remove, retag, there } = yield* planRules([{ value: "cat has:images", tag: "cats" }])
@@ -36,9 +36,9 @@ export const planRules = (
   Effect.map(RulePlan.make("planRules", desired, options), ({ plan }) => plan)
 
 /**
- * Makes the rules of the filtered stream those that are wished for: adds what is missing, and then deletes what is not wished for.
- * Nothing is changed before the client and the service find all of it right. Safe to repeat, after an interruption too, and to run
- * in several processes that wish for the same.
+ * Makes the desired rules the rules of the filtered stream: adds those that are missing, then deletes those that are not desired.
+ * Nothing is changed before the client and the service have checked all rules. Safe to repeat, also after an interruption, and safe
+ * to run in several processes with the same desired rules.
  *
  * ```ts
  * const { added, removed } = yield* syncRules([{ value: "cat has:images -is:repost", tag: "cats" }])

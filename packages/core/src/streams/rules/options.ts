@@ -1,9 +1,9 @@
-/** What changing the rules of the filtered stream takes, tells, gives and fails with. */
+/** Options, progress, results and errors of changing the rules of the filtered stream. */
 import type { CallOptions } from "../../client/CallOptions.ts"
 import type { AnyError } from "../../errors/Errors.ts"
 import type { RuleError } from "../../errors/StreamRuleErrors.ts"
 
-/** A rule that is wished for: what posts it lets through, and what their receiver calls it. */
+/** A desired rule: the query that posts have to match, and a tag that is delivered with them. */
 export interface WantedRule {
   readonly value: string
   readonly tag?: string | undefined
@@ -14,78 +14,78 @@ export interface Rule extends WantedRule {
   readonly id: string
 }
 
-/** What is planned of rules may be told. */
+/** Options of a plan. */
 export interface PlanOptions extends Pick<CallOptions, "timeout" | "retries"> {
-  /** Rules that are not wished for stay. Default false: they are deleted. */
+  /** Whether to keep rules that are not desired. Default false: they are deleted. */
   readonly keep?: boolean | undefined
   /**
-   * Whether rules are read here, so that a mistake is told with its place. Default true. With false the service alone decides, which
-   * may know operators that are unknown here.
+   * Whether to check rules locally, which reports the position of each error. Default true. With false only the service checks them,
+   * which may know operators that this version does not.
    */
   readonly check?: boolean | undefined
 }
 
-/** What changing rules may be told. */
+/** Options of a synchronization. */
 export interface SyncOptions extends PlanOptions {
-  /** Whether a wish for no rules at all deletes all. Default false: it is refused. */
+  /** Whether an empty list of desired rules deletes all rules. Default false: it is refused. */
   readonly allowEmpty?: boolean | undefined
   /**
-   * How long new rules have before old ones are deleted, in milliseconds. Default 20,000: so long the service may take until a
-   * stream follows, and what old and new rules have in common would be missed meanwhile.
+   * Milliseconds between adding new rules and deleting old ones. Default 20,000: the service may take this long until a stream follows
+   * a change, and posts that match old and new rules would be missed meanwhile.
    */
   readonly overlap?: number | undefined
-  /** Called with every step. What it throws is ignored. */
+  /** Called with each step. Its errors are ignored. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-/** How it goes on. */
+/** A step of a synchronization. */
 export type Progress =
   | { readonly step: "added" | "deleted"; readonly rules: ReadonlyArray<Rule> }
-  /** New rules have this long, in milliseconds, before old ones are deleted. */
+  /** A pause before old rules are deleted, in milliseconds. */
   | { readonly step: "waiting"; readonly duration: number }
 
-/** A rule whose tag is to change. The service has no such change: a rule with the new tag takes its place. */
+/** A change of a rule's tag. The service cannot change tags, so a rule with the new tag replaces the old one. */
 export interface Retagging {
-  /** As it is. */
+  /** The present rule. */
   readonly rule: Rule
-  /** As it will be. */
+  /** The new tag. */
   readonly tag: string | undefined
   /**
-   * How the new rule is spelled. The service refuses a second rule with the same value, so it is one that means the same, such as the
-   * old one in parentheses: it is added before the old one is deleted. Where the service refuses that too it is the value itself,
-   * and the stream misses posts from the deletion until the new rule is in effect.
+   * The query of the new rule. The service refuses two rules with the same query, so this one is spelled differently, such as in
+   * parentheses, and added before the old one is deleted. If the service refuses that too, it is the original query, and the stream
+   * misses posts from the deletion until the new rule is active.
    */
   readonly value: string
-  /** Whether the new one is there before the old one goes. */
+  /** Whether the new rule is added before the old one is deleted. */
   readonly isCovered: boolean
 }
 
-/** What it takes to make the rules those that are wished for. */
+/** The changes that lead to the desired rules. */
 export interface RulesPlan {
-  /** How many rules there are. */
+  /** The number of present rules. */
   readonly rules: number
-  /** How many there may be, if the service tells. */
+  /** The maximum number of rules, if the service states it. */
   readonly cap?: number | undefined
   readonly add: ReadonlyArray<WantedRule>
   readonly retag: ReadonlyArray<Retagging>
   readonly remove: ReadonlyArray<Rule>
-  /** Rules that are wished for. */
+  /** Desired rules that are present. */
   readonly there: ReadonlyArray<Rule>
-  /** Rules that are not, and stay. */
+  /** Present rules that are not desired and stay. */
   readonly kept: ReadonlyArray<Rule>
 }
 
-/** What has become of the rules. */
+/** The result of a synchronization. */
 export interface SyncedRules {
-  /** Those that were wished for, in their order. */
+  /** The desired rules, in their order. */
   readonly rules: ReadonlyArray<Rule>
-  /** Those of them that are new, with those whose tag changed. */
+  /** Desired rules that were added, also because their tags changed. */
   readonly added: ReadonlyArray<Rule>
   readonly removed: ReadonlyArray<Rule>
   readonly kept: ReadonlyArray<Rule>
-  /** Those whose place nothing took for a moment: posts that only they match may have been missed. */
+  /** Rules that were deleted before their successors were added: posts that match only these may have been missed. */
   readonly uncovered: ReadonlyArray<Rule>
 }
 
-/** What it can fail with. Whatever it is, the same call goes on. */
+/** The errors of a synchronization. After any of them, the same call continues the work. */
 export type RulesError = AnyError | RuleError

@@ -1,148 +1,191 @@
-/** Changes rules of the filtered stream as planned: in pieces, new ones before old ones as far as there is room. */
+/** Changes the rules of the filtered stream as planned: in batches, and new rules before old ones as far as there is room. */
 import * as Effect from "effect/Effect"
 import { InvalidRules, type RefusedRule, RuleCapReached } from "../../../errors/StreamRuleErrors.ts"
+import * as Callback from "../../../runtime/Callback.ts"
 import type { Progress, Retagging, Rule, SyncedRules, SyncOptions, WantedRule } from "../options.ts"
 import { meaningOf, type Planned } from "./plan.ts"
 import * as RuleRequests from "./requests.ts"
 
-/** So long the service takes at most until a stream follows, in milliseconds. */
-const settling = 20_000
+/** The longest time until a stream follows a change of rules, in milliseconds. */
+const settlingMillis = 20_000
 
-/** So often new rules wait for old ones to go, where there is no room for all at once. */
-const mostRounds = 10
+/** If there is little room, new rules are added in at most this many batches. */
+const maxRounds = 10
 
-/** So often it is waited for what another run has put in for a while, and takes out again. */
-const mostPauses = 6
+/** How often to wait for rules that another run has added temporarily. */
+const maxPauses = 6
 
-/** A rule to add, and the one that goes once it is there. */
+/** A rule to add, and the rule to delete after that. */
 interface Addition extends WantedRule {
   readonly instead?: Rule | undefined
 }
 
-/** Carries a plan out. */
-export const apply = Effect.fnUntraced(
-  function*(
-    { left, operation, plan, wishes }: Planned,
-    { onProgress, overlap = settling, retries, timeout }: SyncOptions
-  ) {
-    const call = { retries, timeout }
-    const tell = (progress: Progress) => Effect.ignore(Effect.try(() => onProgress?.(progress)))
-    const wishOf = new Map(wishes.map((wish) => [wish.meaning, wish]))
-    const added: Array<Rule> = []
-    const removed: Array<Rule> = []
-    const uncovered: Array<Rule> = []
-    const old = [...plan.remove]
-    let waiting: ReadonlyArray<Addition> = [
-      ...plan.retag.filter(({ isCovered }) => isCovered).map(additionOf),
-      ...plan.add
-    ]
-    let room = left
-    // What a run that was interrupted, or that goes on beside this one, has put in the place of an old rule may be new.
-    let isFresh = old.some(({ value }) => wishOf.has(meaningOf(value)))
-    let isShared = false
-    let pauses = mostPauses
+/** Carries out a plan. */
+export const apply = (planned: Planned, options: SyncOptions) => new Changes(planned, options).run()
 
-    const add = Effect.fnUntraced(function*(rules: ReadonlyArray<Addition>) {
-      const answers = yield* RuleRequests.add(rules, false, call)
-      const refused: Array<RefusedRule> = []
-      const made: Array<Rule> = []
-      const full: Array<Addition> = []
-      for (const [i, { instead, ...rule }] of rules.entries()) {
-        const answer = answers[i] ?? { became: "full" }
-        if (answer.became === "full") full.push({ ...rule, instead })
-        else if (answer.became === "refused") {
-          refused.push({ ...rule, index: wishOf.get(meaningOf(rule.value))?.index ?? 0, detail: answer.detail })
-        } else {
-          if (answer.became === "added" && answer.id !== undefined) made.push({ id: answer.id, ...rule })
-          else isShared = true
-          if (instead !== undefined) old.push(instead)
-        }
-      }
-      added.push(...made)
-      isFresh = isFresh || full.length < rules.length
-      room = full.length > 0 ? 0 : room - made.length
-      if (made.length > 0) yield* tell({ step: "added", rules: made })
-      if (refused.length > 0) return yield* new InvalidRules({ operation, rules: refused })
-      return full
-    })
+class Changes {
+  readonly #planned: Planned
+  readonly #options: SyncOptions
+  readonly #indexes: ReadonlyMap<string, number>
+  readonly #added: Array<Rule> = []
+  readonly #removed: Array<Rule> = []
+  readonly #uncovered: Array<Rule> = []
+  /** The rules that are still to be added. */
+  #waiting: ReadonlyArray<Addition>
+  /** The rules that can be deleted. */
+  readonly #old: Array<Rule>
+  /** How many more rules the app may have. */
+  #room: number
+  /** Whether rules are so new that streams may not follow them yet. */
+  #isFresh: boolean
+  /** Whether another run has added some of the rules. */
+  #isShared = false
+  #pauses = maxPauses
 
-    const remove = Effect.fnUntraced(function*(rules: ReadonlyArray<Rule>) {
-      if (isFresh && overlap > 0) {
-        yield* tell({ step: "waiting", duration: overlap })
-        yield* Effect.sleep(overlap)
-      }
-      isFresh = false
-      yield* RuleRequests.remove(rules.map(({ id }) => id), call)
-      removed.push(...rules)
-      room += rules.length
-      yield* tell({ step: "deleted", rules })
-    })
+  constructor(planned: Planned, options: SyncOptions) {
+    const { left, plan, wishes } = planned
+    this.#planned = planned
+    this.#options = options
+    this.#indexes = new Map(wishes.map(({ index, meaning }) => [meaning, index]))
+    this.#waiting = [...plan.retag.filter(({ isCovered }) => isCovered).map(additionOf), ...plan.add]
+    this.#old = [...plan.remove]
+    this.#room = left
+    // A concurrent or interrupted run may just have added the successor of an old rule.
+    this.#isFresh = plan.remove.some(({ value }) => this.#indexes.has(meaningOf(value)))
+  }
 
-    /** Where there is no room and nothing to delete: another run has added it, or old rules go before the new ones. */
-    const makeRoom = Effect.fnUntraced(function*(least: number) {
-      const values = new Set((yield* RuleRequests.read(call)).map(({ value }) => value))
-      const missing = waiting.filter(({ value }) => !values.has(value))
-      if (missing.length < waiting.length) {
-        isShared = isFresh = true
-        // The run that added them may have been interrupted before it deleted the old ones.
-        for (const { instead, value } of waiting) if (instead !== undefined && values.has(value)) old.push(instead)
-        return missing
+  readonly run = Effect.fnUntraced(function*(this: Changes) {
+    // Without a lower bound on the batch size, a small room would mean one wait for every few rules.
+    const least = Math.min(RuleRequests.rulesAtOnce, Math.ceil(this.#waiting.length / maxRounds))
+    while (this.#waiting.length > 0) {
+      const { length } = this.#waiting
+      if (this.#room >= Math.min(least, length) || this.#room > 0 && this.#old.length > 0) {
+        const batch = this.#waiting.slice(0, Math.min(this.#room, RuleRequests.rulesAtOnce))
+        this.#waiting = [...(yield* this.#add(batch)), ...this.#waiting.slice(batch.length)]
+      } else if (this.#old.length > 0) {
+        yield* this.#remove(this.#old.splice(0, Math.min(length, RuleRequests.rulesAtOnce)))
+      } else this.#waiting = yield* this.#makeRoom(least)
+    }
+    while (this.#old.length > 0) yield* this.#remove(this.#old.splice(0, RuleRequests.rulesAtOnce))
+    const bare = this.#planned.plan.retag.filter(({ isCovered }) => !isCovered)
+    for (let at = 0; at < bare.length; at += RuleRequests.rulesAtOnce) {
+      yield* this.#replace(bare.slice(at, at + RuleRequests.rulesAtOnce))
+    }
+    return yield* this.#result()
+  })
+
+  get #call() {
+    const { retries, timeout } = this.#options
+    return { retries, timeout }
+  }
+
+  #report(progress: Progress): void {
+    const { onProgress } = this.#options
+    if (onProgress !== undefined) Callback.tell(onProgress, progress)
+  }
+
+  /** Adds rules, and returns those for which there is no room. */
+  readonly #add = Effect.fnUntraced(function*(this: Changes, rules: ReadonlyArray<Addition>) {
+    const answers = yield* RuleRequests.add(rules, false, this.#call)
+    const refused: Array<RefusedRule> = []
+    const made: Array<Rule> = []
+    const full: Array<Addition> = []
+    for (const [i, { instead, ...rule }] of rules.entries()) {
+      const answer = answers[i] ?? { became: "full" }
+      if (answer.became === "full") full.push({ ...rule, instead })
+      else if (answer.became === "refused") {
+        refused.push({ ...rule, index: this.#indexes.get(meaningOf(rule.value)) ?? 0, detail: answer.detail })
+      } else {
+        if (answer.became === "added" && answer.id !== undefined) made.push({ id: answer.id, ...rule })
+        else this.#isShared = true
+        if (instead !== undefined) this.#old.push(instead)
       }
-      const first = missing.filter(({ instead }) => instead !== undefined).slice(0, least - room)
-      const gone = first.flatMap(({ instead }) => instead ?? [])
-      if (gone.length === 0) {
-        const mayFit = plan.cap === undefined || plan.rules + waiting.length <= plan.cap
-        if (mayFit && pauses-- > 0) {
-          yield* Effect.sleep(settling)
-          room = plan.cap === undefined ? waiting.length : plan.cap - (yield* RuleRequests.read(call)).length
-          return missing
-        }
-        return yield* new RuleCapReached({ operation, rules: plan.rules + waiting.length, cap: plan.cap })
+    }
+    this.#added.push(...made)
+    if (full.length < rules.length) this.#isFresh = true
+    this.#room = full.length > 0 ? 0 : this.#room - made.length
+    if (made.length > 0) this.#report({ step: "added", rules: made })
+    if (refused.length > 0) return yield* new InvalidRules({ operation: this.#planned.operation, rules: refused })
+    return full
+  })
+
+  readonly #remove = Effect.fnUntraced(function*(this: Changes, rules: ReadonlyArray<Rule>) {
+    const { overlap = settlingMillis } = this.#options
+    if (this.#isFresh && overlap > 0) {
+      this.#report({ step: "waiting", duration: overlap })
+      yield* Effect.sleep(overlap)
+    }
+    this.#isFresh = false
+    yield* RuleRequests.remove(rules.map(({ id }) => id), this.#call)
+    this.#removed.push(...rules)
+    this.#room += rules.length
+    this.#report({ step: "deleted", rules })
+  })
+
+  /**
+   * Makes room when there is none and no rule can be deleted, and returns the rules that are still to be added: another run may have
+   * added some, or will delete some. Otherwise old rules are deleted before their successors are added.
+   */
+  readonly #makeRoom = Effect.fnUntraced(function*(this: Changes, least: number) {
+    const { plan } = this.#planned
+    const values = new Set((yield* RuleRequests.read(this.#call)).map(({ value }) => value))
+    const missing = this.#waiting.filter(({ value }) => !values.has(value))
+    if (missing.length < this.#waiting.length) {
+      this.#isShared = this.#isFresh = true
+      // The run that added them may have been interrupted before it deleted the old ones.
+      for (const { instead, value } of this.#waiting) {
+        if (instead !== undefined && values.has(value)) this.#old.push(instead)
       }
-      yield* remove(gone)
-      uncovered.push(...gone)
+      return missing
+    }
+    const first = missing.filter(({ instead }) => instead !== undefined).slice(0, least - this.#room)
+    const gone = first.flatMap(({ instead }) => instead ?? [])
+    if (gone.length > 0) {
+      yield* this.#remove(gone)
+      this.#uncovered.push(...gone)
       return [
         ...first.map((addition) => ({ ...addition, instead: undefined })),
         ...missing.filter((addition) => !first.includes(addition))
       ]
-    })
-
-    // With little room there would be a wait for each few rules.
-    const least = Math.min(RuleRequests.rulesAtOnce, Math.ceil(waiting.length / mostRounds))
-    while (waiting.length > 0) {
-      if (room >= Math.min(least, waiting.length) || room > 0 && old.length > 0) {
-        const some = waiting.slice(0, Math.min(room, RuleRequests.rulesAtOnce))
-        waiting = [...(yield* add(some)), ...waiting.slice(some.length)]
-      } else if (old.length > 0) yield* remove(old.splice(0, Math.min(waiting.length, RuleRequests.rulesAtOnce)))
-      else waiting = yield* makeRoom(least)
     }
-    while (old.length > 0) yield* remove(old.splice(0, RuleRequests.rulesAtOnce))
+    const mayFit = plan.cap === undefined || plan.rules + missing.length <= plan.cap
+    if (!mayFit || this.#pauses-- === 0) return yield* this.#capReached(missing.length)
+    yield* Effect.sleep(settlingMillis)
+    this.#room = plan.cap === undefined
+      ? missing.length
+      : plan.cap - (yield* RuleRequests.read(this.#call)).length
+    return missing
+  })
 
-    const bare = plan.retag.filter(({ isCovered }) => !isCovered)
-    for (let at = 0; at < bare.length; at += RuleRequests.rulesAtOnce) {
-      const some = bare.slice(at, at + RuleRequests.rulesAtOnce)
-      const rules = some.map(({ rule }) => rule)
-      yield* remove(rules)
-      uncovered.push(...rules)
-      const full = yield* add(some.map((retagging) => ({ ...additionOf(retagging), instead: undefined })))
-      if (full.length > 0) {
-        return yield* new RuleCapReached({ operation, rules: plan.rules + full.length, cap: plan.cap })
-      }
-    }
+  /** Deletes rules before their successors are added, as the service accepts no other spelling of them. */
+  readonly #replace = Effect.fnUntraced(function*(this: Changes, retaggings: ReadonlyArray<Retagging>) {
+    const rules = retaggings.map(({ rule }) => rule)
+    yield* this.#remove(rules)
+    this.#uncovered.push(...rules)
+    const full = yield* this.#add(retaggings.map((retagging) => ({ ...additionOf(retagging), instead: undefined })))
+    if (full.length > 0) return yield* this.#capReached(full.length)
+  })
 
-    // What another run has added has an id that only the service knows.
-    const now = isShared ? yield* RuleRequests.read(call) : [...plan.there, ...added]
+  #capReached(more: number): RuleCapReached {
+    const { operation, plan } = this.#planned
+    return new RuleCapReached({ operation, rules: plan.rules + more, cap: plan.cap })
+  }
+
+  readonly #result = Effect.fnUntraced(function*(this: Changes) {
+    const { plan, wishes } = this.#planned
+    // The ids of rules that another run has added have to be read.
+    const now = this.#isShared ? yield* RuleRequests.read(this.#call) : [...plan.there, ...this.#added]
     const byMeaning = new Map(now.map((rule) => [meaningOf(rule.value), rule]))
     const synced: SyncedRules = {
       rules: wishes.flatMap(({ meaning }) => byMeaning.get(meaning) ?? []),
-      added,
-      removed,
+      added: this.#added,
+      removed: this.#removed,
       kept: plan.kept,
-      uncovered
+      uncovered: this.#uncovered
     }
     return synced
-  }
-)
+  })
+}
 
 const additionOf = ({ rule, tag, value }: Retagging): Addition => ({
   value,

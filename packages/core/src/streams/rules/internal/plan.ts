@@ -1,4 +1,4 @@
-/** What it takes to make the rules of the filtered stream others. */
+/** Plans changes of the rules of the filtered stream. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -10,30 +10,30 @@ import * as RuleRequests from "./requests.ts"
 
 type Call = Pick<PlanOptions, "timeout" | "retries">
 
-/** A plan, and what carrying it out goes by. */
+/** A plan, with the data to carry it out. */
 export interface Planned {
   readonly plan: RulesPlan
   readonly operation: string
   readonly wishes: ReadonlyArray<Wish>
-  /** How many more rules there may be. */
+  /** How many more rules the app may have. */
   readonly left: number
 }
 
-/** A rule that is wished for. */
+/** A desired rule. */
 export interface Wish extends WantedRule {
   readonly index: number
-  /** What it means: equal for rules that find the same, however they are spelled. */
+  /** Equal for queries that match the same posts in other spellings. */
   readonly meaning: string
 }
 
-/** What a rule means. */
+/** The normal form of a query. */
 export const meaningOf = (value: string): string =>
   Result.match(Query.parse(value, { dialect: "rule" }), {
     onSuccess: ({ node }) => Query.meaningOf(node),
     onFailure: () => value.trim()
   })
 
-/** Checks what is wished for, reads what there is, and asks the service whether it would take what is new. */
+/** Checks the desired rules, reads the present ones, and tests with the service whether it accepts the new ones. */
 export const make = Effect.fnUntraced(
   function*(
     operation: string,
@@ -81,7 +81,7 @@ const wishesOf = Effect.fnUntraced(function*(operation: string, desired: Iterabl
     index++
     const { tag, value } = wanted ?? {}
     if (typeof value !== "string" || tag !== undefined && typeof tag !== "string") {
-      const rule = "must be a rule: an object with a value and, if it is to have one, a tag, both texts"
+      const rule = "must be a rule: an object with a value and optionally a tag, both strings"
       return yield* invalidParameter(operation, `desired[${index}]`, rule, wanted)
     }
     const refuse = (detail: string, span: { readonly position?: number; readonly end?: number } = {}) =>
@@ -101,7 +101,7 @@ const wishesOf = Effect.fnUntraced(function*(operation: string, desired: Iterabl
   return [...wishes.values()]
 })
 
-/** A wish for a rule that has another tag, and another spelling of it that no rule has. */
+/** A desired rule that is present with another tag, and a spelling of its query that no rule has. */
 interface Mistagged extends Wish {
   readonly rule: Rule
   readonly spelling: string | undefined
@@ -143,7 +143,7 @@ const differencesOf = (wishes: ReadonlyArray<Wish>, current: ReadonlyArray<Rule>
   return { there, missing, mistagged, others: current.filter((rule) => !used.has(rule)) }
 }
 
-/** The meanings of what the service would take. A spelling that it does not take is no mistake of whoever wishes for the rule. */
+/** Returns the meanings of new rules that the service accepts. Fails if it refuses one in the caller's own spelling. */
 const tryOut = Effect.fnUntraced(
   function*(operation: string, { missing, mistagged }: Differences, call: Call, unknownCap: number | undefined) {
     const taken = new Set<string>()

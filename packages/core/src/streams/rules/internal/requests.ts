@@ -1,4 +1,4 @@
-/** What is asked of the service about rules, and what it answers of each. */
+/** Requests about rules, and the result for each rule. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -11,14 +11,14 @@ import type { Rule, WantedRule } from "../options.ts"
 
 type Call = Pick<CallOptions, "timeout" | "retries">
 
-/** So many rules are sent at a time: few enough for a body of any access level, and many of few requests. */
+/** The number of rules in a request: few enough for the body limit of every access level. */
 export const rulesAtOnce = 100
 
-/** What became of a rule that was sent. */
+/** The result for one rule. */
 export type Answer =
-  /** `id` is missing where it was only tried. */
+  /** `id` is `undefined` after a dry run. */
   | { readonly became: "added"; readonly id: string | undefined }
-  /** There is one with this value already. */
+  /** A rule with this value exists. */
   | { readonly became: "there"; readonly id: string | undefined }
   /** There is no room for it. */
   | { readonly became: "full" }
@@ -26,7 +26,7 @@ export type Answer =
 
 const isRule = /*#__PURE__*/ Schema.is(StreamRule)
 
-/** The rules that there are. */
+/** Reads the present rules. */
 export const read = (call: Call) =>
   Effect.map(
     Stream.runCollect(getStreamRules.items({}, call)),
@@ -35,7 +35,7 @@ export const read = (call: Call) =>
         .flatMap(({ id, tag, value }): Rule | [] => id === undefined ? [] : { id, value, ...tagOf(tag) })
   )
 
-/** How many more rules there may be, and how many at all. Nothing where the service does not tell. */
+/** How many more rules the app may have, and the maximum; `undefined` if the service does not state it. */
 export const room = (call: Call) =>
   getStreamRuleCounts({}, call).pipe(
     Effect.map(({ data }) => {
@@ -47,7 +47,7 @@ export const room = (call: Call) =>
       )
       return Number.isNaN(left) ? undefined : { cap, left: Math.max(0, left) }
     }),
-    // Not every access level has the counts; the service still refuses what is too much.
+    // Not every access level has the counts. The service still refuses too many rules.
     Effect.catchTags({
       BadRequest: () => Effect.undefined,
       Forbidden: () => Effect.undefined,
@@ -55,7 +55,7 @@ export const room = (call: Call) =>
     })
   )
 
-/** Adds rules, or only tries to: what became of each, in their order. */
+/** Adds rules, or tests whether they could be added. Returns the result for each, in their order. */
 export const add = (rules: ReadonlyArray<WantedRule>, dryRun: boolean, call: Call) =>
   updateStreamRules({
     add: rules.map(({ tag, value }) => ({ value, ...tagOf(tag) })),
@@ -63,11 +63,11 @@ export const add = (rules: ReadonlyArray<WantedRule>, dryRun: boolean, call: Cal
   }, call).pipe(
     Effect.map(({ data = [], errors }) => answersOf(rules, data, errors)),
     Effect.catchTag("BadRequest", (error) =>
-      // All of them are wrong.
+      // All rules were refused.
       error.problems.some(isOfRules) ? Effect.succeed(answersOf(rules, [], error.problems)) : Effect.fail(error))
   )
 
-/** Deletes rules. Those that are gone already are no trouble. */
+/** Deletes rules. Rules that no longer exist are skipped. */
 export const remove = (ids: ReadonlyArray<string>, call: Call): Effect.Effect<
   void,
   Effect.Error<ReturnType<typeof removed> | ReturnType<typeof read>>,
@@ -75,7 +75,7 @@ export const remove = (ids: ReadonlyArray<string>, call: Call): Effect.Effect<
 > =>
   removed(ids, call).pipe(
     Effect.catchTag("BadRequest", (error) =>
-      // Where another run was faster, the service refuses all for one that is gone.
+      // The service refuses the whole request if one rule no longer exists, as when another run was faster.
       Effect.gen(function*() {
         const there = new Set((yield* read(call)).map(({ id }) => id))
         const left = ids.filter((id) => there.has(id))
