@@ -81,7 +81,7 @@ class Changes {
 
   #report(progress: Progress): void {
     const { onProgress } = this.#options
-    if (onProgress !== undefined) Callback.tell(onProgress, progress)
+    if (onProgress !== undefined) Callback.call(onProgress, progress)
   }
 
   /** Adds rules, and returns those for which there is no room. */
