@@ -185,7 +185,7 @@ describe("what is refused before anything is sent", () => {
     [
       ["file must not be empty. Got 0 bytes", new Uint8Array(), {}],
       [
-        "file must be an image, a GIF or a video that the service takes. Got a PDF document",
+        "file must be an image, a GIF or a video that the service accepts. Got a PDF document",
         MediaBytes.concat("%PDF-1.7 and more"),
         {}
       ],
@@ -200,7 +200,7 @@ describe("what is refused before anything is sent", () => {
       ],
       ["file must be a Uint8Array", { stream: new Blob(["a"]).stream() }, {}],
       ["file must be a Uint8Array", { stream: new Blob(["a"]).stream(), size: -1 }, {}],
-      ["chunkBytes must be at least 1049, because there are 1000 segments at most. Got 1000", empty(MiB), {
+      ["chunkBytes must be at least 1049, because an upload has at most 1000 segments. Got 1000", empty(MiB), {
         type: "video/mp4",
         chunkBytes: 1000
       }],
@@ -217,7 +217,7 @@ describe("what is refused before anything is sent", () => {
       ["file must be JPEG", MediaBytes.concat("%PDF-1.7"), { category: "tweet_image", limits: { image: null } }],
       ["onProgress must be a function", MediaBytes.png(), { onProgress: true }],
       ["options must be an object", MediaBytes.png(), "alt"],
-      ["subtitles can be given with a video of a post only. Got tweet_image", MediaBytes.png(), {
+      ["subtitles is allowed for videos of posts only. Got tweet_image", MediaBytes.png(), {
         subtitles: [{ file: MediaBytes.srt, language: "EN", name: "English" }]
       }],
       ["subtitles[0].language must be two capital letters, as EN. Got \"en\"", noise(9), {

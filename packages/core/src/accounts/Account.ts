@@ -1,6 +1,6 @@
 /**
- * An account: what is kept of a person who signed in. Its record is one JSON text, which a `TokenStore` keeps under the name of
- * the account. Secrets are redacted in memory and plain in the text.
+ * The account of a signed-in user. A `TokenStore` holds its record as JSON text under the name of the account. Secrets are redacted in
+ * memory and plain in the text.
  */
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
@@ -11,7 +11,7 @@ import { type Scope, scopes } from "../schema/Scopes.ts"
 import type { TokenStore } from "../storage/TokenStore.ts"
 import { faultOf } from "../storage/Version.ts"
 
-/** The version of records that are written. */
+/** The version of written records. */
 const version = 1
 
 const Secret = /*#__PURE__*/ Schema.RedactedFromValue(Schema.NonEmptyString)
@@ -19,16 +19,16 @@ const Secret = /*#__PURE__*/ Schema.RedactedFromValue(Schema.NonEmptyString)
 /** Milliseconds since the epoch. */
 const Instant = Schema.Finite
 
-/** An app, as the service's console has it: a confidential one has a secret, a public one has none. */
+/** An app from the service's console. A confidential app has a secret; a public one has none. */
 export const App = /*#__PURE__*/ Schema.Struct({
   clientId: Schema.NonEmptyString,
   clientSecret: /*#__PURE__*/ Schema.optionalKey(Secret)
 })
 
-/** An app, as the service's console has it: a confidential one has a secret, a public one has none. */
+/** An app from the service's console. A confidential app has a secret; a public one has none. */
 export type App = typeof App.Type
 
-/** A later version may know more: those are left out, and the record is read all the same. */
+/** Scopes that only a later version knows are dropped on reading. */
 const Scopes = /*#__PURE__*/ Schema.Array(Schema.String).pipe(
   /*#__PURE__*/ Schema.decodeTo(
     /*#__PURE__*/ Schema.Array(/*#__PURE__*/ Schema.Literals(scopes)),
@@ -39,23 +39,23 @@ const Scopes = /*#__PURE__*/ Schema.Array(Schema.String).pipe(
   )
 )
 
-/** The tokens of OAuth 2.0 that a user granted to an app. */
+/** OAuth 2.0 tokens that a user granted to an app. */
 export const OAuth2Tokens = /*#__PURE__*/ Schema.Struct({
   accessToken: Secret,
-  /** Left out where `offline.access` was not granted. It is used once: each renewal brings another. */
+  /** Requires `offline.access`. It can be used once: each refresh returns another. */
   refreshToken: /*#__PURE__*/ Schema.optionalKey(Secret),
-  /** What was granted, in neutral names, in the order of `Scopes.scopes`. */
+  /** The granted scopes by their neutral names, in the order of `Scopes.scopes`. */
   scopes: Scopes,
   /** By this machine's clock. */
   expiresAt: Instant,
-  /** When the tokens were granted or renewed last, by this machine's clock. */
+  /** The time of the grant or of the last refresh, by this machine's clock. */
   renewedAt: Instant
 })
 
-/** The tokens of OAuth 2.0 that a user granted to an app. */
+/** OAuth 2.0 tokens that a user granted to an app. */
 export type OAuth2Tokens = typeof OAuth2Tokens.Type
 
-/** The credentials of OAuth 1.0a, which do not expire. */
+/** OAuth 1.0a credentials, which do not expire. */
 export const OAuth1Tokens = /*#__PURE__*/ Schema.Struct({
   consumerKey: Secret,
   consumerSecret: Secret,
@@ -63,13 +63,13 @@ export const OAuth1Tokens = /*#__PURE__*/ Schema.Struct({
   accessTokenSecret: Secret
 })
 
-/** The credentials of OAuth 1.0a, which do not expire. */
+/** OAuth 1.0a credentials, which do not expire. */
 export type OAuth1Tokens = typeof OAuth1Tokens.Type
 
-/** An account. It has tokens of one kind or of both. */
+/** An account with OAuth 2.0 tokens, OAuth 1.0a tokens, or both. */
 export const Account = /*#__PURE__*/ Schema.Struct({
   version: /*#__PURE__*/ Schema.Literal(version),
-  /** The service that it is an account of, as `https://api.x.com`: its tokens are sent nowhere else. */
+  /** The service of the account, as `https://api.x.com`. Its tokens are sent nowhere else. */
   baseUrl: Schema.NonEmptyString,
   user: /*#__PURE__*/ Schema.optionalKey(
     /*#__PURE__*/ Schema.Struct({ id: Schema.NonEmptyString, username: Schema.NonEmptyString })
@@ -80,14 +80,14 @@ export const Account = /*#__PURE__*/ Schema.Struct({
   oauth1: /*#__PURE__*/ Schema.optionalKey(OAuth1Tokens)
 })
 
-/** An account. It has tokens of one kind or of both. */
+/** An account with OAuth 2.0 tokens, OAuth 1.0a tokens, or both. */
 export type Account = typeof Account.Type
 
 const Text = /*#__PURE__*/ Schema.fromJsonString(Account)
 const decode = /*#__PURE__*/ Schema.decodeEffect(Text)
 const encode = /*#__PURE__*/ Schema.encodeSync(Text)
 
-/** Checks the name of an account: 1 to 32 letters, digits, `_` and `-`, and not `-` first. Every username is one. */
+/** Checks the name of an account: 1 to 32 letters, digits, `_` and `-`, not beginning with `-`. Every username is valid. */
 export const checkName = (name: string): Effect.Effect<string, InvalidSettings> =>
   typeof name === "string" && /^\w[\w-]{0,31}$/.test(name)
     ? Effect.succeed(name)
@@ -98,7 +98,7 @@ export const checkName = (name: string): Effect.Effect<string, InvalidSettings> 
       })
     )
 
-/** The account of a name, where the store has one. */
+/** Reads the account of a name, if the store has one. */
 export const read = (
   store: TokenStore["Service"],
   name: string
@@ -108,11 +108,11 @@ export const read = (
       ? Effect.succeedNone
       : Effect.mapError(
         Effect.asSome(decode(text)),
-        // What does not fit is not shown: it may be a token.
+        // The text is not quoted: it may hold tokens.
         () => new TokenStoreFailure({ store: store.describe(name), fault: faultOf(text, version), action: "read" })
       ))
 
-/** Keeps the account of a name: when this ends, it is durable. */
+/** Writes the account of a name durably. */
 export const write = (
   store: TokenStore["Service"],
   name: string,

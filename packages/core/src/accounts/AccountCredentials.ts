@@ -1,6 +1,6 @@
 /**
- * Credentials of a user who signed in: of an account in a `TokenStore`, or of tokens that the program keeps itself. Apart from
- * `Credentials`, because a program without accounts has nothing to renew.
+ * Credentials of a signed-in user: an account in a `TokenStore`, or tokens that the program stores itself. Separate from
+ * `Credentials`, because programs without accounts have nothing to refresh.
  */
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
@@ -17,40 +17,37 @@ import * as Account from "./Account.ts"
 import * as TokenRefresh from "./internal/tokenRefresh.ts"
 import * as RefreshingCredentials from "./RefreshingCredentials.ts"
 
-/** Which account a client uses. */
+/** The account that a client uses. */
 export interface Settings extends RefreshingCredentials.Settings {
   /** The name of the account, as `ada`. */
   readonly account: string
-  /** Has the secret of the app, for accounts whose records hold none. */
+  /** Supplies the app's secret for accounts whose records have none. */
   readonly app?: Account.App | undefined
 }
 
-/** Tokens that a program keeps itself. */
+/** Tokens that a program stores itself. */
 export interface OAuth2Settings extends RefreshingCredentials.Settings {
-  /** The app that they were granted to. */
+  /** The app that the tokens were granted to. */
   readonly clientId: string
   /** The secret of the app, if it has one. */
   readonly clientSecret?: Credentials.Secret | undefined
-  /** Left out, the first call renews. */
+  /** Without one, the first call refreshes. */
   readonly accessToken?: Credentials.Secret | undefined
   readonly refreshToken: Credentials.Secret
-  /** Left out, the access token is used until the service refuses it. */
+  /** Without one, the access token is used until the service refuses it. */
   readonly expiresAt?: Date | undefined
-  /** What was granted. Left out, scopes are not checked before the first renewal. */
+  /** The granted scopes. Without them, scopes are not checked before the first refresh. */
   readonly scopes?: ReadonlyArray<Scope> | undefined
-  /** The id of the user. Left out, the service is asked where a call needs it. */
+  /** The id of the user. Without it, the client requests it when a call needs it. */
   readonly userId?: string | undefined
-  /**
-   * Keeps renewed tokens, in place of those before, which are of no use any more. No call uses them until this has ended. When it
-   * fails it is run again.
-   */
+  /** Stores refreshed tokens; the previous ones are dead. No call uses the new tokens before this has succeeded. Retried on failure. */
   readonly save?: ((tokens: Account.OAuth2Tokens) => Effect.Effect<void, Error>) | undefined
 }
 
-/** Milliseconds that a store has. Who holds its lock may have to wait for two answers of the service. */
+/** Timeouts of a store in milliseconds. The holder of the lock may wait for two responses of the service. */
 const storeMillis = { read: 10_000, write: 10_000, lock: 35_000 } as const
 
-/** The credentials of an account in the `TokenStore`. Nothing is read before the first call. */
+/** Credentials of an account in the `TokenStore`. The store is first read by the first call. */
 export const layer = (
   settings: Settings
 ): Layer.Layer<Credentials.Credentials, InvalidSettings, HttpClient | TokenStore> =>
@@ -79,14 +76,14 @@ export const layer = (
         ...(settings.app === undefined ? undefined : { app: settings.app }),
         read: Effect.timeoutOrElse(Account.read(store, name), late("read")),
         write,
-        // What is there already: a store that is full or may not be written to says so.
+        // Writes the record unchanged: a full or read-only store fails here.
         probe: write,
         lock: Effect.timeoutOrElse(store.lock(name), late("lock"))
       })
     })
   )
 
-/** The credentials of a user whose tokens the program keeps itself, renewed like those of an account. */
+/** Credentials of a user whose tokens the program stores itself, refreshed like those of an account. */
 export const layerOAuth2 = (
   settings: OAuth2Settings
 ): Layer.Layer<Credentials.Credentials, InvalidSettings, HttpClient> =>
@@ -134,10 +131,10 @@ export const layerOAuth2 = (
 
 const missing = (setting: string) => Effect.fail(new InvalidSettings({ setting, rule: "is missing" }))
 
-/** The error of a program that could not keep tokens, without the secrets of the record before and of the one after it. */
+/** The error of a program that could not store tokens, without the secrets of the old and the new record. */
 const unsavedBecause = (...accounts: ReadonlyArray<Account.Account>) => (error: Error): TokenStoreFailure => {
   const redact = Redaction.make(() => accounts.flatMap(RefreshingCredentials.secretsOf).map(TokenRefresh.plain))
-  const told = Redaction.within(error, redact)
-  if (told instanceof TokenStoreFailure) return told
+  const redacted = Redaction.within(error, redact)
+  if (redacted instanceof TokenStoreFailure) return redacted
   return new TokenStoreFailure({ store: "save", fault: "unavailable", action: "write", detail: redact(error.message) })
 }

@@ -1,6 +1,6 @@
 /**
- * Signing in with OAuth 1.0a, in three legs: a request token, the user who agrees at an address or reads a PIN there, and the
- * credentials for it (RFC 5849). Such credentials do not expire.
+ * Sign-in with OAuth 1.0a in three legs (RFC 5849): a request token, the user's consent on a page that redirects or shows a PIN, and
+ * the credentials. They do not expire.
  */
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
@@ -16,31 +16,31 @@ import * as AppCredentials from "./internal/appCredentials.ts"
 import * as RedirectUrl from "./internal/redirectUrl.ts"
 import * as TokenRequest from "./internal/tokenRequest.ts"
 
-/** Where the service is, how it speaks and how long it may take: as in the settings of a client. */
+/** The service, its dialect and timeouts, as in the settings of a client. */
 export type Settings = TokenRequest.Settings
 
-/** What requests of a sign-in can fail with. */
+/** The errors of sign-in requests. */
 export type RequestError = TokenRequest.RequestError
 
 /** The app that a user signs in to. */
 export type Consumer = Pick<Credentials.Settings, "consumerKey" | "consumerSecret">
 
-/** A sign-in that has begun. */
+/** A sign-in in progress. */
 export interface RequestToken {
   readonly token: Redacted.Redacted
   readonly tokenSecret: Redacted.Redacted
 }
 
-/** What a sign-in begins with. */
+/** The parameters of {@link requestToken}. */
 export interface Begin extends Settings, Consumer {
-  /** Where the service leads the browser then, as it is set for the app; with `oob` it shows a PIN instead. */
+  /** The redirect URL, as set for the app; `oob` shows a PIN instead. */
   readonly callback: string
-  /** What the app may do, where it is less than the app is set to. */
+  /** Restricts the app to less access than it is set to. */
   readonly access?: "read" | "write" | undefined
 }
 
 /**
- * Begins a sign-in: asks the service for a request token.
+ * Begins a sign-in: requests a request token.
  *
  * ```ts
  * const requestToken = yield* OAuth1Login.requestToken({ baseUrl, consumerKey, consumerSecret, callback: "oob" })
@@ -52,11 +52,11 @@ export const requestToken = (
   Effect.gen(function*() {
     const consumer = yield* AppCredentials.checkConsumer({ consumerKey, consumerSecret })
     if (callback !== "oob" && !URL.canParse(callback)) {
-      return yield* new InvalidSettings({ setting: "callback", rule: "must be oob or an absolute address" })
+      return yield* new InvalidSettings({ setting: "callback", rule: "must be oob or an absolute URL" })
     }
     return yield* signed(settings, {
       operation: "OAuth1Login.requestToken",
-      // One that nobody uses is forgotten.
+      // The service forgets an unused token.
       effect: "toggle",
       path: "/oauth/request_token",
       query: { x_auth_access_type: access },
@@ -67,21 +67,21 @@ export const requestToken = (
           token: oauth_token,
           tokenSecret: oauth_token_secret
         })),
-      unread: "it has no request token, or does not confirm where it leads to"
+      unread: "it has no request token, or does not confirm the callback"
     })
   })
 
-/** What the address is made of at which the user is asked. */
+/** The parameters of the pages where the user consents. */
 export interface Ask extends Pick<Settings, "allowInsecureHttp" | "baseUrl" | "wire"> {
   readonly requestToken: RequestToken
-  /** Has the user sign in at the service even when they are signed in there. */
+  /** Makes the user sign in even if they are signed in at the service. */
   readonly forceLogin?: boolean | undefined
-  /** Who is expected to sign in. */
+  /** The user who is expected to sign in. */
   readonly username?: string | undefined
 }
 
 /**
- * The address at which the user is asked each time.
+ * The URL of the page where the user consents each time.
  *
  * ```ts
  * const url = yield* OAuth1Login.authorizeUrl({ baseUrl, requestToken })
@@ -89,7 +89,7 @@ export interface Ask extends Pick<Settings, "allowInsecureHttp" | "baseUrl" | "w
  */
 export const authorizeUrl = (ask: Ask): Effect.Effect<string, InvalidSettings> => urlOf("/oauth/authorize", ask)
 
-/** The address that leads on without a question when the user has allowed the app before. */
+/** The URL of the page that redirects immediately if the user has authorized the app before. */
 export const authenticateUrl = (ask: Ask): Effect.Effect<string, InvalidSettings> => urlOf("/oauth/authenticate", ask)
 
 const urlOf = (
@@ -106,9 +106,8 @@ const urlOf = (
   })
 
 /**
- * Reads the address that the service led the browser to, absolute or from its path on: the proof in it that the user agreed, for
- * {@link accessToken}. When they did not, it fails with `AuthorizationDenied`; when the address is not the end of this sign-in,
- * with `InvalidRedirect`.
+ * Reads the verifier for {@link accessToken} from the URL that the service redirected to, absolute or from its path on. Fails with
+ * `AuthorizationDenied` if the user declined, and with `InvalidRedirect` if the URL does not belong to this sign-in.
  *
  * ```ts
  * const verifier = yield* OAuth1Login.callback("/callback?oauth_token=…&oauth_verifier=…", { requestToken })
@@ -125,22 +124,22 @@ export const callback = (
     proof: (query) => query["oauth_verifier"]
   })
 
-/** What a sign-in ends with. */
+/** The parameters of {@link accessToken}. */
 export interface End extends Settings, Consumer {
   readonly requestToken: RequestToken
-  /** From {@link callback}, or the PIN that the user has read. */
+  /** From {@link callback}, or the PIN that the user was shown. */
   readonly verifier: Credentials.Secret
 }
 
-/** Who signed in, and the credentials for them. */
+/** The signed-in user and their credentials. */
 export interface SignedIn {
   readonly tokens: Account.OAuth1Tokens
   readonly user: { readonly id: string; readonly username: string }
 }
 
 /**
- * Ends a sign-in: brings the credentials of the user. It is sent once: when it left and no answer came, it fails with
- * `OutcomeUnknown`, and the sign-in begins anew.
+ * Ends a sign-in and returns the credentials of the user. It is sent once: if the response is lost, it fails with `OutcomeUnknown`, and
+ * the sign-in has to be repeated.
  *
  * ```ts
  * const end = { baseUrl, consumerKey, consumerSecret, requestToken }
@@ -154,7 +153,10 @@ export const accessToken = (
     const consumer = yield* AppCredentials.checkConsumer({ consumerKey, consumerSecret })
     const verifier = Redacted.make((Redacted.isRedacted(given) ? Redacted.value(given) : given).trim())
     if (Redacted.value(verifier) === "") {
-      return yield* new InvalidSettings({ setting: "verifier", rule: "must be the PIN, or what the redirect brought" })
+      return yield* new InvalidSettings({
+        setting: "verifier",
+        rule: "must be the PIN, or the verifier from the redirect"
+      })
     }
     return yield* signed(settings, {
       operation: "OAuth1Login.accessToken",
@@ -172,13 +174,13 @@ export const accessToken = (
     })
   })
 
-/** What it takes to make credentials useless. */
+/** The parameters of {@link invalidate}. */
 export interface Invalidate extends Settings {
   readonly tokens: Account.OAuth1Tokens
 }
 
 /**
- * Makes the credentials of a user useless.
+ * Invalidates the credentials of a user.
  *
  * ```ts
  * yield* OAuth1Login.invalidate({ baseUrl, tokens })
@@ -195,11 +197,11 @@ export const invalidate = (
     ...TokenRequest.invalidating
   })
 
-/** Checks whether the service refuses the credentials because they are dead, and not the app, the clock or the signature. */
+/** Checks that the service refuses the credentials because they are dead, not because of the app, the clock or the signature. */
 export const isTokenRefused = (error: RequestError): error is Unauthorized =>
   error._tag === "Unauthorized" && error.problems.some(({ code }) => code === TokenRequest.deadToken)
 
-/** A request that is signed. */
+/** A signed request. */
 interface Signed<A>
   extends Pick<TokenRequest.Request<A>, "effect" | "operation" | "path" | "query" | "read" | "settled" | "unread">
 {

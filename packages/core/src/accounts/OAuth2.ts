@@ -1,6 +1,6 @@
 /**
- * Signing in with OAuth 2.0: a user allows an app, and the app has tokens that act for the user (authorization code with PKCE,
- * RFC 6749 and 7636). `Account` is the record in which such tokens are kept.
+ * Sign-in with OAuth 2.0: a user authorizes an app, which receives tokens that act for the user (authorization code with PKCE, RFC 6749
+ * and 7636). `Account` is the record that stores such tokens.
  */
 import * as Clock from "effect/Clock"
 import * as Digest from "effect/crypto/Digest"
@@ -26,34 +26,34 @@ import * as AppCredentials from "./internal/appCredentials.ts"
 import * as RedirectUrl from "./internal/redirectUrl.ts"
 import * as TokenRequest from "./internal/tokenRequest.ts"
 
-/** Where the service is, how it speaks and how long it may take: as in the settings of a client. */
+/** The service, its dialect and timeouts, as in the settings of a client. */
 export type Settings = TokenRequest.Settings
 
-/** What requests of a sign-in can fail with. */
+/** The errors of sign-in requests. */
 export type RequestError = TokenRequest.RequestError
 
-/** What an authorize address is made of. */
+/** The parameters of {@link authorize}. */
 export interface Authorize extends Pick<Settings, "allowInsecureHttp" | "baseUrl" | "wire"> {
   readonly app: Pick<Account.App, "clientId">
-  /** Where the service leads the browser then: exactly as it is set for the app. */
+  /** The redirect URL, exactly as set for the app. */
   readonly redirectUri: string
-  /** What the user is asked to grant; with `offline.access` the tokens can be renewed. */
+  /** The requested scopes; with `offline.access` the tokens can be refreshed. */
   readonly scopes: ReadonlyArray<Scopes.Scope>
 }
 
-/** A sign-in that has begun. */
+/** A sign-in in progress. */
 export interface Authorization {
-  /** The address that the user's browser is to open. The state is in it, so it is for the user alone. */
+  /** The URL for the user's browser. It contains the state, so show it to the user only. */
   readonly url: string
-  /** Tells the end of this sign-in from that of any other; see {@link callback}. */
+  /** Ties the redirect to this sign-in; see {@link callback}. */
   readonly state: Redacted.Redacted
-  /** Proves that who began it ends it; see {@link exchange}. */
+  /** Proves that one party begins and ends the sign-in; see {@link exchange}. */
   readonly verifier: Redacted.Redacted
 }
 
 /**
- * Begins a sign-in: the address at which the user is asked, with a state and a verifier (PKCE, S256) of 256 random bits each.
- * Nothing is sent.
+ * Begins a sign-in: returns the URL of the page where the user consents, with a state and a verifier (PKCE, S256) of 256 random bits
+ * each. Sends nothing.
  *
  * ```ts
  * const { url, state, verifier } = yield* OAuth2.authorize({ baseUrl, app, redirectUri, scopes })
@@ -82,7 +82,7 @@ export const authorize = (
       code_challenge_method: "S256"
     })
     return {
-      // X asks its users elsewhere than it answers its apps.
+      // X has its consent page on another host than its API.
       url: `${baseUrl === "https://api.x.com" ? "https://x.com" : baseUrl}/i/oauth2/authorize?${query}`,
       state: Redacted.make(state, { label: "state" }),
       verifier: Redacted.make(verifier, { label: "verifier" })
@@ -90,9 +90,8 @@ export const authorize = (
   }).pipe(Effect.provide([SecureRandom.layerWebCrypto, Digest.layerWebCrypto]))
 
 /**
- * Reads the address that the service led the browser to, absolute or from its path on: the code in it, for {@link exchange}.
- * When the user said no, it fails with `AuthorizationDenied`; when the address is not the end of this sign-in, with
- * `InvalidRedirect`.
+ * Reads the code for {@link exchange} from the URL that the service redirected to, absolute or from its path on. Fails with
+ * `AuthorizationDenied` if the user declined, and with `InvalidRedirect` if the URL does not belong to this sign-in.
  *
  * ```ts
  * const code = yield* OAuth2.callback("/callback?state=…&code=…", { state })
@@ -109,20 +108,20 @@ export const callback = (
     proof: (query) => query["code"]
   })
 
-/** What an exchange needs. */
+/** The parameters of {@link exchange}. */
 export interface Exchange extends Settings {
   readonly app: Account.App
-  /** From {@link callback}. X takes it within 30 seconds, and once. */
+  /** From {@link callback}. X accepts it once, within 30 seconds. */
   readonly code: Redacted.Redacted
-  /** From {@link authorize}, as the next two. */
+  /** From {@link authorize}, like the next two. */
   readonly verifier: Redacted.Redacted
   readonly redirectUri: string
   readonly scopes: ReadonlyArray<Scopes.Scope>
 }
 
 /**
- * Ends a sign-in: brings the tokens for a code. It is sent once: when it left and no answer came, it fails with
- * `OutcomeUnknown`, and the sign-in begins anew.
+ * Ends a sign-in: exchanges a code for tokens. It is sent once: if the response is lost, it fails with `OutcomeUnknown`, and the
+ * sign-in has to be repeated.
  *
  * ```ts
  * const tokens = yield* OAuth2.exchange({ baseUrl, app, code, verifier, redirectUri, scopes })
@@ -143,19 +142,19 @@ export const exchange = (
     scopes
   })
 
-/** What a renewal needs. */
+/** The parameters of {@link refresh}. */
 export interface Refresh extends Settings {
   /** The app that the tokens were granted to. */
   readonly app: Account.App
   readonly refreshToken: Redacted.Redacted
-  /** What the tokens were granted for: a service that does not say it again has not changed it. */
+  /** The granted scopes, which apply unless the response lists others. */
   readonly scopes: ReadonlyArray<Scopes.Scope>
 }
 
 /**
- * Renews tokens: brings an access token, and another refresh token in place of the one given, which is spent. It is sent once: when
- * it left and no answer came, it fails with `OutcomeUnknown`. Where the service refuses the refresh token, which
- * {@link isTokenRefused} tells, the user has to sign in again.
+ * Refreshes tokens: returns an access token, and a new refresh token in place of the given one, which is spent. It is sent once: if the
+ * response is lost, it fails with `OutcomeUnknown`. If the service refuses the refresh token (see {@link isTokenRefused}), the user has
+ * to sign in again.
  *
  * ```ts
  * const tokens = yield* OAuth2.refresh({ baseUrl, app, refreshToken, scopes })
@@ -173,13 +172,13 @@ export const refresh = (
   })
 
 /**
- * Checks whether the service refuses a refresh token because it is dead: its user has to sign in again. Only the codes that say so
- * count, because a gateway in between answers with 400 and 401 too, and knows nothing of tokens.
+ * Checks that the service refuses a refresh token because it is dead: its user has to sign in again. Only specific error codes count,
+ * because gateways respond with 400 and 401 too.
  */
 export const isTokenRefused = (error: RequestError): error is BadRequest | Unauthorized => {
   if (error._tag !== "BadRequest" && error._tag !== "Unauthorized") return false
   const { detail, title } = error
-  // The code is the title, or the detail where the service adds no description.
+  // The code is the title, or the detail if the service adds no description.
   const code = title ?? detail
   // X uses the code of a malformed request, and only the description names the token.
   return code === "invalid_grant" || code === "invalid_request" && detail?.startsWith(deadTokenAtX) === true
@@ -187,18 +186,18 @@ export const isTokenRefused = (error: RequestError): error is BadRequest | Unaut
 
 const deadTokenAtX = "Value passed for the token was invalid"
 
-/** What a revocation needs. */
+/** The parameters of {@link revoke}. */
 export interface Revoke extends Settings {
   /** The app that the token was granted to. */
   readonly app: Account.App
   /** An access token or a refresh token. */
   readonly token: Redacted.Redacted
-  /** Which of them it is. */
+  /** The kind of the token. */
   readonly kind?: "access_token" | "refresh_token" | undefined
 }
 
 /**
- * Makes a token useless, and with a refresh token all that was granted with it.
+ * Revokes a token; revoking a refresh token revokes its access tokens too.
  *
  * ```ts
  * yield* OAuth2.revoke({ baseUrl, app, token, kind: "refresh_token" })
@@ -220,12 +219,12 @@ export const revoke = (
     })
   })
 
-/** What a request for the token of an app needs. */
+/** The parameters of {@link appToken}. */
 export interface AppToken extends Settings, Pick<Credentials.Settings, "consumerKey" | "consumerSecret"> {}
 
 /**
- * Brings the bearer token of an app, which acts for no user and does not expire. Asked again, the service brings the same one
- * until it is invalidated.
+ * Requests the bearer token of an app, which acts for no user and does not expire. The service returns the same token until it is
+ * invalidated.
  *
  * ```ts
  * const bearerToken = yield* OAuth2.appToken({ baseUrl, consumerKey, consumerSecret })
@@ -240,7 +239,7 @@ export const appToken = (
       TokenRequest.send(settings, {
         ...AppCredentials.ofConsumer(consumer),
         operation: "OAuth2.appToken",
-        // However often it is asked for, there is one.
+        // Repeating the request returns the same token.
         effect: "toggle",
         path: "/oauth2/token",
         form: { grant_type: "client_credentials" },
@@ -249,13 +248,13 @@ export const appToken = (
       })
   )
 
-/** What it takes to invalidate the token of an app. */
+/** The parameters of {@link invalidateAppToken}. */
 export interface InvalidateAppToken extends AppToken {
   readonly bearerToken: Redacted.Redacted
 }
 
 /**
- * Makes the bearer token of an app useless: the next that is asked for is another one.
+ * Invalidates the bearer token of an app. The next request for one returns a new token.
  *
  * ```ts
  * yield* OAuth2.invalidateAppToken({ baseUrl, consumerKey, consumerSecret, bearerToken })
@@ -277,14 +276,14 @@ export const invalidateAppToken = (
     })
   })
 
-/** A request whose answer is tokens. */
+/** A request that returns tokens. */
 interface Grant {
   readonly operation: string
   readonly form: TokenRequest.Form
   readonly secrets: ReadonlyArray<Redacted.Redacted>
-  /** What is granted where the service does not say it: what was asked for. */
+  /** The requested scopes, which apply unless the response lists others. */
   readonly scopes: ReadonlyArray<Scopes.Scope>
-  /** What stays in use where the service brings no other. */
+  /** The refresh token that stays valid if the response has no other. */
   readonly refreshToken?: Redacted.Redacted | undefined
 }
 
@@ -295,7 +294,7 @@ const grant = (
 ): Effect.Effect<Account.OAuth2Tokens, RequestError, HttpClient> =>
   Effect.gen(function*() {
     const identified = yield* AppCredentials.identify(app)
-    // What passes until the answer comes is time in which the tokens are good already.
+    // The life of the tokens begins before the response arrives.
     const renewedAt = yield* Clock.currentTimeMillis
     return yield* TokenRequest.send(settings, {
       ...identified,
@@ -316,16 +315,16 @@ const grant = (
     })
   })
 
-/** What the service gives a token where it does not say it: two hours. */
+/** The life of a token if the response does not state it: two hours. */
 const defaultLifeSeconds = 7200
 
 const Bearer = /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(/^bearer$/i))
 
-/** A member that is ignored where it is unreadable: a refresh token that was spent brings no second answer. */
+/** A field that is ignored if it cannot be decoded: a spent refresh token yields no second response. */
 const lenient = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) =>
   Schema.optionalKey(schema).pipe(Schema.catchDecoding(() => Effect.succeedNone))
 
-/** At most 300 years: a record holds no infinite time. */
+/** At most 300 years: a record cannot hold an infinite time. */
 const LifeSeconds = /*#__PURE__*/ Schema.Union([Schema.Finite, Schema.FiniteFromString]).check(
   /*#__PURE__*/ Schema.isGreaterThan(0),
   /*#__PURE__*/ Schema.isLessThan(1e10)
@@ -352,7 +351,7 @@ const decodeAppToken = /*#__PURE__*/ Schema.decodeOption(
 const checkRedirectUri = (redirectUri: string): Effect.Effect<void, InvalidSettings> =>
   URL.canParse(redirectUri) && !redirectUri.includes("#")
     ? Effect.void
-    : invalid("redirectUri", "must be an absolute address without a fragment, as it is set for the app")
+    : invalid("redirectUri", "must be an absolute URL without a fragment, as set for the app")
 
 const checkScopes = (given: ReadonlyArray<Scopes.Scope>): Effect.Effect<void, InvalidSettings> =>
   given.length > 0 && given.every((scope) => Scopes.scopes.includes(scope))

@@ -335,7 +335,7 @@ const outcomeOf = (fiber: Fiber.Fiber<Credentials.Values, CredentialsError>) =>
     (exit) => Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? Effect.fail(closed()) : exit
   )
 
-/** Checks for a failure of the service, which another attempt would ask again. */
+/** Checks for a failure of the service, so that another attempt would send a request. */
 const isOfService = ({ _tag }: CredentialsError): boolean => _tag !== "LoginRequired" && _tag !== "TokenStoreFailure"
 
 const closed = () =>

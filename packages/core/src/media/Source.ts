@@ -1,4 +1,4 @@
-/** Where the bytes of an upload come from: something of known size that is read a piece at a time. */
+/** Sources of uploads: bytes of known size that are read piece by piece. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Pull from "effect/Pull"
@@ -7,33 +7,30 @@ import * as Stream from "effect/Stream"
 import { SourceFailure } from "../errors/UploadErrors.ts"
 import type { Reader } from "./MediaFile.ts"
 
-/** A source while it is read. */
+/** An open source. */
 export interface Opened extends Reader<SourceFailure> {
-  /**
-   * Reads as much as is asked for, or all that is left. Into memory that is given, where that saves some; it has room for as
-   * much as is asked for.
-   */
+  /** Reads `length` bytes, or all that are left. It may read into `into`, which has room for them, to save memory. */
   readonly read: (offset: number, length: number, into?: Uint8Array) => Effect.Effect<Uint8Array, SourceFailure>
-  /** Whether any part of it can be read at any time. Otherwise what was passed by is gone, but for what was read last. */
+  /** Any part can be read at any time. Otherwise only the bytes read last can be read again. */
   readonly isSeekable: boolean
-  /** Is another one once the bytes are others; `undefined` where nothing tells. */
+  /** Changes with the bytes; `undefined` if changes cannot be detected. */
   readonly version: string | undefined
 }
 
-/** Where bytes come from. Nothing is read before it is opened. */
+/** A source of bytes. Nothing is read before it is opened. */
 export interface Source {
-  /** For messages and the service: of a file its name without folders. */
+  /** Its name in messages and for the service: the name of a file without folders. */
   readonly name: string
   readonly open: Effect.Effect<Opened, SourceFailure, Scope.Scope>
 }
 
-/** Bytes that come by themselves: an Effect Stream, a web stream, or anything that gives bytes asynchronously, as streams of Node do. */
+/** A stream of bytes: an Effect Stream, a web stream, or an async iterable such as a Node stream. */
 export type Bytes =
   | Stream.Stream<Uint8Array, unknown>
   | ReadableStream<Uint8Array>
   | AsyncIterable<Uint8Array>
 
-/** A stream that knows how long it is. */
+/** A stream of known size. */
 export interface SizedStream {
   readonly stream: Bytes
   /** In bytes. */
@@ -42,10 +39,10 @@ export interface SizedStream {
   readonly name?: string | undefined
 }
 
-/** What can be uploaded. `@postwire/node` adds files by their paths. */
+/** Accepted inputs. `@postwire/node` adds files by their paths. */
 export type Input = Uint8Array | ArrayBuffer | Blob | SizedStream | Source
 
-/** The source of an input; `undefined` where it is none. */
+/** The source of an input; `undefined` if it is not an accepted one. */
 export const from = (input: Input): Source | undefined => {
   if (isSource(input)) return input
   if (input instanceof ArrayBuffer) return fromBytes(new Uint8Array(input))
@@ -55,7 +52,7 @@ export const from = (input: Input): Source | undefined => {
   return Number.isSafeInteger(input.size) && input.size >= 0 ? fromStream(input.stream, input) : undefined
 }
 
-/** What an input must be, in words. */
+/** The rule for inputs, in words. */
 export const rule =
   "must be a Uint8Array, an ArrayBuffer, a Blob, a stream with its size in bytes, or on Node a path (in Effects FileSource.file(path))"
 
@@ -70,7 +67,7 @@ export const fromBytes = (bytes: Uint8Array, name = "the bytes"): Source => ({
   })
 })
 
-/** A Blob or a File. It is never in memory as a whole. */
+/** A Blob or a File, never in memory as a whole. */
 export const fromBlob = (blob: Blob, name = nameOf(blob)): Source => ({
   name,
   open: Effect.succeed({
@@ -111,10 +108,10 @@ export const fromStream = (
   }
 }
 
-/** Of a stream, who wants to know what it is can read so much of its beginning, in any order. */
+/** Bytes at the beginning of a stream that can be read in any order, to inspect it. */
 const headBytes = 1_048_576
 
-/** Reads a stream by offset. It keeps its head until a read goes beyond that, and then what was read last. */
+/** Reads a stream by offset. It keeps the head until a read goes beyond it, and from then on the last read. */
 const sequential = (
   source: string,
   size: number,
@@ -123,19 +120,19 @@ const sequential = (
   const failure = (fault: SourceFailure["fault"], detail?: string) =>
     Effect.fail(new SourceFailure({ source, fault, detail }))
   let kept: Uint8Array = new Uint8Array()
-  /** Where what is kept begins. */
+  /** The offset of `kept`. */
   let start = 0
-  /** What has come besides. */
+  /** Received bytes that follow `kept`. */
   let surplus: ReadonlyArray<Uint8Array> = []
-  /** How much has come. */
+  /** The number of bytes received. */
   let end = 0
   let isOver = false
 
-  /** Fills memory with what is kept from an offset on, and with what comes. */
+  /** Fills memory from an offset on with kept bytes, then with received ones. */
   const fill = (from: number, target: Uint8Array): Effect.Effect<void, SourceFailure> => {
     let skipped = from - start
     let filled = 0
-    // Each is copied as it comes: pieces that are held for a while are garbage for much longer.
+    // Pieces are copied immediately: if held for a while, they would survive as garbage for much longer.
     const put = (piece: Uint8Array) => {
       const left = piece.subarray(skipped)
       skipped -= Math.min(skipped, piece.length)
@@ -151,11 +148,11 @@ const sequential = (
     start = from
     const isLast = from + target.length === size
     const next: Effect.Effect<void, SourceFailure> = Effect.suspend(() =>
-      // Beyond its end is looked as well: what is longer than was said would be cut off.
+      // Reads past the declared size too: a longer stream would be cut off unnoticed.
       isOver || (filled === target.length && !isLast) ? Effect.void : Pull.matchEffect(pull, {
         onSuccess: (given) => {
           for (const piece of given) {
-            if (!(piece instanceof Uint8Array)) return failure("unreadable", "it gives something else than bytes")
+            if (!(piece instanceof Uint8Array)) return failure("unreadable", "it emits something other than bytes")
             end += piece.length
             put(piece)
           }

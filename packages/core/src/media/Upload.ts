@@ -1,4 +1,4 @@
-/** A file becomes a media id: checked, sent in segments, processed, described; see `upload`. */
+/** Uploads of media: files are checked, sent in segments, processed and described; see `upload`. */
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
@@ -18,13 +18,13 @@ import type { Progress, UploadedMedia, UploadError, UploadOptions } from "./Uplo
 
 export type { Progress, Subtitles, UploadedMedia, UploadError, UploadOptions } from "./UploadOptions.ts"
 
-/** What the stream of an upload ends with. */
+/** The last step of an upload's stream. */
 export interface Uploaded {
   readonly phase: "ready"
   readonly media: UploadedMedia
 }
 
-/** A file that was checked. */
+/** A checked file. */
 export interface Prepared {
   readonly type: MediaType
   readonly category: MediaCategory
@@ -32,35 +32,35 @@ export interface Prepared {
   readonly size: number
   /** Sends it. */
   readonly send: Effect.Effect<UploadedMedia, UploadError, Client>
-  /** Sends it, or goes on where an upload with this key stopped. */
+  /** Sends it, or resumes the upload with this key. */
   readonly resume: (key: string) => Effect.Effect<UploadedMedia, UploadError | JournalFailure, Client | Journal>
 }
 
 /** Uploads media. */
 export interface Upload {
-  /** Checks a file and sends it, waits until the service has processed it, and describes it. */
+  /** Checks a file, sends it, waits until the service has processed it, and describes it. */
   (input: Source.Input, options?: UploadOptions): Effect.Effect<UploadedMedia, UploadError, Client>
   /**
-   * The same, noting in the journal how far it is: an upload with a key that was used before goes on where that one stopped, and
-   * gives the media that it made for as long as that can be used. Another file with the key begins anew.
+   * The same with checkpoints in the journal: a call with the same key resumes the upload, and returns its media for as long as they can
+   * be used. Another file with the key is uploaded from the beginning.
    */
   readonly resumable: (
     key: string,
     input: Source.Input,
     options?: UploadOptions
   ) => Effect.Effect<UploadedMedia, UploadError | JournalFailure, Client | Journal>
-  /** The same as a Stream of its steps, of which the last has the media. Whoever stops reading cancels the upload. */
+  /** The same as a Stream of steps; the last one has the media. Closing the stream cancels the upload. */
   readonly events: (
     input: Source.Input,
     options?: UploadOptions
   ) => Stream.Stream<Progress | Uploaded, UploadError, Client>
 }
 
-/** Opens and checks a file, and sends nothing. It is open until the scope ends; of a stream it is the only time. */
+/** Opens and checks a file without sending it. It stays open until the scope ends; a stream can be opened only once. */
 export const prepare = (
   input: Source.Input,
   options: UploadOptions = {},
-  /** Who is told to have got what is wrong, and where in its parameters. */
+  /** The operation and the parameter prefix for errors. */
   place: UploadPlan.Place = { operation: "upload", prefix: "" }
 ): Effect.Effect<Prepared, InvalidParameters | SourceFailure, Scope.Scope> =>
   Effect.map(UploadPlan.plan(input, options, place), (plan) => ({
@@ -76,8 +76,8 @@ export const prepare = (
   }))
 
 /**
- * Uploads a file: an image, a GIF, a video, or subtitles. What it is, is told by its bytes, and the limits of the service are
- * checked before the first of them is sent. No more than a few segments of it are in memory at any time.
+ * Uploads a file: an image, a GIF, a video, or subtitles. Its type is read from its bytes, and the service's limits are checked before
+ * anything is sent. Memory holds no more than a few segments at any time.
  *
  * ```ts
  * const media = yield* upload(new Blob([bytes]), { alt: "A lighthouse at dusk" })

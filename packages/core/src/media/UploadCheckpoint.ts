@@ -1,4 +1,4 @@
-/** How far an upload is, as a journal has it: enough for another process to go on. */
+/** The state of an upload in a journal, from which another process can continue. */
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex } from "@noble/hashes/utils.js"
 import * as Effect from "effect/Effect"
@@ -13,62 +13,62 @@ import type * as Source from "./Source.ts"
 const Text = /*#__PURE__*/ Schema.fromJsonString(
   /*#__PURE__*/ Schema.Struct({
     version: /*#__PURE__*/ Schema.Literal(1),
-    /** What was asked for, of which account: what differs begins anew. */
+    /** The parameters and the account. An upload that differs starts from the beginning. */
     asked: Schema.String,
     /** The `version` of the source. */
     content: /*#__PURE__*/ Schema.optional(Schema.String),
     mediaId: Schema.String,
     mediaKey: /*#__PURE__*/ Schema.optional(Schema.String),
-    /** Bytes of a segment; the last one may be shorter. */
+    /** Bytes per segment; the last one may be shorter. */
     chunk: Schema.Int,
     /** Bytes that the service has accepted. */
     sent: Schema.Int,
     /** Their SHA-256, in hexadecimal digits. */
     hash: Schema.String,
-    /** Whether the service was told that these are all. */
+    /** The service has accepted the end of the upload. */
     isEnded: Schema.Boolean,
     /** Milliseconds since 1970. */
     expiresAt: /*#__PURE__*/ Schema.optional(Schema.Int),
-    /** The alternative text that the service has accepted. */
+    /** The accepted alternative text. */
     alt: /*#__PURE__*/ Schema.optional(Schema.String),
-    /** The subtitles that it has accepted. */
+    /** The accepted subtitles. */
     subtitles: /*#__PURE__*/ Schema.Array(Schema.String)
   })
 )
 
-/** How far an upload is. */
+/** The state of an upload. */
 export type Checkpoint = typeof Text.Type
 
 const decode = /*#__PURE__*/ Schema.decodeUnknownOption(Text)
 const encode = /*#__PURE__*/ Schema.encodeSync(Text)
 
-/** Where an upload notes how far it is; nowhere unless it has a key. */
+/** The log of an upload. Without a key it records nothing. */
 export interface Log<out E> {
   readonly saved: Checkpoint | undefined
-  /** Keeps a checkpoint: at once when it is `urgent`, else within a second or when the upload ends. */
+  /** Writes a checkpoint: immediately if it is `urgent`, else within a second or when the upload ends. */
   readonly keep: (checkpoint: Checkpoint | undefined, urgency?: "urgent") => Effect.Effect<void, E>
-  /** What has been sent, hashed where somebody will ask for it. */
+  /** A new digest of the bytes sent; it computes nothing without a key. */
   readonly digest: () => Digest
 }
 
-/** A hash of bytes, one piece after the other. */
+/** A hash of bytes that are added piece by piece. */
 export interface Digest {
   readonly add: (bytes: Uint8Array) => void
-  /** Of what was added so far, in hexadecimal digits. */
+  /** The hash of the bytes added so far, in hexadecimal digits. */
   readonly value: () => string
 }
 
-/** The log of an upload that notes nothing. */
+/** The log that records nothing. */
 export const none: Log<never> = {
   saved: undefined,
   keep: () => Effect.void,
   digest: () => ({ add: () => {}, value: () => "" })
 }
 
-/** Segments that were sent after the last checkpoint are sent again by whoever goes on. */
+/** Milliseconds between checkpoints. Segments sent after the last one are repeated on resumption. */
 const betweenWritesMillis = 1000
 
-/** Uses the log of a key while nobody else does. A text in it that cannot be read is of no use to anybody, and is replaced. */
+/** Uses the log of a key exclusively. A checkpoint that cannot be decoded is replaced. */
 export const withLog = <A, E, R>(
   { lock, read, write }: Entries,
   key: string,
@@ -98,12 +98,12 @@ export const withLog = <A, E, R>(
         digest: makeDigest
       }
       return yield* Effect.onExit(use(log), (exit) =>
-        // What ended the upload is what there is to say.
+        // The error of the upload takes precedence over one of the journal.
         pending === undefined || Exit.isSuccess(exit) ? Effect.void : Effect.ignore(put(pending)))
     })
   )
 
-/** Node's is ten times as fast; that of the Web takes nothing piece by piece. */
+/** Node's SHA-256 is ten times as fast as this one in JavaScript; Web Crypto cannot hash piece by piece. */
 const makeDigest = (): Digest => {
   const node = nodeCrypto()?.createHash("sha256")
   if (node !== undefined) return { add: (bytes) => void node.update(bytes), value: () => node.copy().digest("hex") }
@@ -111,10 +111,10 @@ const makeDigest = (): Digest => {
   return { add: (bytes) => void own.update(bytes), value: () => bytesToHex(own.clone().digest()) }
 }
 
-/** Where the upload with a key is in the journal. */
+/** The journal's key for an upload. */
 export const nameOf = (key: string): string => `upload.${key}`
 
-/** So much is read at a time for a digest. */
+/** Bytes per read for a digest. */
 const pieceBytes = 1_048_576
 
 /** The digest of the first bytes of a source. */

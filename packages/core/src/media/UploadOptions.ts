@@ -1,4 +1,4 @@
-/** What an upload takes, tells, gives and fails with. */
+/** Options, progress, result and errors of uploads. */
 import type { AnyError, ConflictingIdentifiers, OutcomeUnknown, PaginationStuck } from "../errors/Errors.ts"
 import type { MediaNotReady, MediaProcessingFailed, SourceFailure, UploadExpired } from "../errors/UploadErrors.ts"
 import type { Id } from "../schema/Parameters.ts"
@@ -8,54 +8,54 @@ import type * as Source from "./Source.ts"
 
 /** Subtitles of a video. */
 export interface Subtitles {
-  /** A file of SubRip (SRT) or WebVTT. */
+  /** A SubRip (SRT) or WebVTT file. */
   readonly file: Source.Input
   /** Two capital letters, as `EN`. */
   readonly language: string
-  /** How the language is called where it is chosen, as `English`. */
+  /** The name of the language in menus, as `English`. */
   readonly name: string
 }
 
-/** What an upload may be told. */
+/** Options of an upload. */
 export interface UploadOptions {
-  /** What the media is for, which decides its category. Default: `post`. */
+  /** The use of the media, which decides the category. Default: `post`. */
   readonly purpose?: "post" | "directMessage" | undefined
   /** Default: by the type and the purpose. */
   readonly category?: MediaCategory | undefined
-  /** Default: what its first bytes say. */
+  /** Default: the type recognised from the bytes. */
   readonly type?: MediaType | undefined
   /**
-   * Limits in place of those that the service's documentation has, which `MediaRules.limits` lists: `{ video: { longestMillis: 600_000 } }`
-   * for an account that may post videos of ten minutes.
+   * Replaces documented limits (see `MediaRules.limits`): `{ video: { longestMillis: 600_000 } }` for an account that may post videos of
+   * ten minutes.
    */
   readonly limits?: Changes | undefined
-  /** What the picture shows, for those who do not see it: 1 to 1,000 characters. */
+  /** A description of the picture for those who cannot see it: 1 to 1,000 characters. */
   readonly alt?: string | undefined
-  /** Of a video, in several languages. */
+  /** Subtitles of a video, in one or more languages. */
   readonly subtitles?: ReadonlyArray<Subtitles> | undefined
-  /** Users who may use the media as well. */
+  /** Other users who may use the media. */
   readonly additional_owners?: ReadonlyArray<Id> | undefined
   readonly shared?: boolean | undefined
-  /** How much is sent at a time, in bytes. Default: 1 to 4 MiB by the size, such that 1,000 segments do. */
+  /** Bytes per segment. Default: 1 to 4 MiB by size, and more if 1,000 segments would not suffice. */
   readonly chunkBytes?: number | undefined
-  /** So long the service may process the media, in milliseconds. Default: 10 minutes. */
+  /** Longest processing time in milliseconds. Default: 10 minutes. */
   readonly maxWait?: number | undefined
-  /** Called with every step. What it throws is ignored. */
+  /** Called with every step. Its errors are ignored. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   readonly user_auth?: boolean | undefined
 }
 
-/** How far an upload is. */
+/** The progress of an upload. */
 export interface Progress {
   readonly phase: "upload" | "processing"
-  /** What the service has accepted. */
+  /** Bytes that the service has accepted. */
   readonly sentBytes: number
   readonly totalBytes: number
-  /** Of the phase, 0 to 1. */
+  /** The fraction of the phase that is done, 0 to 1. */
   readonly fraction: number
 }
 
-/** Media that can be used in a post or a message. */
+/** Media for a post or a message. */
 export interface UploadedMedia {
   readonly id: string
   readonly media_key: string | undefined
@@ -63,11 +63,11 @@ export interface UploadedMedia {
   readonly category: MediaCategory
   /** In bytes. */
   readonly size: number
-  /** Until then it must have been used. */
+  /** The time by which it must be used. */
   readonly expiresAt: Date | undefined
 }
 
-/** What an upload can fail with. Nothing that it sends is harmful twice, so no outcome stays unknown. */
+/** The errors of an upload. All its requests are safe to repeat, so no outcome stays unknown. */
 export type UploadError =
   | Exclude<AnyError, ConflictingIdentifiers | OutcomeUnknown | PaginationStuck>
   | MediaProcessingFailed

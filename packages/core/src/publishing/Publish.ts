@@ -1,4 +1,4 @@
-/** A post with its files in one go: everything is checked, then uploaded, then posted. A failed upload posts nothing. */
+/** Publishes a post with its files: everything is checked, then uploaded, then posted. A failed upload posts nothing. */
 import * as Effect from "effect/Effect"
 import type { Client } from "../client/Client.ts"
 import * as Draft from "./internal/draft.ts"
@@ -7,8 +7,8 @@ import type { Post, PublishedPost, PublishError, PublishOptions } from "./Publis
 export type { Media, Poll, Post, Progress, PublishedPost, PublishError, PublishOptions } from "./PublishOptions.ts"
 
 /**
- * Publishes a post with its files. The text, the files and everything else are held against the rules before anything is sent;
- * then the files are uploaded, and then it is posted, once.
+ * Publishes a post with its files. Everything is checked before anything is sent; then the files are uploaded, and the post is sent
+ * once.
  *
  * ```ts
  * const { id } = yield* publish({ text: "Hello", media: [{ file: picture, alt: "A cat on a keyboard" }] })

@@ -1,4 +1,4 @@
-/** What publishing takes, tells, gives and fails with: of a post, and of a thread. */
+/** Parameters, options, progress, results and errors of publishing posts and threads. */
 import type { CallOptions } from "../client/CallOptions.ts"
 import type { Operation } from "../client/Operation.ts"
 import type { AnyError, ConflictingIdentifiers, PaginationStuck } from "../errors/Errors.ts"
@@ -9,7 +9,7 @@ import type { createPost } from "../operations/Posts.ts"
 /** The parameters of `createPost`. */
 export type CreatePost = typeof createPost extends Operation<infer P, infer _R, infer _Sel, infer _E> ? P : never
 
-/** A file of a post, and how it is uploaded. `Input` is what a client takes as one. */
+/** A file of a post with upload options. `Input` is the type of files that a client accepts. */
 export interface Media<Input = Source.Input> extends
   Pick<
     Upload.UploadOptions,
@@ -17,7 +17,7 @@ export interface Media<Input = Source.Input> extends
   >
 {
   readonly file: Input
-  /** Of a video, in several languages. */
+  /** Subtitles of a video, in one or more languages. */
   readonly subtitles?: ReadonlyArray<Omit<Upload.Subtitles, "file"> & { readonly file: Input }> | undefined
 }
 
@@ -31,8 +31,8 @@ export interface Poll {
 }
 
 /**
- * A post to publish: what `createPost` takes, with files and a poll. It has one of media, a poll, a quoted post and a card; its
- * media are four images, or one GIF, or one video.
+ * A post to publish: the parameters of `createPost`, with files and a poll. It has at most one of media, a poll, a quoted post and a
+ * card. Its media are up to four images, or one GIF, or one video.
  */
 export interface Post<Input = Source.Input> extends
   Omit<
@@ -40,58 +40,56 @@ export interface Post<Input = Source.Input> extends
     "poll_options" | "poll_duration_minutes" | "poll_reply_settings" | "user_auth"
   >
 {
-  /** Files, which are uploaded. What is uploaded already goes into `media_ids`, and comes before them. */
+  /** Files to upload. The ids of uploaded media go into `media_ids` and come first. */
   readonly media?: ReadonlyArray<Input | Media<Input>> | undefined
   readonly poll?: Poll | undefined
 }
 
-/** How publishing goes on. Parts count from 1; a single post is part 1 of 1. */
+/** The progress of publishing. Parts count from 1; a single post is part 1 of 1. */
 export type Progress =
   & { readonly part: number; readonly parts: number }
   & (
     | (Upload.Progress & {
-      /** Which of the part's files, from 1. */
+      /** The file of the part, counted from 1. */
       readonly file: number
     })
-    /** It is sent; it was posted; its outcome is unknown, and it is looked for. */
+    /** The post is sent, or it is looked for because its outcome is unknown. */
     | { readonly phase: "sending" | "looking" }
     | { readonly phase: "posted"; readonly id: string }
   )
 
-/** What publishing may be told. `timeout` and `retries` are those of the call that posts: uploads have the client's. */
+/** Options of publishing. `timeout` and `retries` apply to the call that posts; uploads use the client's. */
 export interface PublishOptions extends Pick<CallOptions, "timeout" | "retries"> {
-  /** The most that a text may weigh; more than 280 for authors who have longer posts. See `PostText.length`. */
+  /** The highest weight of a text; more than 280 for authors of longer posts. See `PostText.length`. */
   readonly maxWeight?: number | undefined
-  /** Called with every step. What it throws is ignored. */
+  /** Called with every step. Its errors are ignored. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** As `createPost` has it; it holds for the uploads too. */
+  /** As in `createPost`; applies to the uploads too. */
   readonly user_auth?: boolean | undefined
 }
 
-/** A post that exists. */
+/** A published post. */
 export interface PublishedPost {
   readonly id: string
-  /** As the service has it. */
+  /** The text as the service returned it. */
   readonly text: string
   readonly media: ReadonlyArray<Upload.UploadedMedia>
 }
 
-/** What publishing a post can fail with. `OutcomeUnknown` is of the post alone: its media are uploaded then. */
+/** The errors of `publish`. `OutcomeUnknown` concerns only the post: its media are uploaded. */
 export type PublishError = Exclude<AnyError, ConflictingIdentifiers | PaginationStuck> | Upload.UploadError
 
-/** What publishing a thread is told. */
+/** Options of publishing a thread. */
 export interface ThreadOptions extends PublishOptions {
-  /** Names the thread in the journal, for ever: 1 to 128 characters. */
+  /** The permanent name of the thread in the journal: 1 to 128 characters. */
   readonly key: string
   /**
-   * What becomes of a part of which it cannot be told whether it was posted: `continue` sends it, `abandon` ends the thread
-   * there. Without a decision the call fails with `ThreadUndecided`, and the next one looks again. After that, `abandon` ends
-   * the thread even where the part is found.
+   * How to treat a part of unknown outcome: `continue` sends it, `abandon` ends the thread before it. Without a decision the call fails
+   * with `ThreadUndecided`, and the next one looks again. After that, `abandon` ends the thread even if the part is found.
    */
   readonly undecided?: "continue" | "abandon" | undefined
   /**
-   * How long after it was sent a part may take to appear among the posts of its author, in milliseconds; default 60,000. When
-   * it is not there by then, it was not posted.
+   * Milliseconds in which a part appears among the posts of its author; default 60,000. A part that is absent after that was not posted.
    */
   readonly lag?: number | undefined
 }

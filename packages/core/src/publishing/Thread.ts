@@ -1,6 +1,6 @@
 /**
- * A thread does not end half-posted: what is sent is noted by a key before and after, so that the same call goes on where
- * another was interrupted, and posts no part twice.
+ * Threads that are posted completely or can be continued: a journal records each part under a key before and after it is sent. The same
+ * call continues an interrupted one and posts no part twice.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -20,24 +20,24 @@ export type { ThreadOptions } from "./PublishOptions.ts"
 
 /** A thread that was published. */
 export interface PublishedThread {
-  /** In their order; all of them, unless it was abandoned. */
+  /** In order; all of them unless the thread was abandoned. */
   readonly posts: ReadonlyArray<PublishedPost>
-  /** Whether some of them were posted by an earlier call. */
+  /** An earlier call has posted some of them. */
   readonly resumed: boolean
-  /** Whether it ends before its last part, because somebody decided so. */
+  /** The thread ends before its last part, as `undecided: "abandon"` decided. */
   readonly abandoned: boolean
 }
 
-/** What publishing a thread can fail with. */
+/** The errors of `publishThread`. */
 export type ThreadError = PublishError | ThreadUndecided | ThreadBroken | JournalFailure
 
 const operation = "publishThread"
 
 /**
- * Publishes posts, each in reply to the one before. The files of all are uploaded before the first is posted. Called again with
- * its key, it goes on where it was interrupted; once it is finished, it sends nothing and returns the same posts.
+ * Publishes posts, each in reply to the one before. All files are uploaded before the first post is sent. After an interruption, a call
+ * with the same key continues; once the thread is finished, it sends nothing and returns the same posts.
  *
- * A part whose answer did not come is looked for among the posts of its author, and sent again only when it is not there.
+ * A part whose response was lost is looked for among the posts of its author, and retried only if it is absent.
  *
  * ```ts
  * const { posts } = yield* publishThread([{ text: "One" }, { text: "Two" }], { key: "counting" })
@@ -79,17 +79,17 @@ const check = Effect.fnUntraced(function*(posts: ReadonlyArray<Post>, options: T
   for (const [i, post] of posts.entries()) {
     const place: Draft.Place = { operation, prefix: `posts[${i}].`, part: i + 1, parts: posts.length }
     if (i > 0 && post?.in_reply_to_post_id !== undefined) {
-      const rule = "must not be given, except for the first post: each replies to the one before"
+      const rule = "is allowed for the first post only: each other post replies to the one before"
       return yield* invalidParameter(operation, `${place.prefix}in_reply_to_post_id`, rule, undefined)
     }
-    // It will have an id to reply to.
+    // It will get an id to reply to.
     const reply = i === 0 || !Predicate.isObject(post) ? post : { ...post, in_reply_to_post_id: "1" }
     drafts.push(yield* Draft.check(reply, place, options))
   }
   return drafts
 })
 
-/** The record of the thread: the one in the journal if it is ours, or a new one. */
+/** The journal's record of the thread if it matches, or a new one. */
 const begin = Effect.fnUntraced(function*(journal: Entries, posts: ReadonlyArray<Post>, options: ThreadOptions) {
   const { key, user_auth } = options
   const contents = ThreadRecord.contentsOf(posts)
@@ -97,12 +97,12 @@ const begin = Effect.fnUntraced(function*(journal: Entries, posts: ReadonlyArray
   const credential = yield* (yield* Client).credential(user_auth ?? true)
   const refuse = (rule: string) => invalidParameter(operation, "key", rule, key)
   if (known !== undefined && (known.contents !== contents || known.parts.length !== posts.length)) {
-    return yield* refuse("is that of another thread: the posts were others. Choose another key")
+    return yield* refuse("belongs to a thread of other posts. Choose another key")
   }
   if (known?.credential === credential && credential !== "none") return known
   const author = yield* dataOf("getMe", getMe({ user_fields: ["most_recent_post_id"], user_auth }))
   if (known !== undefined && known.authorId !== author.id) {
-    return yield* refuse("is that of a thread of another user. Choose another key")
+    return yield* refuse("belongs to a thread of another user. Choose another key")
   }
   const { most_recent_post_id: after } = author
   const record: ThreadRecord.ThreadRecord = known === undefined

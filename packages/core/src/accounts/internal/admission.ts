@@ -1,11 +1,8 @@
-/** Which calls the credentials of an account are for. Apart from `Authorization`, for a program without accounts has no need of it. */
+/** Checks a call against what an account was granted. Separate from `Authorization`, which programs without accounts use too. */
 import type { Call, Values } from "../../auth/Credentials.ts"
 import { type CredentialsError, MissingScope } from "../../errors/Errors.ts"
 
-/**
- * A call with the kind of credential that an account has, or what stands in its way: the bearer token is lost, or was granted
- * without a scope.
- */
+/** Returns a call with the kind of credential that an account has, or an error: the bearer token is lost, or lacks a scope. */
 export const admit = <C extends Call>(given: C, values: Values): C | MissingScope | CredentialsError => {
   const call = choose(given, values)
   const { bearerToken, grant } = values
@@ -17,10 +14,7 @@ export const admit = <C extends Call>(given: C, values: Values): C | MissingScop
   return missing.length === 0 ? call : new MissingScope({ operation: call.operation, account, missing, granted })
 }
 
-/**
- * The caller may leave the choice: an account that signed in with OAuth 2.0 alone has nothing to sign with, whatever the default
- * of the operation is.
- */
+/** Chooses the credential if the caller has not: an account with OAuth 2.0 tokens only cannot sign, whatever the operation's default. */
 const choose = <C extends Call>(call: C, { accessToken, bearerToken }: Values): C => {
   const { accepts, isChosen, userAuth } = call
   const [has, other] = userAuth ? [accessToken, bearerToken] : [bearerToken, accessToken]

@@ -1,23 +1,23 @@
-/** The address that a service sends the browser to when a sign-in has ended: where an app reads how. */
+/** The URL that a service redirects to at the end of a sign-in, with its result. */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Redaction from "../../auth/Redaction.ts"
 import { AuthorizationDenied, InvalidRedirect } from "../../errors/Errors.ts"
 import { decode, type Form } from "./tokenRequest.ts"
 
-/** How a kind of sign-in tells its end. */
+/** The query parameters of one kind of sign-in. */
 export interface Reading {
-  /** The secret that the sign-in began with. A program keeps it meanwhile, and may have lost it. */
+  /** The secret from the beginning of the sign-in. The program keeps it meanwhile, and may have lost it. */
   readonly began: Redacted.Redacted<unknown> | undefined
-  /** The same secret in the address. */
+  /** The same secret in the URL. */
   readonly repeated: (query: Form) => string | undefined
   /** The code of a denial. */
   readonly denial: (query: Form) => string | undefined
-  /** The proof that the user agreed. */
+  /** The proof of consent. */
   readonly proof: (query: Form) => string | undefined
 }
 
-/** Reads an address, absolute or as a server sees it: from its path on. */
+/** Reads a URL, absolute or, as servers see it, from its path on. */
 export const read = (
   address: string | URL,
   { began, denial, proof, repeated }: Reading
@@ -29,7 +29,7 @@ export const read = (
     }
     const query = decode(new URL(text, anywhere).search)
     const expected = Redacted.isRedacted(began) ? Redacted.value(began) : undefined
-    // Without one, every address without one would be the end of this sign-in.
+    // An absent secret must not match a URL without one.
     if (typeof expected !== "string" || expected === "" || repeated(query) !== expected) {
       return yield* new InvalidRedirect({ fault: "other" })
     }
@@ -37,12 +37,12 @@ export const read = (
     const given = proof(query)
     if (error !== undefined) {
       const redact = Redaction.make(() => given === undefined ? [expected] : [expected, given])
-      // It comes from a browser, and may go to a terminal.
-      const told = (said: string) => redact(said).replace(/\p{Cc}+/gu, " ").slice(0, 500)
+      // This comes from a browser and may be printed on a terminal.
+      const clean = (text: string) => redact(text).replace(/\p{Cc}+/gu, " ").slice(0, 500)
       const { error_description: detail } = query
       return yield* new AuthorizationDenied({
-        error: told(error),
-        detail: detail === undefined ? undefined : told(detail)
+        error: clean(error),
+        detail: detail === undefined ? undefined : clean(detail)
       })
     }
     if (given === undefined || given === "") return yield* new InvalidRedirect({ fault: "incomplete" })

@@ -56,7 +56,7 @@ export interface Usable {
   readonly until: number
 }
 
-/** The record of an account; `usable` unless it is due or refused. */
+/** The record of an account; `usable` unless its tokens have to be refreshed. */
 interface Found {
   readonly account: Account
   readonly refreshToken: string
@@ -133,7 +133,7 @@ export class TokenRefresh {
     )
   }
 
-  /** Reads the record; it is usable unless it is due or refused. Unsaved tokens take precedence. */
+  /** Reads the record; it is usable unless its tokens have to be refreshed. Unsaved tokens take precedence. */
   #look(refused: string | undefined): Effect.Effect<Found, CredentialsError> {
     return Effect.gen({ self: this }, function*() {
       const unsaved = this.#unsaved

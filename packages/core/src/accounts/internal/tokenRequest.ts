@@ -1,6 +1,6 @@
 /**
- * A request of a sign-in: a form that is posted to the service, over the transport that calls have, with their limits, retries,
- * spans and errors. What must not be told of calls is not told here either, nor is any body that may hold new tokens.
+ * A sign-in request: a form posted over the same transport as calls, with their limits, retries, spans and errors. Secrets are redacted
+ * as in calls, and a response body that may hold new tokens is never shown.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -25,7 +25,7 @@ import * as Transport from "../../http/Transport.ts"
 import * as Monotonic from "../../runtime/Monotonic.ts"
 import type { Prepared } from "../../wire/RequestEncoder.ts"
 
-/** Where the service is, how it speaks and how long it may take: as in the settings of a client. */
+/** The service, its dialect and timeouts, as in the settings of a client. */
 export interface Settings extends
   Pick<
     Client.Settings,
@@ -33,31 +33,31 @@ export interface Settings extends
   >
 {}
 
-/** What a request of a sign-in can fail with. */
+/** The errors of a sign-in request. */
 export type RequestError = CallErrors.ExchangeError | InvalidSettings
 
-/** What is left out is not sent. */
+/** Form fields; `undefined` ones are not sent. */
 export type Form = Readonly<Record<string, string | undefined>>
 
-/** What is asked of the service. */
+/** A sign-in request whose response decodes to `A`. */
 export interface Request<out A> {
-  /** What errors and spans call it. */
+  /** Its name in errors and spans. */
   readonly operation: string
-  /** A create is never repeated once it may have left. */
+  /** A create is never retried once it may have been sent. */
   readonly effect: "create" | "toggle"
-  /** What a repeated request is answered with that finds done what the one before it was to do. */
+  /** The response to a retry that finds the effect of the earlier attempt. */
   readonly settled?: Prepared["settled"]
   readonly path: string
   readonly query?: Form | undefined
   readonly form?: Form | undefined
   readonly credential: CredentialKind
-  /** The header of a request to an address at a time, in milliseconds by the service's clock. */
+  /** The header for a URL and a time, in milliseconds by the service's clock. */
   readonly authorization?: ((url: string, now: number) => string) | undefined
-  /** All that no text may hold, of the form and of the header. */
+  /** All secrets of the form and the header, for redaction. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
-  /** Reads the body of a success; nothing where it is not as it should be. */
+  /** Decodes the body of a 2xx; `None` if it does not match. */
   readonly read: (text: string) => Option.Option<A>
-  /** What is said then. It quotes nothing. */
+  /** The reason for a `None`, without quotes from the body. */
   readonly unread: string
 }
 
@@ -66,19 +66,19 @@ export const Token = /*#__PURE__*/ Schema.RedactedFromValue(
   /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(/^[\x21-\x7e]+$/))
 )
 
-/** Of a request whose success says all. */
+/** Ignores the body of a 2xx. */
 export const unread = { read: () => Option.some(undefined), unread: "" } as const
 
-/** The code of a refusal whose reason is that the token is dead. */
+/** The error code for a dead token. */
 export const deadToken = 89
 
-/** Of a request that makes a token useless. A repeated one may find that the one before has done so. */
+/** For requests that invalidate a token. A retry may find that the earlier attempt succeeded. */
 export const invalidating = {
   ...unread,
   settled: { body: "{}", by: { status: 401, problem: { code: deadToken } } }
 } as const
 
-/** Sends a request and reads its answer. */
+/** Sends a request and decodes its response. */
 export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<A, RequestError, HttpClient> =>
   Effect.gen(function*() {
     const { baseUrl, exchange: { maxBodySize, retries, timeouts }, userAgent, wire } = yield* Client.check(settings)
@@ -153,7 +153,7 @@ export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<
           const answer = request.read(text)
           if (Option.isSome(answer)) return Effect.succeed(answer.value)
           const reason = request.unread
-          // The body is not told: it may hold a token.
+          // The body is withheld: it may hold a token.
           return Effect.fail({ _tag: "Unreadable", prepared, authorization: undefined, response, text: "", reason })
         }
       }))
@@ -164,7 +164,7 @@ export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<
     )
   })
 
-/** A refusal of OAuth 1.0a may be a sentence, and no document. */
+/** OAuth 1.0a refusals may be a plain sentence instead of a document. */
 const inWords = /^[A-Za-z][^<>{}[\]\p{Cc}]{0,300}$/u
 
 const preparedOf = (
@@ -189,7 +189,7 @@ const preparedOf = (
   accepts: [credential]
 })
 
-/** As forms are encoded: `application/x-www-form-urlencoded`. */
+/** Encodes a form as `application/x-www-form-urlencoded`. */
 export const encode = (form: Form): string => {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(form)) {
@@ -198,7 +198,7 @@ export const encode = (form: Form): string => {
   return parameters.toString()
 }
 
-/** Reads what a form holds; of a name that it has twice, nothing is known. */
+/** Decodes a form. Names that occur twice are ambiguous and get no value. */
 export const decode = (text: string): Form => {
   const parameters = new URLSearchParams(text)
   return Object.fromEntries(Array.from(parameters.keys(), (name) => {
@@ -217,7 +217,7 @@ const requestOf = (
 ): HttpClientRequest.HttpClientRequest => {
   const headers: Record<string, string> = { accept: "application/json", "user-agent": userAgent }
   if (authorization !== undefined) headers["authorization"] = authorization
-  // Of the body's own type, the constructor takes no notice.
+  // The constructor ignores the body's own type.
   if (body !== undefined) headers["content-type"] = formType
   return HttpClientRequest.makeWith(
     "POST",

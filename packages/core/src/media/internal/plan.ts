@@ -1,4 +1,4 @@
-/** What is to be uploaded, checked before anything is sent: the file, what it is for, and what is said of it. */
+/** Checks an upload before anything is sent: the file, its use, and its description. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
@@ -11,7 +11,7 @@ import * as MediaRules from "../MediaRules.ts"
 import * as Source from "../Source.ts"
 import type { Subtitles, UploadOptions } from "../UploadOptions.ts"
 
-/** A file that can be sent. */
+/** A file that is ready to be sent. */
 export interface Plan {
   /** The name of the source. */
   readonly name: string
@@ -19,30 +19,30 @@ export interface Plan {
   readonly size: number
   readonly type: MediaFile.MediaType
   readonly category: MediaRules.MediaCategory
-  /** Bytes of a segment. */
+  /** Bytes per segment. */
   readonly chunk: number
-  /** How many milliseconds may be waited for the service to process it. */
+  /** Longest processing time in milliseconds. */
   readonly maxWait: number
   readonly alt: string | undefined
   readonly subtitles: ReadonlyArray<Omit<Subtitles, "file"> & { readonly plan: Plan }>
 }
 
-/** Where what is wrong is, for errors: an operation, and what stands before the names of parameters, as `media[0].`. */
+/** The place of a file in the parameters of an operation, for errors: a prefix as `media[0].` */
 export interface Place {
   readonly operation: string
   readonly prefix: string
 }
 
-/** Most segments of an upload. */
+/** Most segments of one upload. */
 const mostSegments = 1000
 
 const MiB = 1_048_576
 
-/** A hundred segments or less while none has more than 4 MiB. */
+/** At most a hundred segments, unless they would exceed 4 MiB. */
 const chunkOf = (size: number): number =>
   Math.max(Math.min(Math.ceil(size / 100 / MiB), 4) * MiB, MiB, leastChunk(size))
 
-/** Bytes of a segment such that there are not too many. */
+/** Fewest bytes per segment that keep within the number of segments. */
 export const leastChunk = (size: number): number => Math.ceil(size / mostSegments)
 
 const defaultMaxWaitMillis = 600_000
@@ -64,7 +64,7 @@ const optionNames = /*#__PURE__*/ Object.keys(
   } satisfies { readonly [Name in keyof UploadOptions]-?: true }
 )
 
-/** Opens and checks what is to be uploaded. */
+/** Opens and checks a file. */
 export const plan = Effect.fnUntraced(function*(
   input: Source.Input,
   options: UploadOptions,
@@ -89,11 +89,11 @@ export const plan = Effect.fnUntraced(function*(
   if (category === undefined || file.type === undefined) return yield* invalid("file", { rule: unknownRule })
   const chunk = chunkBytes ?? chunkOf(size)
   if (chunk < leastChunk(size)) {
-    const rule = `must be at least ${leastChunk(size)}, because there are ${mostSegments} segments at most`
+    const rule = `must be at least ${leastChunk(size)}, because an upload has at most ${mostSegments} segments`
     return yield* invalid("chunkBytes", { rule, value: String(chunk) })
   }
   if (subtitles.length > 0 && category !== "tweet_video" && category !== "amplify_video") {
-    return yield* invalid("subtitles", { rule: "can be given with a video of a post only", value: category })
+    return yield* invalid("subtitles", { rule: "is allowed for videos of posts only", value: category })
   }
   return {
     name: given.name,
@@ -115,9 +115,9 @@ export const plan = Effect.fnUntraced(function*(
   }
 })
 
-const unknownRule = "must be an image, a GIF or a video that the service takes"
+const unknownRule = "must be an image, a GIF or a video that the service accepts"
 
-/** The first option that breaks a rule, with that. */
+/** The first option that breaks a rule, with the rule. */
 const faultOfOptions = (options: UploadOptions): readonly [string, MediaRules.Fault] | undefined => {
   const fault = (option: string, rule: string, value?: unknown) =>
     [option, { rule, value: value === undefined ? undefined : show(value) }] as const

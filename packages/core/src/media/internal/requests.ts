@@ -1,4 +1,4 @@
-/** The calls of an upload, each sent again for as long as that makes sense: nothing is harmed by any that the service gets twice. */
+/** The requests of an upload, retried for as long as that may help: all of them are safe to repeat. */
 import * as Effect from "effect/Effect"
 import * as CallErrors from "../../client/CallErrors.ts"
 import { Client } from "../../client/Client.ts"
@@ -9,30 +9,30 @@ import { MediaNotReady, MediaProcessingFailed } from "../../errors/UploadErrors.
 import * as Media from "../../operations/Media.ts"
 import * as Monotonic from "../../runtime/Monotonic.ts"
 
-/** Whom the calls are for. */
+/** The credential of the requests. */
 export interface Caller {
   readonly user_auth: boolean | undefined
 }
 
 type Call<A> = Effect.Effect<A, OperationError, Client>
 
-/** What the service says of media that it has as a whole. */
+/** The status of a finished upload. */
 export type Status = NonNullable<Effect.Success<ReturnType<typeof Media.getMediaUploadStatus>>["data"]>
 
-const askedFor = (id: string, caller: Caller): Call<Status> =>
+const statusFor = (id: string, caller: Caller): Call<Status> =>
   persist(dataOf("getMediaUploadStatus", Media.getMediaUploadStatus({ media_id: id, ...caller })))
 
-/** How often what was lost is tried besides the client's own retries, with pauses of up to 20 seconds. */
-const mostTries = 6
+/** Attempts after a lost response, besides the client's own retries, with pauses of up to 20 seconds. */
+const maxAttempts = 6
 
-/** Tries again what was lost on its way, or failed on the service's side. A client does so for seconds; an upload is worth minutes. */
+/** Retries transport and server failures. A client does so for seconds; an upload is worth minutes. */
 export const persist = <A>(call: Call<A>, tried = 0): Call<A> =>
   Effect.catch(call, (error) =>
-    isLost(error) && tried < mostTries
+    isLost(error) && tried < maxAttempts
       ? Effect.andThen(pause(tried), persist(call, tried + 1))
       : Effect.fail(error))
 
-/** A client does not wait for so long by itself. */
+/** Waits longer than a client does by itself. */
 const pause = (tried: number): Effect.Effect<void> =>
   Effect.flatMap(Retry.pause(tried + 2, undefined), (millis = 0) => Effect.sleep(millis))
 
@@ -41,10 +41,7 @@ const isLost = (error: OperationError): boolean =>
     ? error.phase !== "tls" && error.reason !== CallErrors.closedReason
     : error._tag === "ServerFailure"
 
-/**
- * Ends an upload. When the answer is lost, the service is asked whether it has the media before it is told again: some refuse
- * what they have done already.
- */
+/** Ends an upload. After a lost response the status is queried before another attempt: some services refuse to finalize twice. */
 export const finalize = (id: string, caller: Caller, tried = 0): Call<Status> => {
   const data = dataOf("finalizeMediaUpload", Media.finalizeMediaUpload({ id, ...caller }, { retries: 0 }))
   const orElse = (error: OperationError, otherwise: Call<Status>): Call<Status> =>
@@ -53,37 +50,37 @@ export const finalize = (id: string, caller: Caller, tried = 0): Call<Status> =>
       (status) => status !== undefined && (isWhole(status) || !isLost(error)) ? Effect.succeed(status) : otherwise
     )
   return Effect.catch(data, (error) => {
-    if ((isLost(error) || error._tag === "UndecodableResponse") && tried < mostTries) {
+    if ((isLost(error) || error._tag === "UndecodableResponse") && tried < maxAttempts) {
       return Effect.andThen(pause(tried), orElse(error, Effect.suspend(() => finalize(id, caller, tried + 1))))
     }
     return error._tag === "BadRequest" && tried > 0 ? orElse(error, Effect.fail(error)) : Effect.fail(error)
   })
 }
 
-/** What the service says of an upload that was ended; `undefined` where it was not, or is not known. */
+/** The status of an upload that was ended; `undefined` if it was not, or is unknown to the service. */
 export const ended = (id: string, caller: Caller): Call<Status | undefined> =>
   Effect.map(statusOf(id, caller), (status) => status !== undefined && isWhole(status) ? status : undefined)
 
 const statusOf = (id: string, caller: Caller): Call<Status | undefined> =>
-  Effect.catch(askedFor(id, caller), (error) => isRefused(error) ? Effect.undefined : Effect.fail(error))
+  Effect.catch(statusFor(id, caller), (error) => isRefused(error) ? Effect.undefined : Effect.fail(error))
 
-/** Whether the service does not know an upload, or not any more, or not as one of ours. */
+/** Checks for an upload that the service does not know (any more), or that belongs to another user. */
 export const isRefused = ({ _tag }: OperationError): boolean =>
   _tag === "NotFound" || _tag === "BadRequest" || _tag === "Forbidden"
 
-/** Only what was ended has a size, or is processed. */
+/** Only an ended upload has a size or is processed. */
 const isWhole = ({ processing_info, size }: Status): boolean => size !== undefined || processing_info !== undefined
 
 const shortestPauseSeconds = 1
 const longestPauseSeconds = 30
 
-/** Waits until media can be used. `told` hears how much of it is processed, 0 to 1. */
+/** Waits until media can be used. `report` receives the processed fraction, 0 to 1. */
 export const ready = Effect.fnUntraced(function*(
   first: Status,
-  { caller, maxWait, told }: {
+  { caller, maxWait, report }: {
     readonly caller: Caller
     readonly maxWait: number
-    readonly told: (fraction: number) => void
+    readonly report: (fraction: number) => void
   }
 ): Effect.fn.Return<Status, OperationError | MediaProcessingFailed | MediaNotReady, Client> {
   const { id } = first
@@ -100,13 +97,13 @@ export const ready = Effect.fnUntraced(function*(
         code: error?.code
       })
     }
-    told(Math.min(Math.max(progress_percent / 100, 0), 1))
+    report(Math.min(Math.max(progress_percent / 100, 0), 1))
     const waited = (yield* Monotonic.millis) - begun
     if (waited >= maxWait) return yield* new MediaNotReady({ mediaId: id, waited })
     const seconds = Math.min(Math.max(check_after_secs, shortestPauseSeconds), longestPauseSeconds)
     yield* Effect.sleep(Math.min(seconds * 1000, maxWait - waited))
-    status = yield* askedFor(id, caller)
+    status = yield* statusFor(id, caller)
   }
-  if (first.processing_info !== undefined) told(1)
+  if (first.processing_info !== undefined) report(1)
   return status
 })

@@ -1,4 +1,4 @@
-/** A post before it is sent: held against every rule that is known, its files opened and held against theirs. */
+/** A post before it is sent: checked against every known rule, with its files opened and checked. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
@@ -21,25 +21,25 @@ import { ownProperties } from "../../schema/Parameters.ts"
 import * as PostText from "../../text/PostText.ts"
 import type { CreatePost, Media, Post, Progress, PublishOptions } from "../PublishOptions.ts"
 
-/** Where a post stands among the parameters of a call. */
+/** The position of a post in the parameters of a call. */
 export interface Place {
   readonly operation: "publish" | "publishThread"
-  /** Comes before the names of its parameters, as `posts[2].` does. */
+  /** The prefix of its parameter names, as `posts[2].` */
   readonly prefix: string
-  /** Which of how many, from 1. */
+  /** Counts from 1. */
   readonly part: number
   readonly parts: number
 }
 
-/** A post that obeys every rule that can be told without its files. */
+/** A post that obeys every rule that does not concern its files. */
 export interface Draft {
   readonly place: Place
-  /** What goes to the service, but for the files. */
+  /** The parameters of the request, without the ids of the files. */
   readonly parameters: CreatePost
   readonly files: ReadonlyArray<Media>
 }
 
-/** Checks the options: the rule that they break, or nothing. */
+/** Checks the options and returns the first error. */
 export const checkOptions = (
   operation: Place["operation"],
   options: PublishOptions,
@@ -57,22 +57,22 @@ export const checkOptions = (
     : invalidParameter(operation, "onProgress", "must be a function", onProgress)
 }
 
-/** How the parameters of `createPost` are called here. */
+/** The names of `createPost` parameters in a post. */
 const names = new Map([
   ["poll_options", "poll.options"],
   ["poll_duration_minutes", "poll.duration_minutes"],
   ["poll_reply_settings", "poll.reply_settings"]
 ])
 
-/** What a post can have. */
+/** The properties of a post. */
 const postNames = ["media", "poll", "user_auth", ...Object.keys(createPost.definition.body ?? {})]
 
 const pollNames = ["options", "duration_minutes", "reply_settings"]
 
-/** Of these a post has one at most. */
+/** Properties of which a post has at most one. */
 const alone = ["card_uri", "media", "poll", "quote_post_id"] as const
 
-/** Holds a post against the rules, without looking at its files. */
+/** Checks a post, but not its files. */
 export const check = Effect.fnUntraced(function*(
   post: Post,
   place: Place,
@@ -125,13 +125,13 @@ export const check = Effect.fnUntraced(function*(
         poll_reply_settings: poll.reply_settings
       })
   }
-  // Each file will have an id.
+  // Each file will get an id.
   yield* Effect.mapError(
     client.check(createPost.definition, withMedia(parameters, files.map(() => "1"))),
     (error) => renamed(error, place)
   )
   if (!hasMedia && typeof text === "string" && text.trim() === "") {
-    return yield* invalid("text", "must not be empty where there are no media")
+    return yield* invalid("text", "must not be empty without media")
   }
   return { place, parameters, files }
 })
@@ -151,22 +151,22 @@ const renamed = (error: InvalidParameters | ConflictingIdentifiers, { operation,
     })
     : new InvalidParameters({ operation, parameter: prefix + error.parameters.join(), rule: error.rule })
 
-/** Opens the files of a post, and holds them against the rules for files. Nothing is sent. */
+/** Opens and checks the files of a post. Sends nothing. */
 export const open = Effect.fnUntraced(function*(
   { files, parameters, place: { operation, part, parts, prefix } }: Draft,
   options: PublishOptions
 ): Effect.fn.Return<ReadonlyArray<Upload.Prepared>, InvalidParameters | SourceFailure, Scope.Scope> {
   const opened: Array<Upload.Prepared> = []
-  for (const [i, { file, ...told }] of files.entries()) {
+  for (const [i, { file, ...rest }] of files.entries()) {
     opened.push(
       yield* Upload.prepare(file, {
-        ...told,
+        ...rest,
         user_auth: options.user_auth,
         onProgress: (progress) => report(options, { ...progress, part, parts, file: i + 1 })
       }, { operation, prefix: `${prefix}media[${i}].` })
     )
   }
-  // What is uploaded already is not known: it may be images.
+  // Media that are uploaded already are unknown; they may be images.
   const categories = opened.map(({ category }) => category)
   const fault = categories.length === 0
     ? undefined
@@ -176,10 +176,10 @@ export const open = Effect.fnUntraced(function*(
     : yield* new InvalidParameters({ operation, parameter: `${prefix}media`, rule: fault.rule, value: fault.value })
 })
 
-/** How many files are sent at a time: those of one post, of which each needs the memory of a segment. */
+/** The number of files sent at a time: those of one post. Each needs the memory of a segment. */
 export const filesAtOnce = 4
 
-/** Posts it, once, with the ids of its files. */
+/** Sends a post once, with the ids of its files. */
 export const post = (
   { parameters }: Draft,
   media: ReadonlyArray<Upload.UploadedMedia>,
@@ -189,7 +189,7 @@ export const post = (
     createPost(withMedia(parameters, media.map(({ id }) => id)), { retries, timeout }),
     ({ data }) =>
       data === undefined
-        // It was accepted, and errors are all that came with it.
+        // Accepted, but the response has only errors.
         ? Effect.fail(
           new OutcomeUnknown({
             operation: createPost.definition.name,
@@ -201,7 +201,7 @@ export const post = (
         : Effect.succeed(data)
   )
 
-/** Tells who wants to know. */
+/** Reports progress. */
 export const report = ({ onProgress }: PublishOptions, progress: Progress): void => {
   if (onProgress !== undefined) Callback.call(onProgress, progress)
 }

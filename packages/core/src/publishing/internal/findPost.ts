@@ -1,4 +1,4 @@
-/** Looks for a post whose outcome is unknown among those of its author, for as long as it may take to appear there. */
+/** Looks for a post of unknown outcome among those of its author, for as long as it may take to appear there. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
@@ -9,32 +9,32 @@ import { getUsersPosts } from "../../operations/Timelines.ts"
 import * as Monotonic from "../../runtime/Monotonic.ts"
 import * as SamePost from "./samePost.ts"
 
-/** What is looked for. */
+/** The post to look for. */
 export interface Wanted extends SamePost.Sent {
   readonly authorId: string
-  /** A post that is older for certain. */
+  /** The id of a post that is certainly older. */
   readonly after: string | undefined
-  /** When it was sent first, in milliseconds. */
+  /** The time at which it was first sent, in milliseconds. */
   readonly firstAt: number
-  /** The part before: what does not show it shows nothing that came later. */
+  /** The id of the part before. A timeline without it does not show later posts yet. */
   readonly witness: string | undefined
 }
 
-/** How it is looked for. */
+/** The limits of a search. */
 export interface Terms {
-  /** Milliseconds that a post may take to appear. */
+  /** Milliseconds in which a post appears. */
   readonly lag: number
-  /** Those of them that are left; below 0 where they have passed. */
+  /** Milliseconds of these that are left; negative if they have passed. */
   readonly wait: number
   readonly user_auth: boolean | undefined
 }
 
-/** What came of it. */
+/** The result of a search. */
 export type Finding =
   | { readonly _tag: "Found"; readonly id: string; readonly text: string }
-  /** It is not there, and would be. */
+  /** It is absent, and would have appeared. */
   | { readonly _tag: "Absent"; readonly looks: number }
-  /** The part before is gone. */
+  /** The part before was deleted. */
   | { readonly _tag: "Broken" }
   | {
     readonly _tag: "Unclear"
@@ -43,19 +43,19 @@ export type Finding =
     readonly detail?: string | undefined
   }
 
-/** Clocks differ, by whole time zones too: where nothing else tells what is older, so much before it was sent, in milliseconds. */
+/** The search begins this many milliseconds before the post was sent if no older post is known: clocks differ, even by time zones. */
 const clockMargin = 86_400_000
 
-/** More posts of one author are not gone through. */
+/** Most posts of one author that are compared. */
 const maxPosts = 1_000
 
-/** The first pause is this part of the lag, and each one after twice as long: the seventh look is the last. */
+/** The first pause as a fraction of the lag. Each pause is twice the one before, so the seventh look is the last. */
 const firstPause = 1 / 63
 
-/** However long ago it was sent. */
+/** Least number of looks, however long ago the post was sent. */
 const leastLooks = 2
 
-/** Looks for it, until it is found or would be there. */
+/** Looks for a post until it is found or would have appeared. */
 export const find = Effect.fnUntraced(
   function*(wanted: Wanted, terms: Terms): Effect.fn.Return<Finding, never, Client> {
     const { lag, wait } = terms
@@ -82,11 +82,11 @@ export const find = Effect.fnUntraced(
   }
 )
 
-/** Whether it may pass, so that another look is worth the wait. */
+/** Checks for a temporary error, after which another look may succeed. */
 const isPassing = ({ _tag }: AnyError): boolean =>
   _tag === "TransportFailure" || _tag === "ServerFailure" || _tag === "UndecodableResponse"
 
-/** The post, or what its absence says. */
+/** Returns the post, or the meaning of its absence. */
 const look = ({ after, authorId, firstAt, witness, ...sent }: Wanted, { user_auth }: Pick<Terms, "user_auth">) =>
   asAuthor(user_auth, (user_auth) => {
     const posts = getUsersPosts.items({
@@ -95,23 +95,23 @@ const look = ({ after, authorId, firstAt, witness, ...sent }: Wanted, { user_aut
       post_fields: SamePost.postFields,
       user_auth,
       ...(witness !== undefined
-        // Both are exclusive.
+        // `since_id` and `start_time` are exclusive.
         ? { since_id: BigInt(witness) - 1n }
         : after !== undefined
         ? { since_id: after }
         : { start_time: new Date(firstAt - clockMargin) })
     }, { limit: maxPosts })
     return Effect.map(Stream.runCollect(posts), (posts) => {
-      // Should it be there twice, the first one is the one.
+      // If it was posted twice, the first one counts.
       const found = posts.findLast((post) => SamePost.isSame(sent, post))
       if (found !== undefined) return { id: found.id, text: found.text }
       if (posts.length >= maxPosts) return "crowded"
-      // One that was edited has another id.
+      // An edited post has another id.
       return witness === undefined || posts.some((post) => idsOf(post).includes(witness)) ? "absent" : "lagging"
     })
   })
 
-/** Not every service tells the versions of a post. */
+/** All ids of a post. Not every service lists its versions. */
 const idsOf = (
   { edit_history_post_ids: versions = [], id }: {
     readonly id: string
@@ -119,7 +119,7 @@ const idsOf = (
   }
 ): ReadonlyArray<string> => [id, ...versions]
 
-/** Whether a post is gone for certain. */
+/** Checks that a post is certainly gone. */
 export const isGone = (id: string | undefined, { user_auth }: Pick<Terms, "user_auth">) =>
   id === undefined ? Effect.succeed(false) : Effect.orElseSucceed(
     Effect.map(
@@ -129,7 +129,7 @@ export const isGone = (id: string | undefined, { user_auth }: Pick<Terms, "user_
     () => false
   )
 
-/** With the credential that creates posts, unless the caller says which. */
+/** Uses the credential that creates posts, unless the caller chooses one. */
 const asAuthor = <A, E, R>(
   user_auth: boolean | undefined,
   call: (user_auth: boolean) => Effect.Effect<A, E | MissingAccessToken, R>

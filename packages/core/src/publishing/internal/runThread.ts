@@ -1,4 +1,4 @@
-/** Posts the parts of a thread, one after another, from wherever its record stands. */
+/** Posts the parts of a thread one after another, continuing from its record. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -14,16 +14,16 @@ import * as FindPost from "./findPost.ts"
 import * as SendOnce from "./sendOnce.ts"
 import * as ThreadRecord from "./threadRecord.ts"
 
-/** So long a part may take to appear, in milliseconds, unless an option says otherwise. */
+/** Default of `lag` in milliseconds: the time in which a part appears. */
 const defaultLag = 60_000
 
-/** How often one call sends a part: again only when it is not there. */
+/** Most times that one call sends a part. It sends only parts that are absent. */
 const maxSendings = 3
 
-/** Media that expire sooner are uploaded again, in milliseconds. */
+/** Media that expire within this time in milliseconds are uploaded again. */
 const leastLife = 60_000
 
-/** So much of a text is shown where it is to be recognised. */
+/** Characters of a text in errors, enough to recognise it. */
 const shownCharacters = 60
 
 type Media = ReadonlyArray<Upload.UploadedMedia>
@@ -34,205 +34,290 @@ interface Opened {
   readonly files: ReadonlyArray<Upload.Prepared>
 }
 
-/** Posts what is left of a thread, and says what stands in the end. */
-export const run = Effect.fnUntraced(function*(
+/** Publishes the parts of a thread that are left, and returns all that are posted. */
+export const run = (
   journal: Entries,
   begun: ThreadRecord.ThreadRecord,
   drafts: ReadonlyArray<Draft.Draft>,
   options: ThreadOptions
-) {
-  const { key, lag = defaultLag, undecided, user_auth } = options
-  const age = SendOnce.ageOf(lag)
-  const log = ThreadRecord.makeLog(journal, key, begun)
-  const { keep, partOf } = log
-  const idBefore = (index: number): string | undefined => {
-    const part = partOf(index - 1)
-    return part._tag === "posted" ? part.id : undefined
-  }
+) => new ThreadRun(journal, begun, drafts, options).run
 
-  const posted = Effect.fnUntraced(function*(draft: Draft.Draft, found: { id: string; text: string }, media: Media) {
-    const { part, parts } = draft.place
-    yield* keep(part - 1, { _tag: "posted", id: found.id, text: found.text, media })
-    Draft.report(options, { phase: "posted", id: found.id, part, parts })
-    // What the uploads have noted is of no use any more, and of no harm either.
-    yield* Effect.ignore(forget(draft))
-  })
+/** One call that publishes a thread. */
+class ThreadRun {
+  readonly #journal: Entries
+  readonly #log: ThreadRecord.Log
+  readonly #drafts: ReadonlyArray<Draft.Draft>
+  readonly #options: ThreadOptions
+  readonly #lag: number
+  /** The most that the journal's note of a part may be late, in milliseconds. */
+  readonly #age: number
 
-  const uploadKeysOf = ({ files, place: { part } }: Draft.Draft) =>
-    files.map((_, i) => ThreadRecord.uploadKeyOf(key, part, i + 1))
-
-  const forget = (draft: Draft.Draft) =>
-    Effect.forEach(uploadKeysOf(draft), (key) => journal.write(UploadCheckpoint.nameOf(key), undefined), {
-      discard: true
-    })
-
-  const uploadsOf = ({ draft, files }: Opened) => {
-    const keys = uploadKeysOf(draft)
-    return files.map(({ resume }, i) => resume(keys[i] ?? ""))
-  }
-
-  /** Ends it there, or fails, as was decided. */
-  const decide = <E>(error: E) =>
-    undecided === "abandon"
-      ? Effect.as(log.abandon, "abandoned" as const)
-      : Effect.fail(error)
-
-  const broken = ({ place: { part, parts } }: Draft.Draft, id = "") =>
-    decide(new ThreadBroken({ key, part: part - 1, parts, id }))
-
-  /** Finds out what became of a part that was sent; what cannot be found out, the caller decides. */
-  const settle = Effect.fnUntraced(function*(
-    draft: Draft.Draft,
-    sent: ThreadRecord.Sent,
-    { isDuplicate = false, wait = lag }: {
-      /** For how long it may still appear, in milliseconds. */
-      readonly wait?: number
-      /** Whether the service says that it has it already. */
-      readonly isDuplicate?: boolean
-    }
+  constructor(
+    journal: Entries,
+    begun: ThreadRecord.ThreadRecord,
+    drafts: ReadonlyArray<Draft.Draft>,
+    options: ThreadOptions
   ) {
-    const { parameters, place: { part, parts } } = draft
-    const { after, authorId } = log.current()
-    Draft.report(options, { phase: "looking", part, parts })
-    const before = idBefore(part - 1)
-    const inReplyTo = before ?? textOf(parameters.in_reply_to_post_id)
-    const isListed = isShown(parameters)
-    const finding = yield* FindPost.find({
+    this.#journal = journal
+    this.#log = ThreadRecord.makeLog(journal, options.key, begun)
+    this.#drafts = drafts
+    this.#options = options
+    this.#lag = options.lag ?? defaultLag
+    this.#age = SendOnce.ageOf(this.#lag)
+  }
+
+  get run() {
+    return Effect.gen({ self: this }, function*() {
+      if (this.#log.current().isAbandoned || (yield* this.#settleSent()) === "abandoned") return this.#outcome()
+      const left: Array<Opened> = []
+      for (const [i, draft] of this.#drafts.entries()) {
+        if (this.#log.partOf(i)._tag !== "posted") left.push({ draft, files: yield* Draft.open(draft, this.#options) })
+      }
+      const uploads = left.flatMap((opened) => this.#uploads(opened))
+      const media = yield* Effect.all(uploads, { concurrency: Draft.filesAtOnce })
+      let at = 0
+      for (const opened of left) {
+        const end = yield* this.#send(opened, media.slice(at, at += opened.files.length))
+        if (end === "abandoned") break
+      }
+      return this.#outcome()
+    })
+  }
+
+  #outcome() {
+    const { isAbandoned, parts } = this.#log.current()
+    return {
+      posts: parts.flatMap((part) =>
+        part._tag === "posted" ? [{ id: part.id, text: part.text, media: part.media }] : []
+      ),
+      abandoned: isAbandoned
+    }
+  }
+
+  /** Settles the part that an earlier call has sent and not seen posted. There is at most one. */
+  #settleSent() {
+    const { undecided } = this.#options
+    return Effect.gen({ self: this }, function*() {
+      const index = this.#drafts.findIndex((_, i) => this.#log.partOf(i)._tag === "sent")
+      const draft = this.#drafts[index]
+      const part = this.#log.partOf(index)
+      if (draft === undefined || part._tag !== "sent") return undefined
+      // It may have left a while after it was noted. The wall clock may have been set back since.
+      const now = yield* Clock.currentTimeMillis
+      const wait = Math.min(part.lastAt + this.#age + this.#lag - now, this.#lag)
+      const end = yield* this.#settle(draft, part, { wait })
+      // The caller has decided after an earlier `ThreadUndecided`, whether the part is found or not.
+      if (
+        end !== "abandoned" && part.isUndecided === true && undecided === "abandon" && index + 1 < this.#drafts.length
+      ) {
+        return yield* this.#abandon
+      }
+      return end
+    })
+  }
+
+  /** Finds out whether a part was posted. If that is impossible, `undecided` decides. */
+  #settle(draft: Draft.Draft, sent: ThreadRecord.Sent, { isDuplicate = false, wait = this.#lag }: {
+    /** Milliseconds for which it may still appear. */
+    readonly wait?: number
+    /** The service has refused it as a duplicate. */
+    readonly isDuplicate?: boolean
+  }) {
+    const { part, parts } = draft.place
+    return Effect.gen({ self: this }, function*() {
+      Draft.report(this.#options, { phase: "looking", part, parts })
+      const finding = yield* this.#find(draft, sent, wait)
+      if (finding._tag === "Found") return yield* this.#posted(draft, finding, sent.media)
+      if (finding._tag === "Broken") return yield* this.#broken(draft, this.#idBefore(part - 1))
+      const reason: UndecidedReason | undefined = finding._tag === "Unclear"
+        ? finding.reason
+        : sent.isAccepted === true || isDuplicate
+        ? "hidden"
+        : isShown(draft.parameters)
+        ? undefined
+        : "unlisted"
+      if (reason === undefined || this.#options.undecided === "continue") {
+        return yield* this.#log.keep(part - 1, waiting(sent.firstAt))
+      }
+      yield* this.#log.keep(part - 1, { ...sent, isUndecided: true })
+      return yield* this.#decide(this.#undecided(draft, sent, finding, reason))
+    })
+  }
+
+  #find({ parameters, place: { part } }: Draft.Draft, sent: ThreadRecord.Sent, wait: number) {
+    const { after, authorId } = this.#log.current()
+    const before = this.#idBefore(part - 1)
+    return FindPost.find({
       text: parameters.text ?? "",
-      inReplyTo,
+      inReplyTo: before ?? textOf(parameters.in_reply_to_post_id),
       quoted: textOf(parameters.quote_post_id),
       mediaIds: [...(parameters.media_ids ?? []).map(String), ...sent.media.map(({ id }) => id)],
       isContinuation: before !== undefined,
       authorId,
       after: before ?? after,
       firstAt: sent.firstAt,
-      witness: part > 1 && isShown(drafts[part - 2]?.parameters) ? before : undefined
-    }, { lag, wait, user_auth })
-    if (finding._tag === "Found") return yield* posted(draft, finding, sent.media)
-    if (finding._tag === "Broken") return yield* broken(draft, before)
-    const reason: UndecidedReason | undefined = finding._tag === "Unclear"
-      ? finding.reason
-      : sent.isAccepted === true || isDuplicate
-      ? "hidden"
-      : isListed
-      ? undefined
-      : "unlisted"
-    if (reason !== undefined && undecided !== "continue") {
-      yield* keep(part - 1, { ...sent, isUndecided: true })
-      return yield* decide(
-        new ThreadUndecided({
-          key,
-          part,
-          parts,
-          reason,
-          sentAt: new Date(sent.lastAt),
-          authorId,
-          inReplyTo,
-          text: Array.from(parameters.text ?? "").slice(0, shownCharacters).join(""),
-          looks: finding.looks,
-          detail: finding._tag === "Unclear" ? finding.detail : undefined
-        })
-      )
-    }
-    yield* keep(part - 1, waiting(sent.firstAt))
-  })
+      witness: part > 1 && isShown(this.#drafts[part - 2]?.parameters) ? before : undefined
+    }, { lag: this.#lag, wait, user_auth: this.#options.user_auth })
+  }
 
-  /** Sends a part until it is there, or cannot be. */
-  const send = Effect.fnUntraced(function*(opened: Opened, uploaded: Media) {
+  #undecided(
+    { parameters, place: { part, parts } }: Draft.Draft,
+    sent: ThreadRecord.Sent,
+    finding: Extract<FindPost.Finding, { readonly _tag: "Absent" | "Unclear" }>,
+    reason: UndecidedReason
+  ): ThreadUndecided {
+    return new ThreadUndecided({
+      key: this.#options.key,
+      part,
+      parts,
+      reason,
+      sentAt: new Date(sent.lastAt),
+      authorId: this.#log.current().authorId,
+      inReplyTo: this.#idBefore(part - 1) ?? textOf(parameters.in_reply_to_post_id),
+      text: Array.from(parameters.text ?? "").slice(0, shownCharacters).join(""),
+      looks: finding.looks,
+      detail: finding._tag === "Unclear" ? finding.detail : undefined
+    })
+  }
+
+  /** Sends a part until it is posted or refused. */
+  #send(opened: Opened, uploaded: Media) {
     const { draft } = opened
-    const { part, parts } = draft.place
+    const index = draft.place.part - 1
+    return Effect.gen({ self: this }, function*() {
+      let media = uploaded
+      for (let sendings = 1;; sendings++) {
+        media = yield* this.#fresh(opened, media)
+        const before = this.#log.partOf(index)
+        const firstAt = before._tag === "waiting" ? before.firstAt : undefined
+        const { result, sent } = yield* this.#attempt(draft, media, firstAt)
+        if (Result.isSuccess(result)) return
+        const { failure } = result
+        // The part is posted, but the journal could not record it.
+        if (failure instanceof JournalFailure) return yield* failure
+        const isDuplicate = firstAt !== undefined && failure instanceof Forbidden && /duplicate/i.test(failure.message)
+        if (isDuplicate || failure instanceof OutcomeUnknown) {
+          const lost: ThreadRecord.Sent = {
+            ...sent,
+            lastAt: yield* Clock.currentTimeMillis,
+            isAccepted: failure instanceof OutcomeUnknown && failure.status !== undefined && failure.status < 300
+          }
+          yield* this.#log.keep(index, lost)
+          const end = yield* this.#settle(draft, lost, { isDuplicate })
+          if (end === "abandoned" || this.#log.partOf(index)._tag === "posted") return end
+          if (sendings < maxSendings) continue
+          return yield* failure
+        }
+        yield* this.#log.keep(index, waiting(firstAt))
+        if (sendings > 1 || draft.files.length === 0 || !isAboutMedia(failure)) {
+          return yield* this.#refused(draft, failure)
+        }
+        media = yield* this.#uploadAgain(opened)
+      }
+    })
+  }
+
+  /** Sends a part once. The journal notes it before, and its outcome after. */
+  #attempt(draft: Draft.Draft, media: Media, firstAt: number | undefined) {
+    const { parameters, place: { part, parts } } = draft
     const index = part - 1
-    const parent = idBefore(index)
+    const parent = this.#idBefore(index)
     const reply = parent === undefined
       ? draft
-      : { ...draft, parameters: { ...draft.parameters, in_reply_to_post_id: parent } }
-    let media = uploaded
-    for (let sendings = 1;; sendings++) {
-      const soon = (yield* Clock.currentTimeMillis) + leastLife
-      if (media.some(({ expiresAt }) => expiresAt !== undefined && expiresAt.getTime() < soon)) {
-        media = yield* uploadAgain(opened)
-      }
+      : { ...draft, parameters: { ...parameters, in_reply_to_post_id: parent } }
+    return Effect.gen({ self: this }, function*() {
       const now = yield* Clock.currentTimeMillis
-      const before = partOf(index)
-      const firstAt = before._tag === "waiting" ? before.firstAt : undefined
       const sent: ThreadRecord.Sent = { _tag: "sent", firstAt: firstAt ?? now, lastAt: now, media }
-      yield* keep(index, sent)
-      Draft.report(options, { phase: "sending", part, parts })
+      yield* this.#log.keep(index, sent)
+      Draft.report(this.#options, { phase: "sending", part, parts })
       const result = yield* Effect.result(
-        SendOnce.run(Draft.post(reply, media, options), {
-          onSuccess: (post) => posted(draft, post, media),
-          every: age,
-          note: log.keepAlive(index),
-          onUnsent: keep(index, waiting(firstAt))
+        SendOnce.run(Draft.post(reply, media, this.#options), {
+          onSuccess: (post) => this.#posted(draft, post, media),
+          every: this.#age,
+          note: this.#log.keepAlive(index),
+          onUnsent: this.#log.keep(index, waiting(firstAt))
         })
       )
-      if (Result.isSuccess(result)) return
-      const { failure } = result
-      // It is there, and the journal does not know it.
-      if (failure instanceof JournalFailure) return yield* failure
-      const isDuplicate = firstAt !== undefined && failure instanceof Forbidden && /duplicate/i.test(failure.message)
-      const isOpen = failure instanceof OutcomeUnknown
-      if (isDuplicate || isOpen) {
-        const lost = {
-          ...sent,
-          lastAt: yield* Clock.currentTimeMillis,
-          isAccepted: isOpen && failure.status !== undefined && failure.status < 300
-        }
-        yield* keep(index, lost)
-        const end = yield* settle(draft, lost, { isDuplicate })
-        if (end === "abandoned" || partOf(index)._tag === "posted") return end
-        if (sendings < maxSendings) continue
-        return yield* failure
-      }
-      yield* keep(index, waiting(firstAt))
-      if (sendings === 1 && draft.files.length > 0 && isAboutMedia(failure)) {
-        media = yield* uploadAgain(opened)
-        continue
-      }
+      return { result, sent }
+    })
+  }
+
+  /** Fails as the service did, unless the reason is that the part before is gone. */
+  #refused(draft: Draft.Draft, failure: PublishError) {
+    const { user_auth } = this.#options
+    return Effect.gen({ self: this }, function*() {
+      const parent = this.#idBefore(draft.place.part - 1)
       const mayBeOrphan = failure instanceof BadRequest || failure instanceof Forbidden || failure instanceof NotFound
       if (parent !== undefined && mayBeOrphan && (yield* FindPost.isGone(parent, { user_auth }))) {
-        return yield* broken(draft, parent)
+        return yield* this.#broken(draft, parent)
       }
       return yield* failure
-    }
-  })
-
-  const uploadAgain = (opened: Opened) =>
-    Effect.andThen(forget(opened.draft), Effect.all(uploadsOf(opened), { concurrency: Draft.filesAtOnce }))
-
-  const outcome = () => ({
-    posts: log.current().parts.flatMap((part) =>
-      part._tag === "posted" ? [{ id: part.id, text: part.text, media: part.media }] : []
-    ),
-    abandoned: log.current().isAbandoned
-  })
-
-  if (begun.isAbandoned) return outcome()
-  for (const [i, draft] of drafts.entries()) {
-    const part = partOf(i)
-    // There is one at most.
-    if (part._tag !== "sent") continue
-    // It may have left a while after it was noted. The wall clock may have been set back since.
-    const wait = Math.min(part.lastAt + age + lag - (yield* Clock.currentTimeMillis), lag)
-    if ((yield* settle(draft, part, { wait })) === "abandoned") return outcome()
-    if (part.isUndecided === true && undecided === "abandon" && i + 1 < drafts.length) {
-      // Who was told of it has decided, however it turns out.
-      yield* log.abandon
-      return outcome()
-    }
+    })
   }
-  const left: Array<Opened> = []
-  for (const [i, draft] of drafts.entries()) {
-    if (partOf(i)._tag !== "posted") left.push({ draft, files: yield* Draft.open(draft, options) })
+
+  #posted(draft: Draft.Draft, found: { readonly id: string; readonly text: string }, media: Media) {
+    const { part, parts } = draft.place
+    return Effect.gen({ self: this }, function*() {
+      yield* this.#log.keep(part - 1, { _tag: "posted", id: found.id, text: found.text, media })
+      Draft.report(this.#options, { phase: "posted", id: found.id, part, parts })
+      // The checkpoints of the uploads are no longer needed, and do no harm.
+      yield* Effect.ignore(this.#forget(draft))
+    })
   }
-  const media = yield* Effect.all(left.flatMap(uploadsOf), { concurrency: Draft.filesAtOnce })
-  let at = 0
-  for (const opened of left) {
-    const end = yield* send(opened, media.slice(at, at += opened.files.length))
-    if (end === "abandoned") break
+
+  #broken({ place: { part, parts } }: Draft.Draft, id = "") {
+    return this.#decide(new ThreadBroken({ key: this.#options.key, part: part - 1, parts, id }))
   }
-  return outcome()
-})
+
+  /** Ends the thread here, or fails, as `undecided` says. */
+  #decide<E>(error: E) {
+    return this.#options.undecided === "abandon" ? this.#abandon : Effect.fail(error)
+  }
+
+  get #abandon() {
+    return Effect.as(this.#log.abandon, "abandoned" as const)
+  }
+
+  #idBefore(index: number): string | undefined {
+    const part = this.#log.partOf(index - 1)
+    return part._tag === "posted" ? part.id : undefined
+  }
+
+  /** Uploads media again that expire soon. */
+  #fresh(opened: Opened, media: Media) {
+    return Effect.flatMap(
+      Clock.currentTimeMillis,
+      (now) =>
+        media.some(({ expiresAt }) => expiresAt !== undefined && expiresAt.getTime() < now + leastLife)
+          ? this.#uploadAgain(opened)
+          : Effect.succeed(media)
+    )
+  }
+
+  #uploadAgain(opened: Opened) {
+    return Effect.andThen(
+      this.#forget(opened.draft),
+      Effect.all(this.#uploads(opened), { concurrency: Draft.filesAtOnce })
+    )
+  }
+
+  #uploads({ draft, files }: Opened) {
+    const keys = this.#uploadKeys(draft)
+    return files.map(({ resume }, i) => resume(keys[i] ?? ""))
+  }
+
+  #uploadKeys({ files, place: { part } }: Draft.Draft): ReadonlyArray<string> {
+    return files.map((_, i) => ThreadRecord.uploadKeyOf(this.#options.key, part, i + 1))
+  }
+
+  #forget(draft: Draft.Draft) {
+    return Effect.forEach(
+      this.#uploadKeys(draft),
+      (key) => this.#journal.write(UploadCheckpoint.nameOf(key), undefined),
+      { discard: true }
+    )
+  }
+}
 
 const waiting = (firstAt: number | undefined): ThreadRecord.Part => ({
   _tag: "waiting",
@@ -241,7 +326,7 @@ const waiting = (firstAt: number | undefined): ThreadRecord.Part => ({
 
 const isAboutMedia = (error: PublishError): boolean => error instanceof BadRequest && /\bmedia\b/i.test(error.message)
 
-/** Whether everybody sees it among the posts of its author. */
+/** Checks that a post is publicly listed among those of its author. */
 const isShown = (parameters: Draft.Draft["parameters"] = {}): boolean =>
   parameters.nullcast !== true && parameters.for_super_followers_only !== true &&
   (parameters.community_id === undefined || parameters.share_with_followers === true)

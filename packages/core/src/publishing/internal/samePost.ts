@@ -1,23 +1,23 @@
 /**
- * Whether a post that the service shows is one that was sent. What the service does with a text is undone: links are shortened,
- * one is added for media and quotes, some characters are escaped, white space and invisible characters are changed, and a reply
- * may begin with those whom it replies to.
+ * Compares a post that the service shows with one that was sent. It undoes the changes that the service makes to a text: links are
+ * shortened, one is added for media and quotes, some characters are escaped, white space and invisible characters are changed, and a
+ * reply may begin with mentions of those it replies to.
  */
 import type { UrlEntity } from "../../schema/models/Entities.ts"
 
-/** What was sent. */
+/** A post that was sent. */
 export interface Sent {
   readonly text: string
-  /** The post that it replies to. */
+  /** The id of the post that it replies to. */
   readonly inReplyTo: string | undefined
   readonly quoted: string | undefined
   /** The ids of its media. */
   readonly mediaIds: ReadonlyArray<string>
-  /** Whether it replies to a post of its own thread, as nothing else does. */
+  /** It replies to a post of its own thread, which no other post does. */
   readonly isContinuation: boolean
 }
 
-/** What the service shows. */
+/** A post that the service shows. */
 export interface Seen {
   readonly text: string
   readonly note_post?: SeenText | undefined
@@ -31,45 +31,45 @@ interface SeenText {
   readonly entities?: { readonly urls?: ReadonlyArray<UrlEntity> } | undefined
 }
 
-/** What has to be asked for, to tell. */
+/** The fields that the comparison needs. */
 export const postFields = ["attachments", "entities", "note_post", "referenced_posts"] as const
 
-/** Whether what is seen is what was sent. */
+/** Checks that both are the same post. */
 export const isSame = (sent: Sent, seen: Seen): boolean => {
   const { inReplyTo, isContinuation, quoted } = sent
   const referred = (type: string) => seen.referenced_posts?.find((reference) => reference.type === type)?.id
   if (referred("replied_to") !== inReplyTo || referred("reposted") !== undefined) return false
   if (quoted !== undefined && referred("quoted") !== quoted) return false
-  // What begins a thread may resemble other posts of its author, down to its links and media.
+  // The first part of a thread may resemble other posts of its author, down to links and media.
   if (!isContinuation && !haveSameMedia(sent.mediaIds, seen.attachments?.media_keys ?? [])) return false
-  // Of a long text the rest is in its note.
+  // A note has the whole of a long text.
   const { entities, text = "" } = seen.note_post?.text === undefined ? seen : seen.note_post
   return isSameText(sent.text, partsOf(text, entities?.urls ?? []), inReplyTo !== undefined, isContinuation)
 }
 
-/** A key ends with the id of what was uploaded. */
+/** Compares by ids: a media key ends with the id of the upload. */
 const haveSameMedia = (ids: ReadonlyArray<string>, keys: ReadonlyArray<string>): boolean => {
   const own = new Set(keys.map((key) => key.replace(/^.*_/, "")))
   return ids.length === keys.length && ids.every((id) => own.has(id))
 }
 
-/** A text as words and links that take turns, words first and last. */
+/** A text as alternating words and links, words first and last. */
 interface Parts {
   readonly words: ReadonlyArray<string>
-  /** Where each link leads to, as far as that is known. */
+  /** The target of each link, if known. */
   readonly links: ReadonlyArray<string | undefined>
 }
 
 const shortened = /https?:\/\/t\.co\/\w+/g
 
-// Positions of entities are counted in more than one way, so links are found by their text.
+// Services count positions of entities differently, so links are found by their text.
 const partsOf = (text: string, urls: ReadonlyArray<UrlEntity>): Parts => {
   const known = new Map(urls.flatMap(({ expanded_url, url }) => url === undefined ? [] : [[url, expanded_url]]))
   for (const [url] of text.matchAll(shortened)) if (!known.has(url)) known.set(url, undefined)
   const words: Array<string> = []
   const links: Array<string | undefined> = []
   const pattern = known.size === 0 ? undefined : RegExp(
-    // The longer one first, of which another may be the beginning.
+    // Longer ones first: a shorter one may be their prefix.
     [...known.keys()].sort((a, b) => b.length - a.length).map(literally).join("|"),
     "g"
   )
@@ -86,7 +86,7 @@ const isSameText = (sent: string, { links, words }: Parts, isReply: boolean, any
   const begin = isReply ? /^(?:@\w+(?:\s+|$))+/ : /^(?!)/
   const own = plain(sent).trim().replace(begin, "")
   for (let count = links.length; count >= 0; count--) {
-    // Links at the end may be those of media or of what is quoted.
+    // Links at the end may belong to media or a quoted post.
     if (words.slice(count + 1).some((text) => text.trim() !== "")) break
     const shown = words.slice(0, count + 1).map(plain).join(link).trim().replace(begin, "")
     const written = linksOf(own, shown)
@@ -95,7 +95,7 @@ const isSameText = (sent: string, { links, words }: Parts, isReply: boolean, any
   return false
 }
 
-/** The texts that stand in place of the links of what is shown; nothing where the rest is not the same. */
+/** The texts in place of the links of the shown post; `undefined` if the rest differs. */
 const linksOf = (own: string, shown: string): ReadonlyArray<string> | undefined => {
   const theirs = shown.split(" ")
   const ours = own.split(" ")
@@ -109,7 +109,7 @@ const linksOf = (own: string, shown: string): ReadonlyArray<string> | undefined 
   return links
 }
 
-/** The same within a word, of which the texts around its links are known. The first links are as long as they can be. */
+/** The same within a word, given the texts around its links. The first links match as much as possible. */
 const linksOfWord = (
   word: string,
   [first = "", ...others]: ReadonlyArray<string>
@@ -129,26 +129,23 @@ const linksOfWord = (
   return end > first.length ? [word.slice(first.length, end), ...links] : undefined
 }
 
-/** What stands for a link, as no text has it. */
+/** A placeholder for links that occurs in no text. */
 const link = "\0"
 
-/**
- * A text without what the service may change in it. Invisible characters go first: they keep spaces, escapes and composed
- * characters apart.
- */
+/** Normalizes all that the service may change. Invisible characters go first: they separate spaces, escapes and composed characters. */
 const plain = (text: string): string => unescaped(text.replace(invisible, "")).normalize("NFC").replace(/\s+/g, " ")
 
 const invisible = /\ufeff|(?!\s)[\p{Cc}\p{Cf}\ufe0e\ufe0f]/gu
 
 const escapes: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: "\"", "#39": "'" }
 
-// A text may be escaped by its author, too.
+// The author may have escaped the text, too.
 const unescaped = (text: string): string =>
   text.replace(/&(?:amp;)*(?:(lt|gt|quot|#39);)?/g, (_, name: string | undefined) => escapes[name ?? ""] ?? "&")
 
 const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)
 
-/** Whether a link as it was written leads to an address; what is not known may be. */
+/** Checks that a written link leads to a target; an unknown target may be any. */
 const leadsTo = (written: string, address: string | undefined): boolean =>
   address === undefined || addressOf(written) === addressOf(address)
 

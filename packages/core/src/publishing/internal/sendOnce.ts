@@ -1,22 +1,22 @@
 /**
- * A create that may wait for long before it leaves: for credentials, for a rate limit. While it goes on, that is noted now and
- * then, so that whoever finds the note knows how old it is at most.
+ * A create that may wait long before it is sent, for credentials or a rate limit. Meanwhile its note is renewed regularly, so that its
+ * age has an upper limit.
  */
 import * as Effect from "effect/Effect"
 import { SendGate, SendTracker } from "../../client/SendGate.ts"
 
-/** How old a note is at most, in milliseconds: a sixth of what a post may take to appear. */
+/** The highest age of a note in milliseconds: a sixth of the time in which a post appears. */
 export const ageOf = (lag: number): number => Math.max(Math.ceil(lag / 6), 100)
 
-/** Runs a create, and what is to happen to its success, whatever else ends meanwhile. */
+/** Runs a create. After its success `onSuccess` runs even if the fiber is interrupted. */
 export const run = <A, E, R, E2, R2, E3, R3, E4, R4>(
   create: Effect.Effect<A, E, R>,
   { every, note, onSuccess, onUnsent }: {
     readonly onSuccess: (value: A) => Effect.Effect<void, E2, R2>
     readonly note: Effect.Effect<void, E3, R3>
-    /** How often that is, in milliseconds. */
+    /** The interval of notes in milliseconds. */
     readonly every: number
-    /** Where it is interrupted before anything of it has left. */
+    /** Runs if the create is interrupted before anything was sent. */
     readonly onUnsent: Effect.Effect<void, E4, R4>
   }
 ): Effect.Effect<void, E | E2, R | R2 | R3 | R4> =>

@@ -1,6 +1,6 @@
 /**
- * What the journal knows of a thread: which one it is, and what became of each part. Of the posts it has ids, and texts as the
- * service has them; of the credential a fingerprint.
+ * The record of a thread in the journal: a hash of its posts, and the state of each part. It holds the ids of the posts, their texts as
+ * the service has them, and a fingerprint of the credential.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -23,24 +23,24 @@ const UploadedMedia = /*#__PURE__*/ Schema.Struct({
   expiresAt: /*#__PURE__*/ Schema.UndefinedOr(Schema.Date)
 })
 
-/** A part that is to be sent: never was, or was in vain. */
+/** A part that has to be sent, for the first time or not. */
 const Waiting = /*#__PURE__*/ Schema.TaggedStruct("waiting", {
-  /** When it was sent first, in milliseconds. */
+  /** The time at which it was first sent, in milliseconds. */
   firstAt: /*#__PURE__*/ Schema.optionalKey(Schema.Finite)
 })
 
 const Sent = /*#__PURE__*/ Schema.TaggedStruct("sent", {
   firstAt: Schema.Finite,
-  /** When it is known last that it was to be sent: whoever waits for a rate limit notes it now and then. */
+  /** The last time at which it was known to be unsent; renewed regularly while it waits for a rate limit. */
   lastAt: Schema.Finite,
   media: /*#__PURE__*/ Schema.Array(UploadedMedia),
-  /** The service says that it has it, and no more. */
+  /** The service has accepted it without returning the post. */
   isAccepted: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean),
-  /** A call has failed because it could not be decided. */
+  /** A call has failed with `ThreadUndecided`. */
   isUndecided: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean)
 })
 
-/** A part that was sent, or is about to be, and of which nothing was heard. */
+/** A part that was sent or is about to be, without a response so far. */
 export type Sent = typeof Sent.Type
 
 /** A part that was posted. */
@@ -51,7 +51,7 @@ const Posted = /*#__PURE__*/ Schema.TaggedStruct("posted", {
 })
 
 const Part = /*#__PURE__*/ Schema.Union([Waiting, Sent, Posted])
-/** What became of a part. */
+/** The state of a part. */
 export type Part = typeof Part.Type
 
 const ThreadRecord = /*#__PURE__*/ Schema.Struct({
@@ -59,41 +59,41 @@ const ThreadRecord = /*#__PURE__*/ Schema.Struct({
   /** A hash of its posts. */
   contents: Schema.String,
   authorId: Schema.String,
-  /** Of the credential that it was published with last. */
+  /** The fingerprint of the credential that last published it. */
   credential: Schema.String,
-  /** A post of the author that is older than all of them. */
+  /** The id of a post of the author that is older than all parts. */
   after: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-  /** Whether it was decided that nothing more is sent. */
+  /** The caller has decided to send no more. */
   isAbandoned: Schema.Boolean,
   parts: /*#__PURE__*/ Schema.Array(Part)
 })
-/** What the journal knows of a thread. */
+/** The record of a thread. */
 export type ThreadRecord = typeof ThreadRecord.Type
 
 const records = /*#__PURE__*/ VersionedRecord.make(ThreadRecord)
 
-/** Where a thread is in the journal. */
+/** The journal's key for a thread. */
 export const nameOf = (key: string): string => `thread.${key}`
 
-/** The key of the upload of a file. Parts and files count from 1. */
+/** The key for the upload of a file. Parts and files count from 1. */
 export const uploadKeyOf = (key: string, part: number, file: number): string => `${part}.${file}.thread.${key}`
 
-/** The record of a thread; `undefined` where there is none. */
+/** Reads the record of a thread, if there is one. */
 export const read = (journal: Entries, key: string): Effect.Effect<ThreadRecord | undefined, JournalFailure> =>
   records.read(journal, nameOf(key))
 
-/** Keeps the record of a thread. When it ends, that is durable. */
+/** Writes the record of a thread durably. */
 export const write = (journal: Entries, key: string, record: ThreadRecord): Effect.Effect<void, JournalFailure> =>
   records.write(journal, nameOf(key), record)
 
-/** The record of a thread that is being published: what changes in it is durable before it is there. */
+/** The record of a thread that is being published. Changes are durable before they are visible. */
 export interface Log {
   readonly current: () => ThreadRecord
   readonly partOf: (index: number) => Part
   readonly keep: (index: number, part: Part) => Effect.Effect<void, JournalFailure>
-  /** Notes that a part that was to be sent may still be so. */
+  /** Notes that a part is still unsent. */
   readonly keepAlive: (index: number) => Effect.Effect<void, JournalFailure>
-  /** Decides that nothing more is sent. */
+  /** Notes that no more is sent. */
   readonly abandon: Effect.Effect<void, JournalFailure>
 }
 
@@ -127,7 +127,7 @@ export const makeLog = (journal: Entries, key: string, begun: ThreadRecord): Log
   }
 }
 
-/** What tells the posts of one thread from those of another. Files are known by their names. */
+/** A hash that identifies the posts of a thread. Files are identified by name. */
 export const contentsOf = (posts: ReadonlyArray<Post>): string =>
   VersionedRecord.digestOf(JSON.stringify(posts.map(outlineOf), plain))
 
@@ -140,7 +140,7 @@ const fileOf = (given: Source.Input | Media): unknown => {
   return { file: nameOfInput(file), alt, category, type, subtitles: tracks }
 }
 
-/** The bytes are not read: a thread that is finished may have outlived its files. */
+/** The name of a file. Its bytes are not read: the files of a finished thread may be gone. */
 const nameOfInput = (input: Source.Input): unknown =>
   "name" in input && input.name !== undefined
     ? input.name
@@ -150,7 +150,7 @@ const nameOfInput = (input: Source.Input): unknown =>
     ? input.byteLength
     : null
 
-/** In one order, and with one way to write an id. */
+/** Normalizes the order of properties and the form of ids. */
 const plain = (_: string, value: unknown): unknown => {
   if (typeof value === "bigint" || typeof value === "number") return String(value)
   if (!Predicate.isObject(value) || Array.isArray(value)) return value
