@@ -168,8 +168,8 @@ describe.runIf(isLong)(`signing in with a browser: npm run test:long${obstacle}`
 
     await page.goto(Console.urlWith(sandbox.baseUrl, sandbox.adminToken))
     await page.getByRole("button", { name: "grants 1" }).click()
-    await page.getByRole("button", { name: "Revoke what @ada allowed Reading list" }).click()
-    await page.locator("#state .outcome", { hasText: "cannot act for @ada any more." }).waitFor()
+    await page.getByRole("button", { name: "Revoke access of Reading list to @ada" }).click()
+    await page.locator("#state .outcome", { hasText: "to @ada is revoked." }).waitFor()
 
     const lost = await postwire("call", "getBookmarks", "--account", "ada")
     assert.notStrictEqual(lost.code, 0)

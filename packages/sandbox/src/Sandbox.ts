@@ -32,20 +32,20 @@ export type { Budget } from "./admin/Budget.ts"
 export { InvalidOption, type Options, type Population, type ServerOptions } from "./admin/Options.ts"
 export { NodeUnsupported, StoreUnavailable }
 
-/** The port could not be had: it is taken, or not allowed. */
+/** The port is taken, or not permitted. */
 export class PortUnavailable extends Schema.TaggedError<PortUnavailable>("@postwire/sandbox/Sandbox/PortUnavailable")(
   "PortUnavailable",
   { port: Schema.Number, cause: Schema.Defect() }
 ) {
   override get message() {
-    return `Cannot listen on port ${this.port}: choose another one, or 0 for any that is free`
+    return `Cannot listen on port ${this.port}: choose another one, or 0 for any free port`
   }
 }
 
-/** A sandbox: its state, what one needs to use it, and what one can make it do. */
+/** A sandbox: its state and the calls that control it. */
 export class Sandbox extends Context.Service<Sandbox, Controls.Controls>()("@postwire/sandbox/Sandbox") {}
 
-/** Makes the sandbox and what answers its requests. */
+/** Creates the sandbox and its request handler. */
 const make = Effect.fnUntraced(function*(
   options: Options,
   { baseUrl, delivered, template }: {
@@ -82,7 +82,7 @@ const layerStore = (
       : Effect.fail(error)
   }))
 
-/** The sandbox in process: an `HttpClient` whose requests go to it and to nothing else. No port is opened. */
+/** The sandbox in process: an `HttpClient` that sends all requests to it. No port is opened. */
 export const layer = (
   options: Options = {}
 ): Layer.Layer<HttpClient.HttpClient | Sandbox, StoreUnavailable | NodeUnsupported | InvalidOption> =>
@@ -92,7 +92,7 @@ export const layer = (
       delivered: () => Effect.void
     })
     const client = HttpClient.make((request) =>
-      // The headers that describe the body are added by whatever sends it.
+      // Setting the body adds the headers that describe it.
       answer(HttpServerRequest.fromClientRequest(HttpClientRequest.setBody(request, encoded(request.body)))).pipe(
         Effect.mapError((cause) =>
           new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
@@ -103,7 +103,7 @@ export const layer = (
     return Context.make(HttpClient.HttpClient, client).pipe(Context.add(Sandbox, sandbox))
   })).pipe(Layer.provide([layerStore(options), NodeCrypto.layer]))
 
-/** A form as it travels: its boundary, which tells where parts end, is in the headers. */
+/** Encodes a form, whose boundary must be in the headers. */
 const encoded = (body: HttpBody.HttpBody): HttpBody.HttpBody => {
   if (body._tag !== "FormData") return body
   const request = new Response(body.formData)
@@ -136,16 +136,15 @@ const serve = (
     })
   ).pipe(Layer.provide([layerStore(options), NodeCrypto.layer]))
 
-/** A sandbox on a port, for programs without Effect. It runs until it is stopped or disposed of. */
+/** A sandbox on a port, for programs without Effect. It runs until it is stopped or disposed. */
 export type RunningSandbox = Sandbox["Service"] & AsyncDisposable & {
-  /** Closes the port and ends what is under way. */
+  /** Closes the port and aborts requests in progress. */
   readonly stop: () => Promise<void>
 }
 
 /**
- * Starts a sandbox on a port. What it is populated with is made once per process and copied from then on, so that every
- * test can have its own. Rejects with `PortUnavailable`, `StoreUnavailable`, `InvalidOption` or
- * `NodeUnsupported`.
+ * Starts a sandbox on a port. Its population is created once per process and then copied, so that every test can have a
+ * sandbox of its own. Rejects with `PortUnavailable`, `StoreUnavailable`, `InvalidOption` or `NodeUnsupported`.
  */
 export const start = async (options: ServerOptions = {}): Promise<RunningSandbox> => {
   const scope = Scope.makeUnsafe()

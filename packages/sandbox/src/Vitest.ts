@@ -13,15 +13,15 @@
 import { test as base, type TestAPI } from "vitest"
 import * as Sandbox from "./Sandbox.ts"
 
-/** What a test gets. */
+/** The fixtures of a test. */
 export interface SandboxFixtures {
-  /** Settings of the sandbox, to override for a file or a suite: `test.override({ sandboxOptions: { posts: 0 } })`. */
+  /** The options of the sandbox; override them for a file or a suite: `test.override({ sandboxOptions: { posts: 0 } })`. */
   readonly sandboxOptions: Sandbox.Options
-  /** A service of the test's own on a port of its own, which starts with the test and ends after it. */
+  /** An isolated sandbox on its own port, which is stopped after the test. */
   readonly sandbox: Sandbox.RunningSandbox
 }
 
-/** A `test` whose sandboxes have these settings. A test that does not ask for `sandbox` starts none. */
+/** A `test` whose sandboxes have these options. A test that does not use `sandbox` starts none. */
 export const sandboxTest = (options: Sandbox.Options = {}): TestAPI<SandboxFixtures> =>
   base.extend<SandboxFixtures>({
     sandboxOptions: options,

@@ -280,7 +280,7 @@ describe("admin calls", () => {
       ["/clock", { now: 0 }, /now/],
       ["/clock", { now: 1e15 }, /now/],
       ["/clock", { now: start, advance: 1 }, /advance|now/],
-      ["/faults", {}, /does nothing/],
+      ["/faults", {}, /must name a fault/],
       ["/faults", { status: 700 }, /status/],
       ["/faults", { headers: { "a b": "c" } }, /headers/],
       ["/faults", { operation: "searchPosts", status: 500 }, /operation/],
@@ -376,9 +376,9 @@ describe("apps and grants", () => {
   it("that cannot be are refused with the reason", async () => {
     for (
       const [path, payload, reason] of [
-        ["/apps", { redirects: ["/callback"] }, /no redirect address/],
-        ["/apps", { redirects: ["http://localhost/#a"] }, /no redirect address/],
-        ["/apps", { redirects: ["javascript:alert(1)"] }, /no redirect address/],
+        ["/apps", { redirects: ["/callback"] }, /not a valid redirect URL/],
+        ["/apps", { redirects: ["http://localhost/#a"] }, /not a valid redirect URL/],
+        ["/apps", { redirects: ["javascript:alert(1)"] }, /not a valid redirect URL/],
         ["/apps", { kind: "secret" }, /kind/],
         ["/apps", { rotation: "never" }, /rotation/],
         ["/grants", { app: "nobody" }, /no app nobody/],

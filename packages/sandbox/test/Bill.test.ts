@@ -168,6 +168,6 @@ describe("a spend cap", () => {
   it("is dollars", async () => {
     const error = await Sandbox.start({ posts: 0, spendCap: -1, start: now }).catch((error: unknown) => error)
     assert.instanceOf(error, Sandbox.InvalidOption)
-    assert.strictEqual(error.message, "spendCap must be dollars, from 0")
+    assert.strictEqual(error.message, "spendCap must be a non-negative amount of dollars")
   })
 })

@@ -151,12 +151,12 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           await rule.first().waitFor()
           assert.strictEqual(
             await rule.innerText(),
-            "Status 503, retry-after: 1. For getPost, once.\nnot met yet\nRemove"
+            "Status 503, retry-after: 1. For getPost, once.\nnot triggered yet\nRemove"
           )
           await page.locator("#faults .outcome", { hasText: "Fault 1 is added." }).waitFor()
           await page.locator("#parameter-id").press("Enter")
           await page.locator("#response-status", { hasText: "503" }).waitFor()
-          await page.locator("#rules li", { hasText: "met once" }).waitFor()
+          await page.locator("#rules li", { hasText: "triggered once" }).waitFor()
           await page.locator("#journal-status").selectOption("fault")
           assert.strictEqual(await page.locator("#lines li").count(), 1)
           assert.include(await page.locator("#lines li").innerText(), "Fault: Status 503, retry-after: 1")
@@ -166,14 +166,14 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           await page.locator("#faults-empty").waitFor()
 
           // A delay alone, and one with something else; what a program adds is in words as well.
-          await page.getByLabel("What happens").selectOption("Only the delay")
+          await page.getByLabel("Effect").selectOption("Only the delay")
           await page.getByRole("button", { name: "Add fault" }).click()
-          await page.getByText("Type how long the delay is.").waitFor()
+          await page.getByText("Enter the delay.").waitFor()
           assert.strictEqual(await focused(), "fault-delay")
           await page.keyboard.type("0.25")
           await page.keyboard.press("Enter")
           await page.locator("#rules li", { hasText: "Delayed by 250 ms. For getPost, once." }).waitFor()
-          await page.getByLabel("What happens").selectOption("Broken JSON")
+          await page.getByLabel("Effect").selectOption("Broken JSON")
           await page.getByLabel("Delay in seconds").fill("2")
           await page.getByLabel("How often").selectOption("1 of 10, at random")
           await page.getByRole("button", { name: "Add fault" }).click()
@@ -188,7 +188,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
             nth: 3
           })
           await page.locator("#rules li", {
-            hasText: "One of these: processing has failed; the connection breaks, the work is done. " +
+            hasText: "One of these: processing has failed; the connection breaks after the request was performed. " +
               "For all operations, from request 3 on, 50% of requests, at most twice."
           }).waitFor()
           assert.deepStrictEqual(sandbox.faults.list().slice(0, 2).map(({ rule }) => rule), [
@@ -287,14 +287,14 @@ describe.skipIf(executable === undefined)("in a browser", () => {
 
         const [download] = await Promise.all([
           page.waitForEvent("download"),
-          page.getByRole("button", { name: "Download a snapshot" }).click()
+          page.getByRole("button", { name: "Download snapshot" }).click()
         ])
         assert.strictEqual(download.suggestedFilename(), "sandbox.sqlite")
         const buffer = readFileSync(await download.path())
         assert.strictEqual(buffer.toString("latin1", 0, 15), "SQLite format 3")
         store.posts.insert({ authorId: ada.id, text: "later", createdAt: now })
         await page.getByRole("button", { name: "Reset everything" }).click()
-        await outcomeOf("service", "Everything is as it was at the start.")
+        await outcomeOf("service", "Everything is reset.")
         // The journal begins anew as well.
         await page.getByText("No requests yet.").waitFor()
         assert.strictEqual(store.counts().posts, 1_000)
@@ -306,8 +306,8 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         // It asks before anything is lost, and the journal stays.
         answer = "dismiss"
         await page.getByRole("button", { name: "Restore" }).click()
-        await outcomeOf("service", "Nothing is changed.")
-        assert.match(questions.at(-1)!, /What is there now is lost, .*The journal stays\.$/)
+        await outcomeOf("service", "Nothing was changed.")
+        assert.match(questions.at(-1)!, /The current state is lost, .*The journal is kept\.$/)
         assert.strictEqual(store.counts().posts, 1_001)
         answer = "accept"
         await page.getByRole("button", { name: "Restore" }).click()
@@ -509,7 +509,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
       const markup = `"><img src=x onerror="document.title='taken'">`
       yield* Effect.promise(async () => {
         await open(page, sandbox)
-        await page.getByText("Nothing was uploaded yet.").waitFor()
+        await page.getByText("No uploads yet.").waitFor()
 
         const card = (id: string) => page.locator("#uploads > li", { hasText: id })
         // A file from the form.
@@ -550,7 +550,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         await card(picture).getByText(/processed, ready in 1 min/).waitFor()
         assert.strictEqual(await card(picture).locator("img").count(), 0)
         clock.advance("2 minutes")
-        await card(picture).getByText(/ready; to be used within 23 h 5\d min/).waitFor()
+        await card(picture).getByText(/ready; expires in 23 h 5\d min unless used/).waitFor()
         assert.isTrue(await bar.isHidden())
         const image = card(picture).locator("img")
         await image.evaluate((element: HTMLImageElement) => element.decode())
@@ -599,8 +599,10 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         assert.strictEqual(await page.locator("#state-rows tr").count(), 2)
         sandbox.clock.advance("2 days")
         await page.locator("[data-column=age]", { hasText: /^2 d 3 h$/ }).waitFor()
-        await old.getByRole("button", { name: "Revoke what @ada allowed Sandbox app without a secret" }).press("Enter")
-        await page.locator("#state .outcome", { hasText: "cannot act for @ada any more." }).waitFor()
+        await old.getByRole("button", { name: "Revoke access of Sandbox app without a secret to @ada" }).press(
+          "Enter"
+        )
+        await page.locator("#state .outcome", { hasText: "to @ada is revoked." }).waitFor()
         assert.strictEqual(await old.getByRole("button").count(), 0)
         assert.include(await old.innerText(), "revoked")
         assert.notStrictEqual(await page.evaluate(() => document.activeElement?.tagName), "BODY")
@@ -639,16 +641,16 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         await page.route("**/_sandbox/budget", (route) =>
           route.fulfill({ status: 507, json: { detail: "Disk is full." } }))
         await lookNow()
-        await page.locator("#connection.lost", { hasText: "Disk is full. Trying again." }).waitFor()
-        await page.getByRole("button", { name: "Refill" }).click()
+        await page.locator("#connection.lost", { hasText: "Disk is full. Retrying." }).waitFor()
+        await page.getByRole("button", { name: "Reset limits" }).click()
         await page.locator("#limits .outcome.bad", { hasText: "Disk is full." }).waitFor()
         await page.route("**/_sandbox/budget", (route) =>
           route.abort())
-        await page.getByRole("button", { name: "Refill" }).click()
-        await page.locator("#limits .outcome.bad", { hasText: "The sandbox does not answer." }).waitFor()
+        await page.getByRole("button", { name: "Reset limits" }).click()
+        await page.locator("#limits .outcome.bad", { hasText: "The sandbox does not respond." }).waitFor()
         await page.unroute("**/_sandbox/budget")
-        await page.getByRole("button", { name: "Refill" }).click()
-        await page.locator("#limits .outcome:not(.bad)", { hasText: "All limits are full again." }).waitFor()
+        await page.getByRole("button", { name: "Reset limits" }).click()
+        await page.locator("#limits .outcome:not(.bad)", { hasText: "All rate limits are reset." }).waitFor()
         await page.locator("#connection:not(.lost)", { hasText: "Connected to " }).waitFor()
       })
     }), 60_000)
@@ -663,7 +665,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         assert.strictEqual(await page.locator("#gate-error").innerText(), "")
         assert.isTrue(await page.locator("main").isHidden())
         await page.goto(`${sandbox.baseUrl}/console#token=wrong`)
-        await page.getByText("The sandbox does not accept this admin token.").waitFor()
+        await page.getByText("The sandbox rejected this admin token.").waitFor()
         assert.strictEqual(page.url(), `${sandbox.baseUrl}/console`)
         assert.isNull(await page.evaluate(() => sessionStorage.getItem("postwire-admin-token")))
         assert.strictEqual(await page.evaluate(() => document.activeElement?.id), "token")

@@ -176,8 +176,8 @@ describe("a fault in process", () => {
           [{ status: 500, times: "often" }, "times"],
           [{ probability: 1.5 }, "probability"],
           [{ oneOf: [] }, "oneOf"],
-          [{}, "does nothing"],
-          [{ operation: "getMe" }, "does nothing"]
+          [{}, "must name a fault"],
+          [{ operation: "getMe" }, "must name a fault"]
         ] as const
       ) assert.throws(() => bench.faults.add(rule as never), RegExp(field))
       const { status, text } = yield* bench.http.get(bench.baseUrl + path, {

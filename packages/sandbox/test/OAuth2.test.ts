@@ -424,7 +424,7 @@ describe("grants", () => {
     assert.nestedPropertyVal(
       await response.json(),
       "detail",
-      "The token was not given for this: it lacks the scopes [tweet.write]."
+      "The token lacks the scopes [tweet.write]."
     )
   })
 })

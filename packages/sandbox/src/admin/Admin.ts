@@ -1,6 +1,5 @@
 /**
- * What the owner of a sandbox can ask of it over HTTP, with the admin token: `/_sandbox/...`. In process the same is
- * there as plain calls, on `Sandbox`.
+ * The admin API of a sandbox: `/_sandbox/...`, protected by the admin token. `Sandbox` offers the same calls in process.
  */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
 import { partsOf } from "@postwire/core/schema/Definition"
@@ -28,13 +27,13 @@ import * as AdminStreams from "./AdminStreams.ts"
 import type { Controls } from "./Controls.ts"
 import * as Description from "./Description.ts"
 
-/** Where the calls begin. */
+/** The path prefix of the admin API. */
 export const root = "/_sandbox"
 
-/** Whether a request is one of the calls. */
+/** True if a request is for the admin API. */
 export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean => url.startsWith(`${root}/`)
 
-/** Whether a text is a day of the calendar, with a time and its zone or without; `Date` takes February 30 for March 2. */
+/** True for a calendar date, optionally with a time and a zone. `Date` alone would accept February 30 as March 2. */
 const isDated = (text: string): boolean => {
   const [, day] = /^(\d{4}-\d\d-\d\d)(?:T.+(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
   return day !== undefined && !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day)
@@ -44,7 +43,7 @@ const Instant = Schema.Union([Schema.Number, Schema.String]).check(
   Schema.makeFilter((input) =>
     (typeof input === "number" || isDated(input)) &&
       ServiceClock.isInstant(new Date(input).getTime()) ||
-    "is not an instant: milliseconds, or ISO 8601 with its zone, from 1990 to 2248"
+    "must be milliseconds or ISO 8601 with a zone, from 1990 to 2248"
   )
 )
 
@@ -66,21 +65,21 @@ const names = Object.keys(catalogue) as Array<Name>
 
 const Form = Schema.Struct({
   operation: Schema.Literals(names),
-  /** Texts by the name of the parameter. */
+  /** Texts by parameter name. */
   parameters: Schema.Record(Schema.String, Schema.String),
   wire: Schema.optional(Schema.Literals(Wire.names))
 })
 
-/** An entry of the journal in short. */
+/** A journal entry without headers and body. */
 const line = ({ body: _body, headers: _headers, ...line }: Entry) => line
 
-/** The whole number of a query, within its bounds. */
+/** A positive integer query parameter, limited to `maximum`. */
 const numberOf = (text: string | undefined, otherwise: number, maximum: number): number => {
   const number = Math.trunc(Number(text))
   return number > 0 ? Math.min(number, maximum) : otherwise
 }
 
-/** Suspends an account, by its id or username, or ends that. */
+/** Suspends an account, by id or username, or ends its suspension. */
 const suspend = (suspended: boolean): Endpoint =>
   attempt(({ store: { users } }, { user = "" }) => {
     const found = users.byUsername(user) ?? (/^\d{1,19}$/.test(user) ? users.byId(user) : undefined)
@@ -91,7 +90,7 @@ const suspend = (suspended: boolean): Endpoint =>
 
 const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /health": call((sandbox) => {
-    // Also when nothing else is written: a full disk is no good health.
+    // A full disk is unhealthy even if no request writes.
     sandbox.store.touch()
     return { status: "ok", ...clockOf(sandbox), counts: sandbox.store.counts() }
   }),
@@ -141,9 +140,9 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
         ? Effect.succeed(
           HttpServerResponse.text(`{"entries":${journal.json(Number(after))}}`, { contentType: "application/json" })
         )
-        : Problem.invalidRequest("The `after` parameter is not the id of an entry.", { after })
+        : Problem.invalidRequest("The `after` parameter is not an entry id.", { after })
   },
-  // For those who look often: the latest in short, and from where on the journal reaches back.
+  // For frequent polling: the latest entries in short form, and the id of the oldest one kept.
   "GET /journal/lines": call(({ journal }, { after, limit }) => ({
     oldest: journal.oldest(),
     lines: journal.entries(numberOf(after, 0, Infinity), numberOf(limit, 200, 10_000)).map(line)
@@ -175,7 +174,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   "POST /bill": told(
     Schema.Struct({
       cap: Schema.NullOr(
-        Schema.Finite.check(Schema.makeFilter((dollars) => Bill.isCap(dollars) || "is not an amount of dollars"))
+        Schema.Finite.check(Schema.makeFilter((dollars) => Bill.isCap(dollars) || "must be an amount of dollars"))
       )
     }),
     (sandbox, { cap }) => {
@@ -218,7 +217,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
       }
       const bytes = yield* Effect.mapError(
         request.arrayBuffer,
-        () => Problem.invalidRequest("The body could not be read.")
+        () => Problem.invalidRequest("The body cannot be read.")
       )
       return yield* Effect.try({
         try: () => {
@@ -228,7 +227,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
         catch: (error) =>
           Problem.ofFailure(
             error,
-            Problem.invalidRequest(error instanceof Error ? error.message : "The body is no snapshot.")
+            Problem.invalidRequest(error instanceof Error ? error.message : "The body is not a snapshot.")
           )
       })
     })
@@ -243,7 +242,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   })
 }
 
-/** Every call, as method and path below the root. */
+/** All calls, as method and path below the root. */
 export const calls: ReadonlyArray<string> = Object.keys(endpoints)
 
 const snapshotType = "application/vnd.sqlite3"
@@ -257,7 +256,7 @@ const routes = (): FindMyWay.Router<Endpoint> => {
   return router
 }
 
-/** Answers the calls of the one who holds the token. */
+/** Handles the calls of the token's holder. */
 export const make = (sandbox: Controls) => {
   const router = routes()
   const expected = Crypto.hash("sha256", `Bearer ${Redacted.value(sandbox.adminToken)}`, "buffer")

@@ -1,4 +1,4 @@
-/** The calls that make apps and grants, and that look at them. */
+/** Admin calls about apps and grants. */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -34,7 +34,6 @@ const overview = ({ access, client, id, name, rights }: App) => ({
   rights
 })
 
-/** The calls. */
 export const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /apps": call(({ store }) => ({ apps: store.credentials.apps().map(overview) })),
   "POST /apps": told(NewApp, ({ app, store }, { owner, ...options }) => {

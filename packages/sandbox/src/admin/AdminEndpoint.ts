@@ -1,4 +1,4 @@
-/** What the calls of the owner are made of: with a body or without, refused or not. */
+/** Building blocks of admin calls. */
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Schema from "effect/Schema"
@@ -6,10 +6,9 @@ import * as Problem from "../http/Problem.ts"
 import * as RequestBody from "../journal/RequestBody.ts"
 import type { Controls } from "./Controls.ts"
 
-/** What the path and the query of a call hold. */
+/** Path and query parameters. */
 type Parameters = Readonly<Record<string, string | undefined>>
 
-/** One call. */
 export interface Endpoint {
   readonly answer: (
     sandbox: Controls,
@@ -23,7 +22,7 @@ export const call = (
   answer: (sandbox: Controls, parameters: Parameters) => unknown
 ): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.sync(() => answer(sandbox, parameters)) })
 
-/** A call without a body that may be refused. */
+/** A call without a body that may fail. */
 export const attempt = (
   answer: (
     sandbox: Controls,
@@ -31,7 +30,7 @@ export const attempt = (
   ) => Effect.Effect<unknown, Problem.Problem>
 ): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.suspend(() => answer(sandbox, parameters)) })
 
-/** A call whose body is of a schema; no body is an empty object. */
+/** A call with a body; a missing body counts as an empty object. */
 export const told = <S extends Schema.Codec<unknown, unknown>>(
   schema: S,
   answer: (sandbox: Controls, payload: S["Type"], parameters: Parameters) => unknown
@@ -44,7 +43,7 @@ export const told = <S extends Schema.Codec<unknown, unknown>>(
       return yield* Effect.try({
         try: () => answer(sandbox, payload, parameters),
         catch: (error) => {
-          // What only the state can tell is out of range.
+          // Values that only the state can prove invalid.
           if (error instanceof RangeError) return Problem.invalidRequest(error.message)
           throw error
         }

@@ -1,4 +1,4 @@
-/** The calls about streams: who is connected, what goes over them, and the load that fills them. */
+/** Admin calls about streams and loads. */
 import { endpoints as names } from "@postwire/core/schema/models/Connection"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -7,7 +7,7 @@ import * as Load from "../streams/Load.ts"
 import { attempt, call, type Endpoint, told } from "./AdminEndpoint.ts"
 import type { Controls } from "./Controls.ts"
 
-/** So many of what was are shown. */
+/** The maximum number of connections and of matches shown. */
 const shown = 50
 
 const loadOf = ({ loading }: Controls) => ({
@@ -18,7 +18,7 @@ const loadOf = ({ loading }: Controls) => ({
 
 const iso = (millis: number | undefined) => millis === undefined ? undefined : new Date(millis).toISOString()
 
-/** The streams as they stand. */
+/** The current state of the streams. */
 const overview = (sandbox: Controls) => {
   const { store: { credentials, streamRules }, streams } = sandbox
   const connections = streams.connections().toReversed()
@@ -41,10 +41,9 @@ const overview = (sandbox: Controls) => {
   }
 }
 
-/** What the streams show of now. */
+/** The current state of the streams. */
 export type Overview = ReturnType<typeof overview>
 
-/** The calls. */
 export const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /streams": call(overview),
   "DELETE /streams/:id": attempt((sandbox, { disconnectType, id = "" }) =>

@@ -1,40 +1,39 @@
-/** What is left of the limits, to look at and to change. */
+/** Shows and changes the remaining requests and posts. */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
 import type * as RateLimits from "../limits/RateLimits.ts"
 
-/** What is left of the limits. */
+/** The remaining requests and posts. */
 export interface Budget {
-  /** The windows that have begun and not ended. */
+  /** The current rate-limit windows. */
   readonly windows: () => ReadonlyArray<RateLimits.Standing>
-  /** What projects have read of their posts of the month. */
+  /** The posts that projects have read this month. */
   readonly posts: () => ReadonlyArray<RateLimits.Usage>
-  /** Leaves so many requests in this window of an operation, to the app of the seed and to a user (ada) with it. */
+  /** Sets the remaining requests of an operation in the current window, for the seeded app and for a user (ada) of it. */
   readonly leave: (operation: Name, remaining: number, user?: { readonly id: string }) => void
-  /** Forgets all requests and posts that were counted. */
+  /** Resets all counts of requests and posts. */
   readonly clear: () => void
 }
 
-/** What a budget is of. */
+/** The dependencies of a budget. */
 export interface Options {
   readonly limits: RateLimits.RateLimits
   readonly postCap: RateLimits.PostCap
   /** Milliseconds. */
   readonly now: () => number
-  /** The app of the seed. */
+  /** The id of the seeded app. */
   readonly appId: () => string | undefined
-  /** The user of the seed. */
+  /** The id of the seeded user. */
   readonly userId: () => string
-  /** Forgets all that requests have used up. */
+  /** Resets all counts. */
   readonly clear: () => void
 }
 
-/** The budget of a service. */
 export const make = ({ appId, clear, limits, now, postCap, userId }: Options): Budget => ({
   windows: () => limits.standing(now()),
   posts: () => postCap.usage(now()),
   leave: (operation, remaining, user = { id: userId() }) => {
     if (!Object.hasOwn(catalogue, operation)) throw new TypeError(`There is no operation ${operation}`)
-    if (!Number.isInteger(remaining) || remaining < 0) throw new TypeError("remaining must be a whole number from 0")
+    if (!Number.isInteger(remaining) || remaining < 0) throw new TypeError("remaining must be a non-negative integer")
     const app = appId()
     const { definition } = catalogue[operation]
     for (

@@ -1,4 +1,4 @@
-/** The console: a page to look into a sandbox and to send it requests. It asks for the admin token. */
+/** Serves the console: a page that inspects a sandbox and sends requests to it. It prompts for the admin token. */
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -9,12 +9,12 @@ import { extname } from "node:path"
 import * as Problem from "../http/Problem.ts"
 import { urlOf } from "../http/RequestTarget.ts"
 
-/** Where the page is. */
+/** The path of the page. */
 export const path = "/console"
 
 /**
- * The address that opens the page without asking for the token, which stands in the fragment: browsers do not send it.
- * Whoever has it owns the sandbox.
+ * The URL of the page with the admin token in the fragment, which browsers do not send. Anyone who has this URL controls
+ * the sandbox.
  */
 export const urlWith = (baseUrl: string, adminToken: Redacted.Redacted): string =>
   `${baseUrl}${path}#token=${encodeURIComponent(Redacted.value(adminToken))}`
@@ -24,7 +24,7 @@ const policy = [
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
-  // Previews of media, and the empty icon of the page.
+  // Media previews and the empty favicon.
   "img-src 'self' data:",
   "media-src 'self'",
   "base-uri 'none'",
@@ -40,11 +40,11 @@ const headers = {
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
-  // Asked for again each time, and answered with 304: another version may have taken the port.
+  // Revalidated on each load, since another version may have taken the port.
   "cache-control": "no-cache"
 }
 
-/** What a browser is told that a file is, by the end of its name. */
+/** Content types by file extension. */
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".css": "text/css; charset=utf-8",
@@ -59,9 +59,9 @@ interface Asset {
 
 let assets: ReadonlyMap<string, Asset> | undefined
 
-/** The files by name: among the sources, built or not, and in a single executable inside it. */
+/** The files by name: in the source folder, or inside a single executable. */
 const files = (): ReadonlyArray<readonly [file: string, bytes: Uint8Array]> => {
-  // Not imported: a Node that cannot make such executables has less of it.
+  // Not imported, because some Node builds lack parts of this module.
   const sea = process.getBuiltinModule("node:sea")
   if (sea.isSea()) {
     const inside = "console/"
@@ -73,7 +73,7 @@ const files = (): ReadonlyArray<readonly [file: string, bytes: Uint8Array]> => {
   return readdirSync(folder).map((file) => [file, readFileSync(new URL(file, folder))])
 }
 
-/** The files as they were when the first of them was asked for. */
+/** Loads the files on first use. */
 const load = (): ReadonlyMap<string, Asset> => {
   if (assets !== undefined) return assets
   assets = new Map(
@@ -90,11 +90,11 @@ const load = (): ReadonlyMap<string, Asset> => {
   return assets
 }
 
-/** Whether a request is for the page or its parts. */
+/** True if a request is for the console. */
 export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean =>
   url === path || url.startsWith(`${path}/`) || url.startsWith(`${path}?`)
 
-/** Answers with the page and its parts. */
+/** Serves the page and its files. */
 export const answer = (
   request: HttpServerRequest.HttpServerRequest
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>

@@ -1,4 +1,4 @@
-/** What one needs to use a sandbox, and what one can make it do: plain calls, as its state is synchronous. */
+/** The programmatic interface of a sandbox. Its calls are synchronous, like its state. */
 import type { WireName } from "@postwire/core/schema/WireName"
 import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
@@ -25,48 +25,48 @@ import * as Grants from "./Grants.ts"
 import type { Options, Population } from "./Options.ts"
 import { populate, type Template } from "./Population.ts"
 
-/** The state of a sandbox, what one needs to use it, and what one can make it do. */
+/** The state of a sandbox and the calls that control it. */
 export interface Controls extends Fixtures {
-  /** The address; over a connection with its port. */
+  /** The base URL, with the port if there is one. */
   readonly baseUrl: string
-  /** What it speaks: all wires, or the one of the option `wire`. */
+  /** The accepted wires: all, or the one of the option `wire`. */
   readonly wires: ReadonlyArray<WireName>
-  /** What the seed made: the user ada and credentials of every form. */
+  /** The seeded user ada and credentials of every form. */
   readonly seeded: Seed.Seeded
   readonly store: Store["Service"]
   readonly clock: ServiceClock.ServiceClock
   readonly faults: Faults.Faults
   readonly journal: Journal.Journal
-  /** What was asked, oldest first: the entries of the journal. */
+  /** The entries of the journal, oldest first. */
   readonly requests: ReadonlyArray<Journal.Entry>
   readonly budget: Budget.Budget
-  /** What apps were charged, in dollars. */
+  /** The charges of apps, in dollars. */
   readonly bill: Bill.Bill
-  /** Who is connected to which stream, and what was sent. */
+  /** The stream connections and the items sent on them. */
   readonly streams: Omit<Streams.Hub, "connect" | "clear">
-  /** Makes posts from now on, so many a second by the clock, until it is stopped or there are as many as wanted. */
+  /** Creates posts at a constant rate until it is stopped or has created `posts`. Replaces the previous load. */
   readonly load: (options: Load.Options) => Load.Load
   /** The latest load. */
   readonly loading: Load.Load | undefined
-  /** What users have allowed apps. */
+  /** The authorizations that users have given to apps. */
   readonly grants: Grants.Grants
-  /** Lets a program use `/_sandbox`. */
+  /** The bearer token of `/_sandbox`. */
   readonly adminToken: Redacted.Redacted
-  /** The state as the bytes of an SQLite file, which `restore` takes and `file` can be. */
+  /** The state as the bytes of an SQLite file, for `restore` or the option `file`. */
   readonly snapshot: () => Uint8Array
   /**
-   * Puts the state of a snapshot in the place of this one; throws when it is none. What is in no snapshot begins anew:
-   * faults, budget and, unless it is kept, the journal. The clock goes on.
+   * Replaces the state by a snapshot; throws if the bytes are not one. Faults, budget and (unless kept) the journal are not
+   * part of a snapshot and are reset. The clock is unchanged.
    */
   readonly restore: (snapshot: Uint8Array, options?: { readonly keepJournal?: boolean | undefined }) => void
   /**
-   * Begins anew as the sandbox was made, or with another population. Credentials of another seed are others. What
-   * `user`, `app` and `ada` gave before stands for nothing any more.
+   * Resets the sandbox to its initial state, or to another population. Another seed has other credentials. Objects returned
+   * by `user`, `app` and `ada` before become invalid.
    */
   readonly reset: (population?: Population) => void
 }
 
-/** Makes the controls and what they control: the parts of a service. */
+/** Creates the controls and the parts of the service that they control. */
 export const make = Effect.fnUntraced(function*(
   options: Options,
   { baseUrl, template }: { readonly baseUrl: () => string; readonly template?: Template | undefined }
@@ -167,7 +167,7 @@ export const make = Effect.fnUntraced(function*(
     restore: (snapshot, { keepJournal = false } = {}) => {
       seeded = store.restore(snapshot, (next) => {
         next.verify()
-        // A snapshot of another population: the credentials of this one get to work on it too.
+        // The credentials of this sandbox also work on a snapshot of another population.
         return Seed.isIn(next, seeded) ? seeded : populate(next, population, clock.now())
       })
       forget()
@@ -176,7 +176,7 @@ export const make = Effect.fnUntraced(function*(
     reset: (other = {}) => {
       const next = { ...options, ...other }
       const back = clock.mark()
-      // What it begins with does not happen to anybody.
+      // Seeding must not be delivered to streams.
       loading?.stop()
       streams.clear()
       try {

@@ -1,4 +1,4 @@
-/** The operations as plain data, for programs that make forms of them, and the requests that filled-in forms stand for. */
+/** Describes the operations as plain data for generated forms, and builds requests from filled-in forms. */
 import { aliases, catalogue, type Name } from "@postwire/core/Catalogue"
 import { type Definition, parametersOf, partsOf, routesOf } from "@postwire/core/schema/Definition"
 import * as ParameterRule from "@postwire/core/schema/ParameterRule"
@@ -14,41 +14,39 @@ import * as Problem from "../http/Problem.ts"
 /** A name or a route on each wire. */
 export type OnWires = { readonly [W in WireName]: string }
 
-/** One parameter of an operation. */
 export interface Parameter {
   readonly name: string
   readonly place: "path" | "query" | "body"
   readonly kind: Parameters.Kind
   readonly required: boolean
-  /** What its text must be, bounds included, in words. */
+  /** The rule for its text, including bounds, in words. */
   readonly rule: string
   readonly bounds: Parameters.Bounds | undefined
   readonly values: ReadonlyArray<string> | undefined
-  /** Whether other values than the known ones may be given. */
+  /** True if unknown values are accepted. */
   readonly open: boolean
   readonly default: number | string | undefined
-  /** Whether it names fields or expansions. */
+  /** True if it selects fields or expansions. */
   readonly selector: boolean
-  /** Its key in the query, or its position in the body. */
+  /** Its query key, or its position in the body. */
   readonly key: OnWires
 }
 
-/** One operation. */
 export interface Operation {
   readonly name: Name
   readonly summary: string
   readonly effect: Definition["effect"]
-  /** Method and path; of several, each goes with the parameter that selects it. */
+  /** Method and path; each of several routes names the parameter that selects it. */
   readonly routes: ReadonlyArray<OnWires & { readonly selectedBy: string }>
   readonly parameters: ReadonlyArray<Parameter>
   /** Rules across parameters, in words. */
   readonly rules: ReadonlyArray<string>
   readonly credentials: ReadonlyArray<Authentication.Caller["form"]>
-  /** The parameter that takes the token of a page. */
+  /** The parameter for page tokens. */
   readonly pageToken: string | undefined
-  /** What a user's OAuth 2.0 token must have been given for. */
+  /** The scopes required of a user's OAuth 2.0 token. */
   readonly scopes: Definition["scopes"]
-  /** How often it may be called, in words. */
+  /** The rate limits, in words. */
   readonly limits: string | undefined
 }
 
@@ -86,7 +84,7 @@ const describe = (name: Name): Operation => {
   }
 }
 
-/** The rule without what programs may give instead of text. */
+/** The rule without the alternatives that only programs have. */
 const ruleOf = (parameter: Parameters.AnyParameter): string =>
   Parameters.describe(parameter)
     .replace("a Date, a DateTime or an RFC 3339 string such as", "a time such as")
@@ -106,7 +104,7 @@ const onWires = (say: (wire: Wire.Wire) => string): OnWires => ({
   "x-2026-02": say(Wire.named["x-2026-02"])
 })
 
-/** Every operation, by name. */
+/** All operations, without aliases. */
 export const operations = (): ReadonlyArray<Operation> =>
   (Object.keys(catalogue) as Array<keyof typeof catalogue>)
     .filter((name): name is Name => !(name in aliases))
@@ -118,11 +116,11 @@ export interface Request {
   /** With the query. */
   readonly path: string
   readonly body: string | undefined
-  /** Of a body that has files: its parts in their order. A file is that of a parameter. */
+  /** The parts of a multipart body, in order. `file` is the name of the parameter that holds the file. */
   readonly parts?: ReadonlyArray<{ readonly name: string } & ({ readonly text: string } | { readonly file: string })>
 }
 
-/** The request of an operation whose parameters are texts, as people type them. Bounds are left to the service. */
+/** Builds a request from parameters typed as text. Bounds are checked by the service. */
 export const requestOf = (
   name: Name,
   texts: Readonly<Record<string, string>>,
@@ -131,7 +129,7 @@ export const requestOf = (
 ): Effect.Effect<Request, Problem.Problem> => {
   const definition: Definition = catalogue[name].definition
   const known = new Map(Object.entries(parametersOf(definition)))
-  /** What stands for the files, which are not here. */
+  /** Placeholders of the files, which are not available here. */
   const files = new Map<unknown, string>()
   const parameters = Object.fromEntries(
     Object.entries(texts).map(([name, text]) => {
@@ -143,7 +141,7 @@ export const requestOf = (
         return [name, bytes]
       }
       if (parameter.kind === "json") return [name, jsonOf(text)]
-      // Lists of a body are arrays; everything else may be text.
+      // Lists in a body are arrays; everything else may be text.
       const isArray = parameter.kind === "list" && definition.body?.[name] !== undefined
       if (isArray) return [name, linesOf(text)]
       return [name, parameter.open === true ? namesOf(parameter, text) : Parameters.fromText(parameter, text)]
@@ -170,7 +168,7 @@ export const requestOf = (
   )
 }
 
-/** Objects are written as JSON. Text that is none is told by the rule of the parameter. */
+/** Parses objects typed as JSON. Other text is kept, and rejected by the rule of the parameter. */
 const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -179,12 +177,12 @@ const jsonOf = (text: string): unknown => {
   }
 }
 
-/** The names of an open parameter. A form offers those that are known: another one is meant as it is. */
+/** The values of an open parameter. Values that the form does not offer are sent verbatim. */
 const namesOf = ({ kind, values = [] }: Parameters.AnyParameter, text: string) => {
   const nameOf = (name: string) => values.includes(name) ? name : { unlisted: name }
   return kind === "list" ? text.split(",").map((name) => nameOf(name.trim())) : nameOf(text)
 }
 
-/** One item per line, or separated by commas when there is one line only. */
+/** One item per line, or comma-separated if there is only one line. */
 const linesOf = (text: string): ReadonlyArray<string> =>
   text.trim().split(text.trim().includes("\n") ? "\n" : ",").map((item) => item.trim())

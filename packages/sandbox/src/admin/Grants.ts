@@ -1,4 +1,4 @@
-/** What users have allowed apps: made without a page, looked at, revoked. */
+/** Creates grants without a consent page, lists and revokes them. */
 import * as Scopes from "@postwire/core/schema/Scopes"
 import type * as Redacted from "effect/Redacted"
 import type { Seeded } from "../seed/Seed.ts"
@@ -6,23 +6,23 @@ import type { App } from "../store/Credentials.ts"
 import { type Grant, maximumListed } from "../store/Grants.ts"
 import type { Store } from "../store/Store.ts"
 
-/** A grant, with the app and the user by their names. Instants are in milliseconds since the epoch. */
+/** A grant with its app and user. Times are in milliseconds since the epoch. */
 export interface GrantEntry extends Omit<Grant, "appId" | "userId"> {
   readonly app: Pick<App, "id" | "name"> & { readonly clientId: string }
   readonly user: { readonly id: string; readonly username: string }
 }
 
-/** A grant to be. */
+/** The options of a new grant. */
 export interface GrantOptions {
-  /** By its id or its client id. Default: the app of the seed that has no secret. */
+  /** The app's id or client id. Default: the seeded public client. */
   readonly app?: string | undefined
-  /** By id or username. Default: ada. */
+  /** The user's id or username. Default: ada. */
   readonly user?: string | undefined
-  /** Neutral, or as X calls them. Default: all. */
+  /** Neutral or X names. Default: all. */
   readonly scopes?: ReadonlyArray<string> | undefined
 }
 
-/** What a login brings. */
+/** A new grant and its tokens. */
 export interface MadeGrant {
   readonly id: string
   readonly app: GrantEntry["app"]
@@ -37,11 +37,14 @@ export interface MadeGrant {
 
 /** The grants of one service. */
 export interface Grants {
-  /** Signs a user in with OAuth 2.0, and ends the earlier login with the same app. Throws when there is no such thing. */
+  /**
+   * Signs a user in with OAuth 2.0, ending the previous grant of the same app. Throws if the app, the user or a scope does
+   * not exist.
+   */
   readonly make: (grant?: GrantOptions) => MadeGrant
-  /** The latest 1,000, newest first, also those that have ended. Their tokens are not in it. */
+  /** The latest 1,000 grants, including ended ones, newest first, without tokens. */
   readonly list: () => ReadonlyArray<GrantEntry>
-  /** Ends a grant as its user would; nothing when there is no such grant. */
+  /** Ends a grant as its user would; undefined if it does not exist. */
   readonly revoke: (id: string) => GrantEntry | undefined
 }
 

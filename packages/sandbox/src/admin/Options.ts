@@ -1,4 +1,4 @@
-/** The settings of a sandbox, and the rules that they keep. */
+/** The options of a sandbox and their validation. */
 import type { WireName } from "@postwire/core/schema/WireName"
 import * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
@@ -7,54 +7,54 @@ import * as ServiceClock from "../http/ServiceClock.ts"
 import * as Bill from "../limits/Bill.ts"
 import * as Seed from "../seed/Seed.ts"
 
-/** What a sandbox is populated with. */
+/** The initial contents of a sandbox. */
 export interface Population {
-  /** The number that decides all data. Default 1. */
+  /** The number that determines all data. Default 1. */
   readonly seed?: number | undefined
-  /** How many posts there are at the start: a whole number from 0 to 1,000,000. Default 1,000. */
+  /** The initial number of posts: an integer from 0 to 1,000,000. Default 1,000. */
   readonly posts?: number | undefined
-  /** Where the clock of the service begins. Default: the clock of the program. */
+  /** The initial time of the service's clock. Default: the current time. */
   readonly start?: Date | number | undefined
 }
 
-/** Settings of a sandbox. */
+/** The options of a sandbox. */
 export interface Options extends Population {
-  /** Where the state is kept; in memory when left out. A file that holds a state already is used as it is. */
+  /** The file of the state; an existing one is used. Default: in memory. */
   readonly file?: string | undefined
   /**
-   * The wire that alone is spoken, as a service speaks the words of one date: others are refused with 400 or 404.
-   * Default: all of them, each answer in the words of its request; where these do not tell, `neutral`.
+   * The only accepted wire, like a service of one date: requests in others are refused with 400 or 404. Default: all, each
+   * response in the field names of its request, or `neutral` if the request does not determine one.
    */
   readonly wire?: WireName | undefined
-  /** How many posts a project may read per month with the operations that count. Default 10,000,000. */
+  /** The number of posts that a project may read per month with the operations that count. Default 10,000,000. */
   readonly postCap?: number | undefined
   /**
-   * How many dollars each app may spend in a billing cycle, a calendar month (UTC). The request that passes it is answered;
-   * later ones are refused with 403 until the next cycle. Default: no limit.
+   * The dollars that each app may spend in a billing cycle, a calendar month (UTC). The request that exceeds it is
+   * answered; later ones are refused with 403 until the next cycle. Default: no limit.
    */
   readonly spendCap?: number | undefined
-  /** How many connections an app may have to a stream, or to each part of one that comes in parts: from 1 (default) to 1,000. */
+  /** The number of connections an app may have to a stream, or to each partition of one: from 1 (default) to 1,000. */
   readonly streamConnections?: number | undefined
-  /** How many rules an app may have for the filtered stream: from 1 to 25,000. Default 1,000. */
+  /** The number of rules an app may have for the filtered stream: from 1 to 25,000. Default 1,000. */
   readonly streamRules?: number | undefined
-  /** The share of requests that go wrong in one way or another, from 0 (default) to 1; the seed decides which. */
+  /** The share of requests with a random fault, from 0 (default) to 1; the seed determines which. */
   readonly faults?: number | undefined
-  /** What `/_sandbox` asks for. Default: a random one. */
+  /** The bearer token of `/_sandbox`. Default: a random one. */
   readonly adminToken?: Redacted.Redacted | undefined
 }
 
-/** Settings of a sandbox on a port. */
+/** The options of a sandbox on a port. */
 export interface ServerOptions extends Options {
-  /** Default 0: any free one. */
+  /** Default 0: any free port. */
   readonly port?: number | undefined
   /**
-   * How long a request may take to arrive, body included. Later ones are answered with 408, and the connection ends.
+   * The time in which a request must arrive, including its body. Later ones receive 408, and the connection is closed.
    * Default: 30 seconds.
    */
   readonly requestTimeout?: Duration.Input | undefined
 }
 
-/** An option of the sandbox breaks a rule. */
+/** An option of the sandbox is invalid. */
 export class InvalidOption extends Schema.TaggedError<InvalidOption>("@postwire/sandbox/Sandbox/InvalidOption")(
   "InvalidOption",
   { option: Schema.String, rule: Schema.String }
@@ -64,7 +64,7 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>("@postwire/
   }
 }
 
-/** The first rule that the options break. */
+/** The first invalid option. */
 export const invalid = (options: ServerOptions): InvalidOption | undefined => {
   const {
     faults = 0,
@@ -81,12 +81,12 @@ export const invalid = (options: ServerOptions): InvalidOption | undefined => {
     ["posts", Seed.isSize(posts), Seed.size],
     ["start", start === undefined || ServiceClock.isInstant(Number(start)), "from 1990 to 2248"],
     ["faults", faults >= 0 && faults <= 1, "from 0 to 1"],
-    ["postCap", postCap >= 0, "a number from 0"],
-    ["spendCap", Bill.isCap(spendCap), "dollars, from 0"],
+    ["postCap", postCap >= 0, "a non-negative number"],
+    ["spendCap", Bill.isCap(spendCap), "a non-negative amount of dollars"],
     ["streamConnections", isCount(streamConnections, 1_000), "a whole number from 1 to 1000"],
     ["streamRules", isCount(streamRules, 25_000), "a whole number from 1 to 25000"],
     ["port", Number.isInteger(port) && port >= 0 && port <= 65_535, "a whole number from 0 to 65535"],
-    ["requestTimeout", isBetween(requestTimeout, 1, 2 ** 31 - 1), "from a millisecond to 24 days"]
+    ["requestTimeout", isBetween(requestTimeout, 1, 2 ** 31 - 1), "from 1 millisecond to 24 days"]
   ]
   const broken = rules.find(([, isKept]) => !isKept)
   return broken && new InvalidOption({ option: broken[0], rule: `must be ${broken[2]}` })

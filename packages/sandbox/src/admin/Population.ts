@@ -1,18 +1,18 @@
-/** The state that a sandbox begins with. */
+/** The initial state of a sandbox. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Seed from "../seed/Seed.ts"
 import { type State, Store } from "../store/Store.ts"
 import { InvalidOption, type Population, type ServerOptions } from "./Options.ts"
 
-/** A store with its seed: made as a whole or not at all, unless it is there already. `now` is in milliseconds. */
+/** Seeds a store in one transaction, unless it is already seeded. `now` is in milliseconds. */
 export const populate = (state: State, { posts = 1_000, seed = 1, start }: Population, now: number): Seed.Seeded => {
   if (!Seed.isSize(posts)) throw new InvalidOption({ option: "posts", rule: `must be ${Seed.size}` })
   const options: Seed.Options = { seed, posts, start: start === undefined ? now : Number(start) }
   return state.transaction(() => Seed.existing(state, options) ?? Seed.run(state, options))
 }
 
-/** A state that was made before, to copy. */
+/** A prepared state to copy. */
 export interface Template {
   readonly snapshot: Uint8Array
   readonly seeded: Seed.Seeded
@@ -23,15 +23,15 @@ const maxTemplates = 8
 /** The copy of a larger state would take too much memory. */
 const maxTemplatePosts = 20_000
 
-/** How long a state that began in the present can still be one that begins now. */
+/** How long a template of the current time stays usable, in milliseconds. */
 const templateMillis = 600_000
 
 /** By population; `expires` is in milliseconds since the epoch. */
 const templates = new Map<string, Template & { readonly expires: number }>()
 
-/** The template of valid options, made once per process; none where each sandbox has to make its own state. */
+/** The template of valid options, created once per process; undefined if the sandbox must create its own state. */
 export const templateOf = Effect.fnUntraced(function*({ file, posts = 1_000, seed = 1, start }: ServerOptions) {
-  // A file may hold a state already.
+  // A file may already hold a state.
   if (file !== undefined || posts > maxTemplatePosts) return undefined
   const now = yield* Clock.currentTimeMillis
   const key = JSON.stringify([seed, posts, start === undefined ? null : Number(start)])

@@ -1,4 +1,4 @@
-/** Who sends a request: bearer tokens looked up, OAuth 1.0a signatures verified, and what that lets them do. */
+/** Authenticates requests by bearer token or OAuth 1.0a signature, and authorizes operations. */
 import * as OAuth1 from "@postwire/core/auth/OAuth1"
 import { bearerOf, type Definition } from "@postwire/core/schema/Definition"
 import type { AccessLevel } from "@postwire/core/schema/Parameters"
@@ -16,14 +16,14 @@ import * as Nonces from "./Nonces.ts"
 export interface Caller {
   readonly form: "OAuth 1.0a User Context" | "OAuth 2.0 User Context" | "OAuth 2.0 Application-Only"
   readonly appId: string
-  /** The user whom the credential stands for; none for an app alone. */
+  /** The user of the credential; undefined for app-only credentials. */
   readonly userId: string | undefined
   readonly rights: Rights
-  /** What a user's OAuth 2.0 token was given for; no other credential has scopes. */
+  /** The scopes of a user's OAuth 2.0 token; other credentials have none. */
   readonly scopes: ReadonlyArray<Scope> | undefined
-  /** What the project of the app may use. */
+  /** The access level of the app's project. */
   readonly access: AccessLevel
-  /** Tells credentials apart where windows are counted. */
+  /** Identifies the credential for rate limits. */
   readonly key: string
 }
 
@@ -34,12 +34,12 @@ export interface UserCaller extends Caller {
 
 interface Request {
   readonly method: string
-  /** Absolute, as the client signed it. */
+  /** The absolute URL that the client signed. */
   readonly url: string
   readonly authorization: string | undefined
 }
 
-/** What identities are checked against. */
+/** The dependencies of authentication. */
 export interface Authority {
   readonly store: Store["Service"]
   readonly hmac: typeof OAuth1.HmacSha1.Service
@@ -49,11 +49,11 @@ export interface Authority {
 /** A caller whose credential is valid. */
 export interface Identified {
   readonly caller: Caller
-  /** Uses up what is good for one request only; `now` is in milliseconds. */
+  /** Consumes the nonce, which is valid for one request; `now` is in milliseconds. */
   readonly claim: (now: number) => Effect.Effect<void, Problem.Problem>
 }
 
-/** Finds out who sends a request. `now` is in milliseconds. */
+/** Authenticates a request. `now` is in milliseconds. */
 export const identify = (
   authority: Authority,
   now: number,
@@ -112,13 +112,13 @@ const signed = (
   })
 }
 
-/** A signature that is valid. */
+/** A valid signature. */
 export interface Signature {
-  /** Whether this is the first request with its nonce. */
+  /** Returns false if the nonce was used before. */
   readonly claim: (now: number) => boolean
 }
 
-/** Verifies the signature of a request by its secrets, or says what is wrong. `parameters` are those of OAuth, and of a form in the body. */
+/** Verifies the signature of a request. `parameters` are those of the OAuth header and of a form in the body. */
 export const verified = (
   { hmac, nonces }: Omit<Authority, "store">,
   now: number,
@@ -140,18 +140,18 @@ export const verified = (
     hmac
   })
   if (!isSame(expected, parameters["oauth_signature"] ?? "")) return "wrong"
-  // Only those who can sign fill the memory.
+  // Nonces are stored only after the signature was verified.
   const holder = parameters["oauth_token"] ?? parameters["oauth_consumer_key"] ?? ""
   return { claim: (now) => nonces.claim(holder, timestamp, nonce, now) }
 }
 
-/** Compares secrets in a time that does not tell where they differ. */
+/** Compares secrets in constant time. */
 export const isSame = (a: string, b: string): boolean => {
   const [x, y] = [Buffer.from(a), Buffer.from(b)]
   return x.length === y.length && timingSafeEqual(x, y)
 }
 
-/** The forms of authorization that an operation takes. */
+/** The forms of authorization that an operation accepts. */
 export const formsOf = (definition: Definition): ReadonlyArray<Caller["form"]> => {
   const bearer = bearerOf(definition)
   const isTaken = (holder: Holder) => bearer === "any" || bearer === holder
@@ -162,7 +162,7 @@ export const formsOf = (definition: Definition): ReadonlyArray<Caller["form"]> =
   ]
 }
 
-/** Refuses a caller who may not use an operation. `identity` is the user id in the path, where the operation has one. */
+/** Fails if the caller may not use an operation. `identity` is the user id in the path, if the operation has one. */
 export const authorize = (
   definition: Definition,
   caller: Caller,
@@ -192,8 +192,7 @@ export const authorize = (
   return Effect.void
 }
 
-const lacking = (scopes: ReadonlyArray<string>): string =>
-  `The token was not given for this: it lacks the scopes [${scopes.join(", ")}].`
+const lacking = (scopes: ReadonlyArray<string>): string => `The token lacks the scopes [${scopes.join(", ")}].`
 
 const isAllowed = (definition: Definition, rights: Rights): boolean => {
   if (definition.scopes.some((scope) => scope.startsWith("dm."))) return rights === "read-write-directmessages"

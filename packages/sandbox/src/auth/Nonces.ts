@@ -1,22 +1,21 @@
-/** Signed requests that were seen: the same one is not accepted twice. */
+/** Remembers nonces of signed requests to prevent replays. */
 import * as Crypto from "node:crypto"
 
-/** How far the timestamp of a signature may be from the clock of the service. */
+/** The maximum difference between a signature's timestamp and the service's clock, in seconds. */
 export const toleranceSeconds = 300
 
-/** The nonces of one service. */
 export interface Nonces {
-  /** Notes a nonce of a token and timestamp (in seconds); false when it was there already. */
+  /** Records a nonce of a token and timestamp (in seconds); false if it was used before. */
   readonly claim: (token: string, timestamp: number, nonce: string, now: number) => boolean
   readonly clear: () => void
 }
 
-/** Remembers nonces as long as their timestamps are accepted, and the latest `maximum` of them at most. */
+/** Keeps nonces while their timestamps are acceptable, at most the latest `maximum`. */
 export const make = (maximum = 100_000): Nonces => {
   const expiries = new Map<string, number>()
   return {
     claim: (token, timestamp, nonce, now) => {
-      // Of one length, however long a nonce is.
+      // Hashed, so that a long nonce takes no more memory.
       const key = Crypto.hash("sha1", JSON.stringify([token, timestamp, nonce]), "base64")
       if (expiries.has(key)) return false
       for (const [oldest, expiry] of expiries) {

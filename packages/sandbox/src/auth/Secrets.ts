@@ -1,26 +1,26 @@
-/** What would let another sign in, found in texts however it is written, and hidden. */
+/** Redacts credentials in texts, in any encoding. */
 import * as OAuth1 from "@postwire/core/auth/OAuth1"
 import * as Redacted from "effect/Redacted"
 import type { Credentials } from "../store/Credentials.ts"
 
-/** What stands in the place of a credential. */
+/** The replacement of a credential. */
 export const hidden = "<redacted>"
 
-/** Names of what lets somebody sign in. */
+/** True for names of credentials. */
 export const isSecretName = (name: string): boolean =>
   !/^(?:token_type_hint|oauth_callback|x_auth_access_type)$/.test(name) &&
   /cookie|auth|bearer|token|secret|password|signature|key|verifier|^(code|pin)$/i.test(name)
 
-/** Hides credentials in a text. */
+/** Redacts a text. */
 export type Hide = (text: string) => string
 
-/** Finds the credentials of a store, of whoever runs it, and of the request that is looked at. */
+/** Redacts the credentials of the store, of the sandbox's owner and of the current request. */
 export interface Secrets {
-  /** For the texts of one request, and what else it held under the names of secrets. */
+  /** A redactor for one request; `held` are further secrets that it sent. */
   readonly of: (authorization: string | undefined, held?: ReadonlyArray<string>) => Hide
 }
 
-/** `others` are those that are in no store. */
+/** `others` are credentials outside the store. */
 export const make = (
   credentials: () => Credentials,
   others: () => ReadonlyArray<Redacted.Redacted>
@@ -28,7 +28,7 @@ export const make = (
   let pattern = /(?!)/g
   let stored: ReadonlySet<string> = new Set()
   let own: ReadonlyArray<Redacted.Redacted> = []
-  /** The length of the shortest of them. */
+  /** The length of the shortest known secret. */
   let known = Infinity
   const refresh = (): void => {
     const [nowStored, nowOwn] = [credentials().secrets(), others()]
@@ -64,24 +64,24 @@ export const make = (
   }
 }
 
-/** In characters: what is shorter is in ordinary texts, too. */
+/** In characters. Shorter strings occur in ordinary texts. */
 const minSecretLength = 8
 
-/** A value with its name, wherever that is. */
+/** A secret after its parameter name. */
 const named =
   /((?:oauth_(?:consumer_key|token|signature|verifier)|(?:access|refresh|bearer|id)_token|code_verifier|(?:client|consumer|token)_secret|api_?key|password)["']?\s*(?:=|:|%3d|%3a)\s*["']?)[^\s"'&;,<]+/gi
 
-/** What follows the name of a scheme; long enough to be no word. */
+/** A credential after the name of a scheme, too long for a word. */
 const scheme = /\b((?:bearer|basic)(?:\s|\+|%20)+)[\w.~+/%=-]{16,}/gi
 
-/** What an encoded text can be made of. */
+/** Candidates for encoded text. */
 const runs = /[\w.~+/%=\-\\&#;]{8,}/g
 
-/** What a bearer token can be made of; those of the past are known by their hashes only. */
+/** Candidates for bearer tokens; former tokens are known only by their hashes. */
 const words = /[\w-]{20,200}/g
 const minTokenLength = 20
 
-/** What a text may have been before it was encoded, if it was at least so long. */
+/** Possible decodings of a text that are at least `least` long. */
 const decodings = (text: string, least: number): ReadonlyArray<string> => {
   const found: Array<string> = []
   const unescaped = text
@@ -95,7 +95,7 @@ const decodings = (text: string, least: number): ReadonlyArray<string> => {
   if (text.length * 3 < least * 4) return found
   for (const [run] of text.matchAll(/[A-Za-z0-9+/_-]+/g)) {
     if (run.length * 3 < least * 4) continue
-    // Where the groups of four begin is not known when something stands before them.
+    // Preceding characters hide where the groups of four start.
     for (let start = 0; start < 4; start++) found.push(Buffer.from(run.slice(start), "base64").toString("latin1"))
   }
   for (const [run] of text.matchAll(/[0-9a-f]+/gi)) {
@@ -105,7 +105,7 @@ const decodings = (text: string, least: number): ReadonlyArray<string> => {
   return found
 }
 
-/** The credentials that a header holds. */
+/** The credentials in a header. */
 const sentIn = (authorization: string): ReadonlyArray<string> => {
   const [, name = "", value = ""] = /^(\w+)\s+(.*)$/s.exec(authorization) ?? [undefined, "", authorization]
   switch (name.toLowerCase()) {

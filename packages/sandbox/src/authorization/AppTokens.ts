@@ -1,9 +1,8 @@
-/** Tokens of apps alone: one at a time, the same until it is invalidated. */
+/** App-only tokens: one per app, unchanged until it is invalidated. */
 import * as Redacted from "effect/Redacted"
 import type { App } from "../store/Credentials.ts"
 import { type Answer, type Asked, basicOf, isSecretOf, json, type Parts, refusalWithCode } from "./Asked.ts"
 
-/** The endpoints over a store. */
 export const make = ({ store }: Parts): { readonly get: Answer; readonly invalidate: Answer } => {
   const appOf = ({ request }: Asked): App | undefined => {
     const basic = basicOf(request)

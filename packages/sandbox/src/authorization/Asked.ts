@@ -1,4 +1,4 @@
-/** Requests to the authorization server, and what its endpoints answer programs with. */
+/** Requests to the authorization server, and responses for programs. */
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
@@ -7,11 +7,11 @@ import type * as Nonces from "../auth/Nonces.ts"
 import type { App } from "../store/Credentials.ts"
 import type { Store } from "../store/Store.ts"
 
-/** What the authorization server reads and changes. */
+/** The dependencies of authorization endpoints. */
 export interface Parts {
   readonly store: Store["Service"]
   readonly nonces: Nonces.Nonces
-  /** How often the state was replaced. */
+  /** The number of times that the state was replaced. */
   readonly epoch: () => number
 }
 
@@ -19,36 +19,35 @@ export interface Parts {
 export interface Asked {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly url: URL
-  /** What a form in the body holds; nothing without one. */
+  /** The form in the body; empty if there is none. */
   readonly form: URLSearchParams
   /** The service's time in milliseconds. */
   readonly now: number
 }
 
-/** Answers a request. */
 export type Answer = (asked: Asked) => HttpServerResponse.HttpServerResponse
 
-/** Nothing that is between a program and the service keeps tokens. */
+/** Prevents caching of tokens. */
 export const headers = { "cache-control": "no-store", pragma: "no-cache" }
 
-/** An answer for a program. */
+/** A JSON response. */
 export const json = (body: object, status = 200): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe(body, {
     status,
     headers: status === 401 ? { ...headers, "www-authenticate": "Basic realm=\"sandbox\"" } : headers
   })
 
-/** A refusal as OAuth 2.0 has them. */
+/** An OAuth 2.0 error response. */
 export const refusal = (error: string, description: string, status = 400): HttpServerResponse.HttpServerResponse =>
   json({ error, error_description: description }, status)
 
-/** A refusal as the older endpoints have them. */
+/** An error response of the older endpoints. */
 export const refusalWithCode = (
   status: number,
   error: { readonly code: number; readonly message: string; readonly label?: string }
 ): HttpServerResponse.HttpServerResponse => json({ errors: [error] }, status)
 
-/** The name and the password of a `Basic` header, both in escapes as OAuth 2.0 has them. */
+/** The percent-decoded name and password of a `Basic` header. */
 export const basicOf = (
   { headers }: HttpServerRequest.HttpServerRequest
 ): { readonly name: string; readonly password: string } | undefined => {
@@ -64,6 +63,6 @@ export const basicOf = (
   }
 }
 
-/** Whether a password is the secret; an app without a secret has no password. */
+/** True if a password is the secret. An app without a secret has no valid password. */
 export const isSecretOf = (secret: App["client"]["secret"], password: string): boolean =>
   secret !== undefined && isSame(Redacted.value(secret), password)

@@ -1,4 +1,4 @@
-/** The authorization server: which endpoint a request is to, what fault it meets, and its answer. */
+/** The authorization server: routes, faults and responses. */
 import { HmacSha1 } from "@postwire/core/auth/OAuth1"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -17,13 +17,13 @@ import * as Authorize from "./Authorize.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import * as Tokens from "./Tokens.ts"
 
-/** What the authorization server works with. */
+/** The dependencies of the authorization server. */
 export interface Parts extends Asked.Parts {
   readonly faults: Faults.Faults
   readonly delivered: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>
 }
 
-/** An endpoint; one without a name meets no fault. */
+/** An endpoint. Faults apply only to named ones. */
 interface Route {
   readonly name: Endpoint | undefined
   readonly answer: Asked.Answer
@@ -31,9 +31,9 @@ interface Route {
 
 /** The authorization server. */
 export interface AuthorizationServer {
-  /** Whether a request is to one of its endpoints. */
+  /** True if a request is for one of its endpoints. */
   readonly isFor: (method: string, url: URL) => boolean
-  /** Answers a request; notes in `trace` what it learns of it. */
+  /** Answers a request and records it in `trace`. */
   readonly answer: (
     request: HttpServerRequest.HttpServerRequest,
     url: URL,
@@ -41,7 +41,6 @@ export interface AuthorizationServer {
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem | FaultyResponse.ConnectionLost>
 }
 
-/** Makes the authorization server of its parts. */
 export const make = Effect.fnUntraced(function*(parts: Parts): Effect.fn.Return<AuthorizationServer> {
   const { delivered, faults } = parts
   const authorize = Authorize.make(parts)

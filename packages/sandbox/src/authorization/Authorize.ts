@@ -1,4 +1,4 @@
-/** The page of OAuth 2.0 on which a user allows an app something, and the code that the app gets. */
+/** The OAuth 2.0 consent page and its authorization code. */
 import { fromWire, meanings } from "@postwire/core/schema/Scopes"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
@@ -7,10 +7,10 @@ import { type Answer, type Parts, refusal } from "./Asked.ts"
 import * as Consent from "./Consent.ts"
 import * as Page from "./Page.ts"
 
-/** Where the page is. */
+/** The path of the page. */
 export const path = "/i/oauth2/authorize"
 
-/** What an app asks for. */
+/** An authorization request of an app. */
 interface Wish {
   readonly app: App
   readonly redirect: string
@@ -20,7 +20,7 @@ interface Wish {
   readonly method: "S256" | "plain"
 }
 
-/** The page, and what becomes of its form. */
+/** The endpoints of the page and its form. */
 export const make = (parts: Parts): { readonly show: Answer; readonly decide: Answer } => {
   const { store } = parts
   const back = ({ redirect, state }: Pick<Wish, "redirect" | "state">, parameters: Readonly<Record<string, string>>) =>
@@ -36,34 +36,33 @@ export const make = (parts: Parts): { readonly show: Answer; readonly decide: An
       const consent = { appId: app.id, userId: user.id, redirect, challenge, method, scope }
       return back(wish, { code: Redacted.value(store.authorizationCodes.insert(consent, now)) })
     },
-    deny: (wish) =>
-      back(wish, { error: "access_denied", error_description: "The user did not allow the app what it asked for." })
+    deny: (wish) => back(wish, { error: "access_denied", error_description: "The user denied the request." })
   })
   return {
     decide: consent.decide,
     show: ({ request: { headers }, url: { searchParams: query } }) => {
-      // A program that asks before it sends its user here reads no page.
+      // Programs that check the request before they send the user here get JSON.
       const refused = (reason: string) =>
         headers["accept"] === "application/json"
           ? refusal("invalid_request", reason)
-          : Page.notice("This login cannot begin", reason, 400)
+          : Page.notice("Cannot sign in", reason, 400)
       const said = (name: string): string | undefined => query.get(name) ?? undefined
       const twice = [...new Set(query.keys())].filter((name) => query.getAll(name).length > 1)
       const app = store.credentials.appByClientId(said("client_id") ?? "")
       const redirect = said("redirect_uri")
-      // Whoever asks may be somebody else, so that the user is not sent to them.
+      // The app is unverified, so the user is not redirected to it.
       if (app === undefined || twice.includes("client_id")) {
         return refused(
           said("client_id") === undefined
-            ? "The app does not say who it is: the parameter client_id is missing."
+            ? "The parameter client_id is missing."
             : `There is no app with the client id ${said("client_id")}.`
         )
       }
       if (redirect === undefined || twice.includes("redirect_uri") || !app.client.redirects.includes(redirect)) {
         return refused(
           redirect === undefined
-            ? `${app.name} does not say where to go afterwards: the parameter redirect_uri is missing.`
-            : `${app.name} wants you to go to ${redirect} afterwards, which is not one of its addresses: they are ` +
+            ? "The parameter redirect_uri is missing."
+            : `The redirect URL ${redirect} is not registered for ${app.name}. Registered are: ` +
               `${app.client.redirects.join(", ") || "none"}. They must be the same, character by character.`
         )
       }

@@ -1,4 +1,4 @@
-/** What a user decides on a page: allow or deny, and who they are. */
+/** Consent pages on which a user chooses an account and allows or denies access. */
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { App } from "../store/Credentials.ts"
 import type { Store } from "../store/Store.ts"
@@ -7,29 +7,28 @@ import type { Answer, Asked, Parts } from "./Asked.ts"
 import * as Forms from "./Forms.ts"
 import * as Page from "./Page.ts"
 
-/** How many users a page offers. */
+/** The number of users that a page offers. */
 const offered = 12
 
-/** One way to ask for consent. */
+/** The parts of a consent flow that depend on the OAuth version. */
 export interface Ceremony<Wish> {
-  /** Where the form is sent. */
+  /** The action of the form. */
   readonly action: string
   readonly appOf: (wish: Wish) => App
   readonly wishes: (wish: Wish) => Page.Question["wishes"]
   readonly redirect: (wish: Wish) => string | undefined
-  /** Who is offered first, when it is not ada. */
+  /** The user to offer first instead of ada. */
   readonly username?: (wish: Wish) => string | undefined
   readonly allow: (wish: Wish, user: User, now: number) => HttpServerResponse.HttpServerResponse
   readonly deny: (wish: Wish, now: number) => HttpServerResponse.HttpServerResponse
 }
 
-/** Pages that ask for consent, and what becomes of the answers. */
+/** The consent page and the handler of its form. */
 export interface Consent<Wish> {
   readonly ask: (wish: Wish, complaint?: string) => HttpServerResponse.HttpServerResponse
   readonly decide: Answer
 }
 
-/** Pages of one ceremony. */
 export const make = <Wish>({ epoch, store }: Parts, ceremony: Ceremony<Wish>): Consent<Wish> => {
   const forms = Forms.make<Wish>(epoch)
   const ask: Consent<Wish>["ask"] = (wish, complaint) =>
@@ -47,7 +46,7 @@ export const make = <Wish>({ epoch, store }: Parts, ceremony: Ceremony<Wish>): C
     decide: ({ form, now }: Asked) => {
       const wish = forms.take(form.get("form_token") ?? "")
       if (wish === undefined) {
-        return Page.notice("This page is not good any more", "It was answered before. Begin again in the app.", 400)
+        return Page.notice("This page has expired", "It has already been used. Start again in the app.", 400)
       }
       if (form.get("decision") !== "allow") return ceremony.deny(wish, now)
       const typed = (form.get("other") ?? "").trim().replace(/^@/, "")
@@ -60,14 +59,14 @@ export const make = <Wish>({ epoch, store }: Parts, ceremony: Ceremony<Wish>): C
   }
 }
 
-/** Ada and those with most followers; before them whoever is asked for. */
+/** The requested user, ada and the users with the most followers. */
 const usersFor = ({ users }: Store["Service"], username = ""): ReadonlyArray<User> => {
   const first = users.byUsernames([username, "ada"])
   const others = users.foremost(offered).filter(({ id }) => !first.some((user) => user.id === id))
   return [...first, ...others].slice(0, offered)
 }
 
-/** An address with parameters added to its query. */
+/** Adds query parameters to a URL. */
 export const withParameters = (address: string, parameters: Readonly<Record<string, string | undefined>>): string => {
   const added = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) added.append(name, value)

@@ -1,15 +1,15 @@
-/** The forms that pages show: each can be sent once, and only by whoever was shown it. */
+/** Single-use tokens of forms. */
 import { randomBytes } from "node:crypto"
 
-/** What was asked on pages and is not answered yet. */
+/** The open forms. */
 export interface Forms<A> {
   /** Returns the token of a form. */
   readonly show: (question: A) => string
-  /** What a form asks; nothing when it was sent before, or was never shown. */
+  /** The contents of a form; undefined if it was already sent, or never shown. */
   readonly take: (token: string) => A | undefined
 }
 
-/** Forgets the oldest when there are `maximum`, and all when the state is another one. */
+/** Keeps the latest `maximum` forms; a replaced state invalidates all. */
 export const make = <A>(epoch: () => number, maximum = 1_000): Forms<A> => {
   const shown = new Map<string, { readonly question: A; readonly epoch: number }>()
   return {

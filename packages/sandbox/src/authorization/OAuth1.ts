@@ -1,4 +1,4 @@
-/** OAuth 1.0a in three legs: a request token, a page that asks the user, and the user's token. */
+/** The three legs of OAuth 1.0a: request token, consent page, access token. */
 import { parseAuthorization } from "@postwire/core/auth/OAuth1"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
@@ -9,10 +9,9 @@ import { type Answer, type Asked, headers, json, type Parts, refusalWithCode } f
 import * as Consent from "./Consent.ts"
 import * as Page from "./Page.ts"
 
-/** Where the page is. */
+/** The path of the page. */
 export const path = "/oauth/authorize"
 
-/** What the endpoints do. */
 export interface Endpoints {
   readonly requestToken: Answer
   readonly authorize: Answer
@@ -22,34 +21,33 @@ export interface Endpoints {
   readonly invalidate: Answer
 }
 
-/** What the token of a request stands for. */
+/** The holder of a token. */
 interface Holder {
   readonly secret: Redacted.Redacted | undefined
   readonly appId: string
 }
 
-/** A request that was signed as it must be. */
+/** A correctly signed request. */
 interface Signed<H> extends Asked {
   readonly app: App
   readonly holder: H
-  /** What it says: in its header, its body or its query. */
+  /** A parameter from the header, the body or the query. */
   readonly said: (name: string) => string
 }
 
-/** A login that a page asks about. */
+/** A pending sign-in. */
 interface Wish {
   readonly app: App
   readonly request: RequestToken
-  /** Who is offered first. */
+  /** The user to offer first. */
   readonly username: string | undefined
 }
 
-/** The endpoints over a store. */
 export const make = (parts: Parts & Omit<Authentication.Authority, "store">): Endpoints => {
   const { store } = parts
   const { credentials, grants, requestTokens, users } = store
 
-  /** Answers requests that are signed with the secret of what their token stands for. */
+  /** Handles requests that are signed with the secret of their token's holder. */
   const signed = <H extends Holder>(
     holderOf: (token: string, now: number, app: App) => H | undefined,
     answer: (signed: Signed<H>) => HttpServerResponse.HttpServerResponse
@@ -68,7 +66,7 @@ export const make = (parts: Parts & Omit<Authentication.Authority, "store">): En
       return Authentication.verified(parts, now, target, parameters, app.consumerSecret, holder.secret)
     }
     const strict = verified(url)
-    // Some clients sign once what they say in the header and in the query.
+    // Some clients sign parameters that are both in the header and in the query only once.
     const signature = strict === "wrong" ? verified(withoutRepeated(url, header)) : strict
     if (signature === "out of time") return outOfTime
     return signature !== "wrong" && signature.claim(now) ? answer({ ...asked, app, holder, said }) : unauthenticated
@@ -79,9 +77,9 @@ export const make = (parts: Parts & Omit<Authentication.Authority, "store">): En
     return request.callback === outOfBand
       ? Page.page({
         title: "Your PIN",
-        body: Page.html`<h1>Type this PIN into the app</h1>
+        body: Page.html`<h1>Enter this PIN in the app</h1>
 <p class="pin">${verifier}</p>
-<p>It can be used once, within a quarter of an hour.</p>`
+<p>It can be used once, within 15 minutes.</p>`
       })
       : leadTo(request, { oauth_token: request.token, oauth_verifier: verifier })
   }
@@ -96,11 +94,11 @@ export const make = (parts: Parts & Omit<Authentication.Authority, "store">): En
     deny: ({ app, request }) => {
       requestTokens.remove(request.token)
       return request.callback === outOfBand
-        ? Page.notice("Nothing was allowed", `${app.name} cannot act for you. You can close this page.`)
+        ? Page.notice("Access denied", `${app.name} cannot act for you. You can close this page.`)
         : leadTo(request, { denied: request.token })
     }
   })
-  /** The login that an address names. */
+  /** The pending sign-in of a URL. */
   const wishOf = ({ now, url: { searchParams } }: Asked): Wish | undefined => {
     const request = requestTokens.byToken(searchParams.get("oauth_token") ?? "", now)
     const app = request && credentials.appById(request.appId)
@@ -131,7 +129,7 @@ export const make = (parts: Parts & Omit<Authentication.Authority, "store">): En
       if (wish === undefined) return tooLate
       const { app, request, username } = wish
       const isForced = asked.url.searchParams.get("force_login") === "true"
-      // Nobody is signed in to the sandbox: without a name it is whoever allowed the app last.
+      // The sandbox has no sessions: without a name, the user who approved the app last is signed in.
       const user = username === undefined ? undefined : users.byUsername(username)
       const grant = isForced || request.callback === outOfBand || (username !== undefined && user === undefined)
         ? undefined
@@ -160,17 +158,17 @@ export const make = (parts: Parts & Omit<Authentication.Authority, "store">): En
   }
 }
 
-/** An address without what a header says in the same words. */
+/** Removes query parameters that the header repeats. */
 const withoutRepeated = (url: URL, header: Readonly<Record<string, string>>): URL => {
   const other = new URL(url)
   for (const [name, value] of url.searchParams) if (header[name] === value) other.searchParams.delete(name)
   return other
 }
 
-/** From the least to the most. */
+/** In ascending order. */
 const levels: ReadonlyArray<Rights> = ["read", "read-write", "read-write-directmessages"]
 
-/** What each level adds. */
+/** The permission that each level adds. */
 const meanings = [
   "Read the posts that you can see, and see whom you follow, mute and block",
   "Post, repost, like, follow, mute and block as you",
@@ -179,7 +177,7 @@ const meanings = [
 
 const lesser = (a: Rights, b: Rights): Rights => levels.indexOf(a) < levels.indexOf(b) ? a : b
 
-/** An answer in the form that OAuth 1.0a has for everything. */
+/** A form-encoded response. */
 const fields = (values: Record<string, string>): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(new URLSearchParams(values).toString(), {
     contentType: "application/x-www-form-urlencoded",
@@ -190,8 +188,8 @@ const leadTo = ({ callback }: RequestToken, parameters: Readonly<Record<string, 
   HttpServerResponse.redirect(Consent.withParameters(callback, parameters), { status: 303 })
 
 const tooLate = Page.notice(
-  "This login cannot begin",
-  "Its request token is unknown, was used before, or is older than a quarter of an hour. Begin again in the app.",
+  "Cannot sign in",
+  "Its request token is unknown, already used, or older than 15 minutes. Start again in the app.",
   400
 )
 

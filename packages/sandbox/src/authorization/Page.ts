@@ -1,10 +1,10 @@
-/** Pages for people: no script, no file beside them, as wide as a telephone. */
+/** HTML pages without scripts or external files, suitable for phones. */
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Crypto from "node:crypto"
 import type { App } from "../store/Credentials.ts"
 import type { User } from "../store/Users.ts"
 
-/** Markup; everything else is text, and is escaped. */
+/** Markup. Other values are escaped. */
 export class Html {
   readonly markup: string
   constructor(markup: string) {
@@ -12,7 +12,7 @@ export class Html {
   }
 }
 
-/** Markup with values in it. */
+/** Markup with interpolated values. */
 export const html = (
   strings: TemplateStringsArray,
   ...values: ReadonlyArray<string | Html | ReadonlyArray<Html>>
@@ -31,16 +31,15 @@ export const html = (
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
-/** What a page is made of. */
 export interface Page {
   readonly title: string
   readonly body: Html
   readonly status?: number
-  /** Where a form of the page may lead to besides the sandbox itself. */
+  /** The URL that a form of the page may redirect to. */
   readonly leadsTo?: string | undefined
 }
 
-/** A page as an answer. */
+/** The response of a page. */
 export const page = ({ body, leadsTo, status = 200, title }: Page): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(
     `<!doctype html>\n${
@@ -55,7 +54,7 @@ export const page = ({ body, leadsTo, status = 200, title }: Page): HttpServerRe
 <body>
 <main>
 ${body}
-<footer>This is a sandbox: its users are made up, and what is allowed here is worthless elsewhere.</footer>
+<footer>This is a sandbox: its users are fictitious, and its tokens are valid nowhere else.</footer>
 </main>
 </body>
 </html>
@@ -70,12 +69,12 @@ ${body}
           `style-src 'sha256-${Crypto.hash("sha256", style, "base64")}'`,
           "img-src data:",
           "base-uri 'none'",
-          // A browser holds the redirect after a form against this, too.
+          // Browsers apply this to the redirect after a form too.
           `form-action 'self'${leadsTo === undefined ? "" : ` ${originOf(leadsTo)}`}`,
           "frame-ancestors 'none'"
         ].join("; "),
         "x-content-type-options": "nosniff",
-        // Without a referrer a form would name no origin.
+        // Without a referrer, a form would send no origin.
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "cache-control": "no-store"
@@ -83,33 +82,33 @@ ${body}
     }
   )
 
-/** The origin of an address, or the scheme where programs have one of their own. */
+/** The origin of a URL, or its scheme if it is an app's own. */
 const originOf = (address: string): string => {
   const { origin, protocol } = new URL(address)
   return origin === "null" ? protocol : origin
 }
 
-/** A page that only says something. */
+/** A page with only a message. */
 export const notice = (title: string, text: string, status = 200): HttpServerResponse.HttpServerResponse =>
   page({ title, status, body: html`<h1>${title}</h1>\n<p>${text}</p>` })
 
-/** What a page asks a user. */
+/** The contents of a consent page. */
 export interface Question {
   readonly app: App
-  /** What the app may do when it is allowed, and what the service calls that. */
+  /** The permissions, in words and by scope. */
   readonly wishes: ReadonlyArray<{ readonly meaning: string; readonly name: string }>
-  /** The users who can be chosen; the first is. */
+  /** The users to choose from; the first is preselected. */
   readonly users: ReadonlyArray<User>
-  /** Where the form is sent. */
+  /** The action of the form. */
   readonly action: string
   readonly formToken: string
-  /** Where the user goes afterwards; nowhere when the page shows a PIN. */
+  /** The redirect URL; undefined if the page shows a PIN. */
   readonly redirect: string | undefined
-  /** What is wrong with the answer before. */
+  /** The error in the previous submission. */
   readonly complaint?: string | undefined
 }
 
-/** A page that asks whether an app may act for a user, and for which. */
+/** A consent page. */
 export const question = (
   { action, app, complaint, formToken, redirect, users, wishes }: Question
 ): HttpServerResponse.HttpServerResponse =>
@@ -118,7 +117,7 @@ export const question = (
     status: complaint === undefined ? 200 : 422,
     leadsTo: redirect,
     body: html`<h1>Allow <em>${app.name}</em> to act for you?</h1>
-<p>It could then:</p>
+<p>It will be able to:</p>
 <ul>
 ${wishes.map(({ meaning, name }) => html`<li>${meaning} <code>${name}</code></li>\n`)}</ul>
 <form method="post" action="${action}">
@@ -145,8 +144,8 @@ ${complaint === undefined ? "" : html`<p id="complaint" class="complaint" role="
 </form>
 <p class="hint">${
       redirect === undefined
-        ? "Afterwards this page shows a PIN to type into the app."
-        : html`Afterwards you go back to <code>${redirect}</code>`
+        ? "This page will then show a PIN to enter in the app."
+        : html`You will be redirected to <code>${redirect}</code>`
     }</p>`
   })
 

@@ -1,6 +1,6 @@
 /**
- * Tokens of OAuth 2.0: for a code, for a refresh token, and revoked. JSON is taken for a form, as it is by the service: a
- * client of many users sends it.
+ * OAuth 2.0 tokens: code exchange, refresh and revocation. JSON is accepted in place of a form, as by the service: a widely
+ * used client sends it.
  */
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
@@ -8,20 +8,19 @@ import type { App } from "../store/Credentials.ts"
 import { accessSeconds, type Tokens } from "../store/Grants.ts"
 import { type Answer, type Asked, basicOf, isSecretOf, json, type Parts, refusal } from "./Asked.ts"
 
-/** What the grant types do. */
+/** The endpoints by grant type. */
 export interface Endpoints {
   readonly exchange: Answer
   readonly refresh: Answer
   readonly revoke: Answer
-  /** For grant types that there are not. */
+  /** The response to unknown grant types. */
   readonly refuse: Answer
 }
 
 type Refusal = { readonly refused: HttpServerResponse.HttpServerResponse }
 
-/** The endpoints over a store. */
 export const make = ({ store }: Parts): Endpoints => {
-  /** The app that asks: by its secret, or by its id alone where it has no secret. */
+  /** Authenticates the client by its secret, or by its id if it has none. */
   const clientOf = ({ form, request }: Asked): App | Refusal => {
     const id = form.get("client_id")
     if (request.headers["authorization"] !== undefined) {
@@ -38,7 +37,7 @@ export const make = ({ store }: Parts): Endpoints => {
     if (app === undefined) return { refused: invalid("Value passed for the client id was invalid.") }
     return app.client.secret === undefined ? app : unauthorized
   }
-  /** Answers an app that says all that it must, each once. */
+  /** Checks the client, and that all required parameters are present and none is repeated. */
   const forApp = (
     required: ReadonlyArray<string>,
     answer: (app: App, said: (name: string) => string, now: number) => HttpServerResponse.HttpServerResponse
@@ -73,7 +72,7 @@ export const make = ({ store }: Parts): Endpoints => {
       const grant = store.grants.ofToken(token)
       if (grant?.appId === app.id) store.grants.end(grant.id, "revoked", now)
       else store.credentials.forgetToken(app.id, token)
-      // Also for what is no token: whoever wants it dead need not know more.
+      // Succeeds for invalid tokens too, as revocation requires.
       return json({ revoked: true })
     }),
     refuse: ({ form }) =>

@@ -1,4 +1,4 @@
-/** The addresses of compliance jobs: whoever knows one sends the ids, or fetches the results. They answer as a store of files does. */
+/** Serves uploads and downloads of compliance jobs, in the style of an object store. The URL alone grants access. */
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
@@ -13,17 +13,17 @@ import type { Job } from "../store/ComplianceJobs.ts"
 import type { Store } from "../store/Store.ts"
 import * as ComplianceJobs from "./ComplianceJobs.ts"
 
-/** Whether a request is for such an address. */
+/** True if a request is for a file of a compliance job. */
 export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean => url.startsWith(ComplianceJobs.root)
 
-/** The longest text of ids, in bytes. */
+/** The maximum size of an upload, in bytes. */
 const maxBytes = 64 * 1_048_576
 
-/** Takes the ids of jobs, and gives their results, all of them or a range. */
+/** Accepts the ids of jobs and serves their results, completely or a range. */
 export const make = ({ complianceJobs }: Store["Service"], now: () => number) => {
   const take = Effect.fnUntraced(function*(job: Job, request: HttpServerRequest.HttpServerRequest) {
     const at = now()
-    // The address is signed for this type.
+    // The URL is signed for this type.
     if (request.headers["content-type"] !== "text/plain") return refuse("SignatureDoesNotMatch")
     if (at >= job.created_at + ComplianceJobs.uploadMillis) return refuse("ExpiredToken")
     const bytes = yield* request.arrayBuffer.pipe(

@@ -1,18 +1,18 @@
-/** How far a compliance job is, by the clock of the service, and where its files are. */
+/** The state of compliance jobs by the clock of the service, and the paths of their files. */
 import type { Job } from "../store/ComplianceJobs.ts"
 
 const minute = 60_000
 
-/** How long ids can be sent after a job was created, in milliseconds. */
+/** How long a job accepts ids, in milliseconds. */
 export const uploadMillis = 15 * minute
 
-/** How long its results can be fetched, in milliseconds. */
+/** How long its results are available, in milliseconds. */
 export const downloadMillis = 7 * 24 * 60 * minute
 
-/** How long so many ids are looked at, in milliseconds: a second for every 100,000 that are begun. */
+/** The processing time of ids, in milliseconds: a second for every started 100,000. */
 export const processingMillis = (ids: number): number => Math.ceil(ids / 100_000) * 1_000
 
-/** Where the addresses of files begin. */
+/** The path prefix of files. */
 export const root = "/compliance/"
 
 type File = "submission" | "results"
@@ -20,13 +20,13 @@ type File = "submission" | "results"
 const pathOf = ({ download_key, id, upload_key }: Job, file: File): string =>
   `${root}${id}/${file}?signature=${file === "submission" ? upload_key : download_key}`
 
-/** The job and its file that a path is of. */
+/** The job and the kind of file of a path. */
 export const namedBy = (path: string): { readonly id: string; readonly file: File } | undefined => {
   const [, id, file] = /^\/compliance\/(\d{1,19})\/(submission|results)$/.exec(path) ?? []
   return id === undefined ? undefined : { id, file: file === "results" ? file : "submission" }
 }
 
-/** How far a job is. */
+/** The status of a job. */
 export type Status = "created" | "in_progress" | "complete" | "failed" | "expired"
 
 /** The status of a job at `now`, in milliseconds since the epoch. */
@@ -39,7 +39,7 @@ export const statusOf = ({ created_at, failure, ready_at }: Job, now: number): S
     ? "complete"
     : "failed"
 
-/** A job as the service tells of it. Its addresses are under that of the sandbox. */
+/** The representation of a job in responses, with URLs relative to the sandbox. */
 export const toldOf = (job: Job, now: number): object => {
   const { created_at, id, name, resumable, type } = job
   return {

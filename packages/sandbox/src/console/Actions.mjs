@@ -1,22 +1,21 @@
-// What people do, and what they are told of it: beside what they did it with.
+// Runs user actions and reports their results next to the control.
 import { Refused } from "./AdminCalls.mjs"
 import { box } from "./Elements.mjs"
 import { lock } from "./Gate.mjs"
 
 /**
- * What is to be said of a failure. A token that is not accepted leads back to the gate, which says so itself.
+ * The message of a failure. A rejected token leads back to the gate, which shows its own message.
  * @param {unknown} error
  */
 export const reasonOf = (error) => {
-  if (!(error instanceof Refused)) return "The sandbox does not answer."
+  if (!(error instanceof Refused)) return "The sandbox does not respond."
   if (error.status !== 401) return error.message
-  lock("The sandbox does not accept this admin token.")
+  lock("The sandbox rejected this admin token.")
   return ""
 }
 
 /**
- * Does what was asked for, and says what came of it where the element is that asked: in the outcome of its part. Asked
- * again meanwhile, it is not done twice.
+ * Runs an action and shows its result in the section of the control. Ignores repeated clicks while it runs.
  * @param {HTMLElement} asking
  * @param {() => Promise<string>} work
  */

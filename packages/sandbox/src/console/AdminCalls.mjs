@@ -9,7 +9,7 @@ export const keepToken = (token) => sessionStorage.setItem(tokenKey, token)
 
 export const forgetToken = () => sessionStorage.removeItem(tokenKey)
 
-/** What an admin call was refused with. */
+/** The refusal of an admin call. */
 export class Refused extends Error {
   /**
    * @param {number} code
@@ -29,13 +29,13 @@ const refusalOf = async (response) => {
   const [first] = Array.isArray(problem?.errors) ? problem.errors : []
   return new Refused(
     response.status,
-    String(first?.message ?? problem?.detail ?? `The sandbox answered with ${response.status}.`),
+    String(first?.message ?? problem?.detail ?? `The sandbox responded with status ${response.status}.`),
     Object.keys(first?.parameters ?? {})
   )
 }
 
 /**
- * The answer to an admin call.
+ * The response to an admin call.
  * @param {string} method
  * @param {string} path
  * @param {unknown} [body]
@@ -55,7 +55,7 @@ export const ask = async (method, path, body) => {
 }
 
 /**
- * The document of an admin call.
+ * The JSON document of an admin call.
  * @param {string} method
  * @param {string} path
  * @param {unknown} [body]

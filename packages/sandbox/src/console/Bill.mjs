@@ -1,4 +1,4 @@
-// What apps were charged in this billing cycle, by operation, as bars; and the cap, where there is one.
+// The charges of apps in this billing cycle, by operation, as bars; and the cap, if there is one.
 import { onClick } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import { box, fill, make } from "./Elements.mjs"
@@ -10,7 +10,7 @@ import { look, watch } from "./Live.mjs"
 const dollars = (amount) => `$${amount.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 3 })}`
 
 /**
- * What an app was charged in the cycle: operations, the most expensive first.
+ * The charges of an app in the cycle, most expensive operation first.
  * @param {Account} account
  * @param {Statement["cycle"]} cycle
  */
@@ -63,6 +63,6 @@ export const start = () => {
   onClick("bill-clear", async () => {
     await call("DELETE", "/bill")
     await look()
-    return "Nothing is charged any more."
+    return "All charges are cleared."
   })
 }

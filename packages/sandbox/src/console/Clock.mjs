@@ -7,7 +7,7 @@ export const start = () => {
   onClick("clock-reset", async () => {
     await call("DELETE", "/clock")
     await look()
-    return "The clock goes as at the start."
+    return "The clock is reset."
   })
   for (const element of document.querySelectorAll("[data-advance]")) {
     if (!(element instanceof HTMLElement)) continue

@@ -1,4 +1,4 @@
-// Elements: found, made, and kept in lists. What comes from the service is untrusted: it becomes text, never markup.
+// Finds, creates and lists elements. Data from the service are untrusted: they become text, never markup.
 
 /**
  * The element with an id.
@@ -23,7 +23,7 @@ export const select = (id) => at(id, HTMLSelectElement)
 export const box = (id) => at(id, HTMLElement)
 
 /**
- * A new element with attributes and children; text stays text.
+ * Creates an element with attributes and children; strings become text.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
  * @param {Readonly<Record<string, string | boolean | undefined>>} [attributes]
@@ -41,7 +41,7 @@ export const make = (tag, attributes = {}, ...children) => {
 }
 
 /**
- * Fills a list. Its elements stay the same while their keys do, so that focus and reading position stay too.
+ * Fills a list. Elements with the same key are reused, which preserves focus and scroll position.
  * @template A
  * @param {HTMLElement} list
  * @param {ReadonlyArray<A>} items
@@ -74,7 +74,7 @@ export const pretty = (value) => JSON.stringify(value, undefined, 2)
 export const isoTime = (millis) => new Date(millis).toISOString()
 
 /**
- * A span of time in words.
+ * A duration in words.
  * @param {number} millis
  */
 export const span = (millis) => {
@@ -86,7 +86,7 @@ export const span = (millis) => {
 }
 
 /**
- * The class of a status: none when there was no answer.
+ * The class of a status; empty if there was no response.
  * @param {number | undefined} code
  */
 export const lookOf = (code) => code === undefined || code >= 500 ? "bad" : code >= 400 ? "warn" : "good"

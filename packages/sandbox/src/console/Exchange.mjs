@@ -1,4 +1,4 @@
-// A request as it was sent and its answer, and the way to the pages before and after it.
+// Shows a request and its response, and links to the previous and next page.
 import { onSubmit, reasonOf } from "./Actions.mjs"
 import { call, Refused } from "./AdminCalls.mjs"
 import { box, button, lookOf, make, pretty, select } from "./Elements.mjs"
@@ -9,7 +9,7 @@ import * as State from "./State.mjs"
 
 /** @import { Request as Prepared } from "../admin/Description.ts" */
 
-/** Bodies longer than this are shown in part. */
+/** Longer bodies are truncated. */
 const maxShownBytes = 1_000_000
 
 /** @type {AbortController} */
@@ -29,7 +29,7 @@ const send = async () => {
   const response = await exchange(prepared, token, signal).catch(() => undefined)
   if (response === undefined) {
     if (!signal.aborted) {
-      showAnswer("no answer, the connection broke", "bad", "", "")
+      showAnswer("no response, the connection broke", "bad", "", "")
       showPages({})
     }
     return void look()
@@ -47,12 +47,12 @@ const send = async () => {
   )
   showPages(parsed?.meta ?? {})
   await look()
-  // What was written is there.
+  // The form shows the error.
   if (isWrite) await State.refresh().catch(reasonOf)
 }
 
 /**
- * The request that the form stands for; none, and the form says why, when the sandbox refuses it.
+ * Builds the request of the form; undefined if the sandbox refuses it, and then the form shows why.
  * @returns {Promise<Prepared | undefined>}
  */
 const prepare = async () => {
@@ -79,7 +79,7 @@ const showMistake = (error) => {
   const wrong = parameters.flatMap(controlsOf).filter(({ hidden, type }) => type !== "checkbox" && !hidden)
   for (const field of wrong) field.setAttribute("aria-invalid", "true")
   wrong[0]?.closest("details")?.setAttribute("open", "")
-  // The focus may go far from the button: what is wrong is told here as well.
+  // The focus may move far from the button, so the error is repeated here.
   wrong[0]?.after(make("span", { class: "error mistake" }, box("send-error").textContent))
   wrong[0]?.focus()
 }
@@ -109,9 +109,9 @@ const formOf = (parts) => {
 }
 
 /**
- * The text of a body, as much as comes and fits.
+ * The text of a body, possibly incomplete or truncated.
  * @param {Response} response
- * @returns {Promise<{ readonly text: string; readonly end: "" | "broken" | "cut after 1 MB" }>}
+ * @returns {Promise<{ readonly text: string; readonly end: "" | "broken" | "truncated after 1 MB" }>}
  */
 const read = async (response) => {
   const reader = response.body?.getReader()
@@ -126,7 +126,7 @@ const read = async (response) => {
       text += decoder.decode(part.value, { stream: true })
       if (bytes > maxShownBytes) {
         await reader?.cancel()
-        return { text: text.slice(0, maxShownBytes), end: "cut after 1 MB" }
+        return { text: text.slice(0, maxShownBytes), end: "truncated after 1 MB" }
       }
     }
   } catch {
@@ -170,7 +170,7 @@ const showPart = (part) => {
 const showAnswer = (outcome, look, headers, body) => {
   box("response-status").textContent = outcome
   box("response-status").className = look
-  // A request can be sent from any field, far from where its answer is.
+  // A request can be sent from any field, far from the response.
   box("response-status").parentElement?.scrollIntoView({ block: "nearest" })
   box("response-headers").textContent = headers
   box("response-body").textContent = body
@@ -185,12 +185,12 @@ const showPages = (meta) => {
     const isThere = pageToken !== undefined && typeof token === "string"
     element.hidden = !isThere
     element.value = isThere ? token : ""
-    // A hidden element cannot keep the focus.
+    // A hidden element loses the focus.
     if (!isThere && element === activeElement) button("send-button").focus()
   }
 }
 
-/** Forgets the pages of the answer before. */
+/** Clears the pages of the previous response. */
 export const forgetPages = () => showPages({})
 
 /** @param {HTMLButtonElement} page */

@@ -1,46 +1,46 @@
-// Faults in words.
+// Describes faults in words.
 
 /** @import { Behaviour, Rule } from "../faults/Faults.ts" */
 /** @import { StreamFault } from "../faults/StreamFaults.ts" */
 
 const bodies = {
-  html: "a page of HTML",
+  html: "an HTML page",
   "broken-json": "broken JSON",
   empty: "an empty body",
   huge: "a body of 256 MiB"
 }
 
 const pages = {
-  empty: "an empty page that has a next one",
+  empty: "an empty page with a next page",
   short: "a short page",
-  "repeated-token": "a page whose token leads to itself"
+  "repeated-token": "a page whose token repeats it"
 }
 
 const processings = {
   failed: "processing has failed",
-  absent: "nothing is told of processing",
-  "no-wait": "processing tells no time to ask again",
-  "zero-wait": "processing tells to ask again at once"
+  absent: "no processing info",
+  "no-wait": "processing info without a wait time",
+  "zero-wait": "processing info with a wait time of zero"
 }
 
 const resets = {
-  before: "the connection breaks, the work is not done",
-  during: "the connection breaks in the middle of the request, the work is not done",
-  after: "the connection breaks, the work is done"
+  before: "the connection breaks before the request is performed",
+  during: "the connection breaks in the middle of the request",
+  after: "the connection breaks after the request was performed"
 }
 
 /** @satisfies {Record<StreamFault["kind"], string>} */
 const streams = {
-  "no-rules": "the stream is refused: it has no rules",
-  "too-many-connections": "the stream is refused: there are too many connections",
+  "no-rules": "the stream is refused: no rules",
+  "too-many-connections": "the stream is refused: too many connections",
   cut: "the connection breaks",
   "cut-in-character": "the connection breaks inside a character",
-  stall: "nothing comes, nor a heartbeat",
-  slow: "a few bytes come at a time",
-  error: "the service says why it ends the connection",
-  duplicate: "a line comes twice",
-  "out-of-order": "a line comes after the next one",
-  garbage: "a line that cannot be read comes first"
+  stall: "the stream stalls without heartbeats",
+  slow: "a few bytes are sent at a time",
+  error: "the service sends a disconnect notice",
+  duplicate: "a line is sent twice",
+  "out-of-order": "a line is sent after the next one",
+  garbage: "an invalid line is sent first"
 }
 
 /** @param {StreamFault} fault */
@@ -59,7 +59,7 @@ const streamWords = ({ after = 0, at, every, for: long, kind, within = 0 }) =>
   ].join(" ")
 
 /**
- * Numbers are milliseconds; texts say their unit themselves.
+ * Numbers are milliseconds; strings contain their unit.
  * @param {number | string} time
  */
 const duration = (time) =>
@@ -79,21 +79,21 @@ const headerWords = (headers) =>
   Object.entries(headers).map(([header, value]) => value === null ? `no ${header} header` : `${header}: ${value}`)
 
 /**
- * What happens to the answer.
+ * The effect on the response.
  * @param {Behaviour} fault
  */
 const behaviour = (
   { after, body, delay, headers = {}, page, pause, processing, rateLimitHeaders, reset, status, stream, truncate }
 ) =>
   [
-    ...(status === undefined ? [] : [`status ${status}${after === true ? " after the work is done" : ""}`]),
+    ...(status === undefined ? [] : [`status ${status}${after === true ? " after the request is performed" : ""}`]),
     ...(body === undefined ? [] : [bodies[body]]),
     ...headerWords(headers),
     ...(rateLimitHeaders === undefined ? [] : [
-      rateLimitHeaders === "missing" ? "no rate limit headers" : "absurd rate limit headers"
+      rateLimitHeaders === "missing" ? "no rate-limit headers" : "absurd rate-limit headers"
     ]),
     ...(page === undefined ? [] : [pages[page]]),
-    ...(truncate === true ? ["the body is cut in half"] : []),
+    ...(truncate === true ? ["the body is truncated"] : []),
     ...(pause === undefined ? [] : [`the body pauses 16 times for ${duration(pause)}`]),
     ...(reset === undefined ? [] : [resets[reset]]),
     ...(processing === undefined ? [] : [processings[processing]]),
@@ -108,13 +108,13 @@ const sentence = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 export const ofBehaviour = (fault) => sentence(behaviour(fault))
 
 /**
- * What happens, and to which requests.
+ * The effect and the affected requests.
  * @param {Rule} rule
  */
 export const ofRule = ({ nth = 1, oneOf, operation, probability, times: count, ...fault }) => {
   const own = behaviour(fault)
   const drawn = oneOf === undefined
-    ? own === "" ? "any fault, drawn at random" : own
+    ? own === "" ? "a random fault" : own
     : `${own === "" ? "" : `${own}; and `}one of these: ${oneOf.map(behaviour).join("; ")}`
   const most = count ?? (probability === undefined ? 1 : "always")
   const where = operation === undefined

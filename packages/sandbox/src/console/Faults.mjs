@@ -1,4 +1,4 @@
-// The faults that requests meet: added, counted, removed.
+// Adds, counts and removes faults.
 import { act, onClick, onSubmit } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import { box, fill, input, make, select } from "./Elements.mjs"
@@ -50,7 +50,7 @@ const showRules = (rules) => {
     },
     update: (element, { met }) => {
       const [, hint] = element.children
-      if (hint !== undefined) hint.textContent = met === 0 ? "not met yet" : `met ${FaultWords.times(met)}`
+      if (hint !== undefined) hint.textContent = met === 0 ? "not triggered yet" : `triggered ${FaultWords.times(met)}`
     }
   })
 }
@@ -70,7 +70,7 @@ const add = async () => {
   const seconds = input("fault-delay").valueAsNumber || 0
   if (seconds === 0 && Object.keys(kind).length === 0) {
     input("fault-delay").focus()
-    return "Type how long the delay is."
+    return "Enter the delay."
   }
   const { id } = await call("POST", "/faults", {
     ...kind,
@@ -83,7 +83,7 @@ const add = async () => {
   return `Fault ${id} is added.`
 }
 
-/** Offers the operations that there are. */
+/** Lists the operations. */
 export const offerOperations = () =>
   select("fault-operation").replaceChildren(
     make("option", { value: "" }, "all"),

@@ -1,4 +1,4 @@
-// The gate before the page: it asks for the admin token.
+// The gate of the page: it prompts for the admin token.
 import { forgetToken, keepToken } from "./AdminCalls.mjs"
 import { box, input } from "./Elements.mjs"
 
@@ -23,18 +23,18 @@ export const unlock = () => {
   box("gate").hidden = true
   box("main").hidden = false
   box("clock").hidden = false
-  // The focus does not go with the gate, and what comes next is what the page begins with.
+  // The focus moves from the hidden gate to the start of the page.
   if (isTyped) box("title").focus()
 }
 
-/** Takes the token that was typed. */
+/** Reads the entered token. */
 export const takeTyped = () => {
   keepToken(input("token").value.trim())
   input("token").value = ""
   box("gate-error").textContent = ""
 }
 
-/** Takes the token out of the address, so that it is in no history and on no screen. */
+/** Removes the token from the URL, so that it is neither in the history nor on screen. */
 export const takeFromAddress = () => {
   const token = new URLSearchParams(location.hash.slice(1)).get("token")
   if (token === null) return false

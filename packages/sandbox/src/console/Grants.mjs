@@ -1,4 +1,4 @@
-// Logins in the table of what is in the service: how old they are, and a button that ends them.
+// Extra columns of grants: their age, and a button that revokes them.
 import { act } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import { at, box, make, span } from "./Elements.mjs"
@@ -10,7 +10,7 @@ import { watch } from "./Live.mjs"
 export const columns = ["action", "age"]
 
 /**
- * The cells of these columns. `refresh` shows the table again.
+ * The cells of these columns. `refresh` reloads the table.
  * @param {Item} grant
  * @param {() => Promise<void>} refresh
  */
@@ -18,16 +18,16 @@ export const cells = ({ alive, app, id, issued_at, user }, refresh) => {
   const age = make("td", { "data-column": "age", "data-since": `${issued_at}` })
   showAge(age, Date.parse(at("now", HTMLTimeElement).dateTime))
   if (alive !== true) return [make("td", { "data-column": "action" }), age]
-  const label = `Revoke what @${user} allowed ${app}`
+  const label = `Revoke access of ${app} to @${user}`
   const revoke = make("button", { type: "button", class: "danger", "aria-label": label }, "Revoke")
   revoke.addEventListener("click", () =>
     void act(revoke, async () => {
       await call("DELETE", `/grants/${id}`)
       await refresh()
-      // The button is gone, and the focus must not be.
+      // Moves the focus, since the button is gone.
       const table = box("state-rows").closest(".scroll")
       if (document.activeElement === document.body && table instanceof HTMLElement) table.focus()
-      return `${app} cannot act for @${user} any more.`
+      return `Access of ${app} to @${user} is revoked.`
     }))
   return [make("td", { "data-column": "action" }, revoke), age]
 }

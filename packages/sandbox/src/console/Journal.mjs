@@ -1,4 +1,4 @@
-// The requests as they come, each to be opened.
+// The live list of requests.
 import { act, onClick } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import { box, fill, input, isoTime, lookOf, make, pretty, select } from "./Elements.mjs"
@@ -11,15 +11,15 @@ import { endpoints, operations } from "./Operations.mjs"
  * @typedef {Omit<Entry, "body" | "headers">} Line
  */
 
-/** More lines than these are not on the page. */
+/** The maximum number of lines on the page. */
 const maxLines = 500
 
 /** @type {Map<number, Line>} */
 const shown = new Map()
-/** The id of the latest. */
+/** The id of the latest entry. */
 let last = 0
 
-/** Begins with the oldest that the sandbox has. */
+/** Starts with the oldest entry of the sandbox. */
 export const restart = () => {
   box("operation-names").replaceChildren(
     ...[...operations.map(({ name }) => name), ...endpoints].map((name) => make("option", { value: name }))

@@ -7,7 +7,7 @@ import { credentials } from "./Operations.mjs"
 
 /** @import { Standing, Usage } from "../limits/RateLimits.ts" */
 
-/** A bar turns red when less than this share is left. */
+/** A bar turns red below this remaining share. */
 const lowShare = 1 / 5
 
 /** @param {string} label */
@@ -62,7 +62,7 @@ const showWindows = (windows, now) => {
     create: ({ credential, operation }) => bar(`${operation}, ${whose(credential)}`),
     update: (element, { limit, remaining, resetAt }) => {
       const reset = minutesAndSeconds(resetAt - now)
-      setBar(element, remaining, limit, `${remaining} of ${limit} left, resets in ${reset}`)
+      setBar(element, remaining, limit, `${remaining} of ${limit} remaining, resets in ${reset}`)
     }
   })
 }
@@ -89,6 +89,6 @@ export const start = () => {
   onClick("budget-clear", async () => {
     await call("DELETE", "/budget")
     await look()
-    return "All limits are full again."
+    return "All rate limits are reset."
   })
 }

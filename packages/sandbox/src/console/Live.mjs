@@ -1,4 +1,4 @@
-// What is looked at every second: the clock of the service, and what others watch.
+// Polls the sandbox every second: the clock, and the views that others add.
 import { reasonOf } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import { at, box, isoTime } from "./Elements.mjs"
@@ -7,7 +7,7 @@ import { isLocked } from "./Gate.mjs"
 const intervalMillis = 1_000
 
 /**
- * Reads something of the sandbox, and returns what shows it; `now` is the time of the service in milliseconds.
+ * Reads from the sandbox and returns a function that shows the result; `now` is the service's time in milliseconds.
  * @typedef {() => Promise<(now: number) => void>} View
  */
 
@@ -22,7 +22,7 @@ let timer
 /** @type {Promise<void> | undefined} */
 let looking
 
-/** Looks now, and from then on every second. */
+/** Polls now, and then every second. */
 export const look = () => looking ??= lookOnce().finally(() => void (looking = undefined))
 
 const lookOnce = async () => {
@@ -35,13 +35,13 @@ const lookOnce = async () => {
   } catch (error) {
     const reason = reasonOf(error)
     if (isLocked()) return
-    box("connection").textContent = `${reason} Trying again.`
+    box("connection").textContent = `${reason} Retrying.`
     box("connection").classList.add("lost")
   }
   timer = setTimeout(look, intervalMillis)
 }
 
-/** Shows what was read at the same time together. */
+/** Updates all views together. */
 const refresh = async () => {
   const [clock, ...shows] = await Promise.all([call("GET", "/clock"), ...views.map((view) => view())])
   const now = Date.parse(clock.now)

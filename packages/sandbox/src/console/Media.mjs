@@ -1,4 +1,4 @@
-// What was uploaded: how much of it has come, how far it is processed, and what it looks like.
+// Uploaded media: progress, processing state and preview.
 import { onClick } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import { box, button, fill, make, span } from "./Elements.mjs"
@@ -41,7 +41,7 @@ const update = (element, upload, now) => {
 }
 
 /**
- * How far it is by the clock of the service, and how that looks.
+ * The state by the clock of the service, and its appearance.
  * @param {Item} upload
  * @param {number} now
  * @returns {{ readonly words: string, readonly look: string, readonly done?: number }}
@@ -64,7 +64,7 @@ const stateOf = ({ expires_at, failure, finalized_at, ready_at, received_bytes, 
     return { words: `processed, ready in ${span(to - now)}`, look: "warn", done: share(now - from, to - from) }
   }
   if (failure !== null) return { words: `failed: ${failure}`, look: "bad" }
-  return { words: used === true ? "in use" : `ready; to be used within ${span(left)}`, look: "good" }
+  return { words: used === true ? "in use" : `ready; expires in ${span(left)} unless used`, look: "good" }
 }
 
 /** @param {number} part @param {number} whole */
@@ -92,7 +92,7 @@ const factsOf = ({ alt_text, category, duration_ms, height, id, owner, subtitles
  * @param {ReadonlyArray<readonly [name: string, value: string, look?: string]>} facts
  */
 const showFacts = (list, facts) => {
-  // What is the same stays, so that what is selected or read stays too.
+  // Unchanged elements are kept, which preserves selection and scroll position.
   const said = JSON.stringify(facts)
   if (list.getAttribute("data-said") === said) return
   list.setAttribute("data-said", said)
@@ -102,7 +102,7 @@ const showFacts = (list, facts) => {
 }
 
 /**
- * The media itself, where a browser shows it.
+ * The preview, if browsers can display it.
  * @param {Element} box
  * @param {Item} upload
  * @param {boolean} isReady
@@ -125,7 +125,7 @@ const showPreview = (box, { alt_text, content_type, id, url }, isReady) => {
 }
 
 /**
- * The path where the sandbox serves media; nothing where the address is elsewhere.
+ * The path at which the sandbox serves media; undefined for other URLs.
  * @param {Item[string] | undefined} url
  */
 const pathOf = (url) => {

@@ -1,4 +1,4 @@
-// What the sandbox tells of itself: its operations, and credentials to call them.
+// The operations of the sandbox and credentials to call them.
 import { call } from "./AdminCalls.mjs"
 
 /**
@@ -10,7 +10,7 @@ import { call } from "./AdminCalls.mjs"
 export let operations = []
 /** The endpoints of the authorization server, by name. @type {ReadonlyArray<string>} */
 export let endpoints = []
-/** What the service speaks. @type {ReadonlyArray<string>} */
+/** The accepted wires. @type {ReadonlyArray<string>} */
 export let wires = []
 /** @type {Credentials | undefined} */
 export let credentials
@@ -23,7 +23,7 @@ export const load = async () => {
   credentials = found
 }
 
-/** A state that was replaced has other credentials. */
+/** A replaced state has other credentials. */
 export const loadCredentials = async () => {
   credentials = await call("GET", "/credentials")
 }

@@ -1,4 +1,4 @@
-// The form of a request: a field for each parameter of the operation, and choices where the values are known.
+// The request form: a field for each parameter of the operation, with choices for known values.
 import { at, box, make, select } from "./Elements.mjs"
 import { operations, wires } from "./Operations.mjs"
 import { knownTo, listOf } from "./Suggestions.mjs"
@@ -10,11 +10,11 @@ import { knownTo, listOf } from "./Suggestions.mjs"
 
 const form = () => at("send-form", HTMLFormElement)
 
-/** The operation that is chosen. */
+/** The selected operation. */
 export const operation = () => operations.find((described) => described.name === select("operation").value)
 
 /**
- * The controls of a parameter, those of what is known first.
+ * The controls of a parameter, those of known values first.
  * @param {string} parameter
  * @returns {ReadonlyArray<Control>}
  */
@@ -26,7 +26,7 @@ export const controlsOf = (parameter) =>
       : []
   )
 
-/** The text of each parameter that is given: what was chosen and what was typed, with commas; of a file its name. */
+/** The text of each given parameter: selected and entered values, comma-separated; for a file its name. */
 export const texts = () => {
   const given = new FormData(form())
   return Object.fromEntries([...new Set(given.keys())].flatMap((parameter) => {
@@ -46,7 +46,7 @@ export const fileOf = (parameter) => {
 }
 
 /**
- * Puts a text in: what is known is chosen, the rest is typed.
+ * Sets a value: known parts are selected, the rest is entered.
  * @param {string} parameter
  * @param {string} text
  */
@@ -64,7 +64,7 @@ export const put = (parameter, text) => {
   }
 }
 
-/** Says what is chosen where the choices are folded away, and shows where to type another value where that is chosen. */
+/** Summarises collapsed choices, and shows the field for another value if that is selected. */
 const showChosen = () => {
   const given = texts()
   for (const chosen of form().querySelectorAll("[data-chosen]")) {
@@ -78,7 +78,7 @@ const showChosen = () => {
   }
 }
 
-/** Offers the operations that there are, and the wires that the sandbox speaks. */
+/** Lists the operations and the wires of the sandbox. */
 export const offerOperations = () => {
   const { value } = select("operation")
   /** @type {ReadonlyArray<string>} */
@@ -90,7 +90,7 @@ export const offerOperations = () => {
   showForm()
 }
 
-/** More rules than these are folded away. */
+/** Further rules are collapsed. */
 const mostRules = 3
 
 const ruleOf = (/** @type {string} */ rule) => make("div", {}, `Rule: ${rule}.`)
@@ -118,7 +118,7 @@ const showForm = () => {
   const selectors = ordered.filter(({ selector }) => selector)
   box("parameters").replaceChildren(...plain.map((parameter) => fieldOf(parameter, wire, routes)))
   box("selectors").replaceChildren(...selectors.map((parameter) => fieldOf(parameter, wire, routes)))
-  // What was given for another operation, or before the wire was changed.
+  // Keeps values of the previous operation or wire.
   for (const [parameter, text] of Object.entries(before)) if (parameter !== pageToken) put(parameter, text)
   showChosen()
 }
@@ -139,7 +139,7 @@ const fieldOf = (parameter, wire, routes) => {
       ? ""
       : `${rule[0]?.toUpperCase()}${rule.slice(1)}.`,
     otherwise === undefined ? "" : `Default ${otherwise}.`,
-    isArray ? "One per line, or with commas." : ""
+    isArray ? "One per line, or comma-separated." : ""
   ].filter((hint) => hint !== "").join(" ")
   const hint = make("span", { class: "hint", id: `${id}-rule` }, hints)
   if (isChosen) return choicesOf(parameter, id, hint)
@@ -171,7 +171,7 @@ const fieldOf = (parameter, wire, routes) => {
 }
 
 /**
- * One of known values, or another one where others may be given.
+ * A choice of one known value, or another one if allowed.
  * @param {Parameter} parameter
  * @param {ReadonlyArray<string>} known
  * @param {Readonly<Record<string, string | undefined>>} common
@@ -197,7 +197,7 @@ const choiceOf = ({ name: field, open: isOpen }, known, common) => [
 ]
 
 /**
- * Some of known values, and others where they may be given; fields and expansions are folded away.
+ * A choice of several known values, and others if allowed; fields and expansions are collapsed.
  * @param {Parameter} parameter
  * @param {string} id
  * @param {HTMLElement} hint
@@ -220,7 +220,7 @@ const choicesOf = ({ name: field, open: isOpen, selector: isFolded, values = [] 
         "label",
         { class: "inline" },
         "others",
-        make("input", { id, name: field, autocomplete: "off", spellcheck: "false", placeholder: "with commas" })
+        make("input", { id, name: field, autocomplete: "off", spellcheck: "false", placeholder: "comma-separated" })
       )]
       : [])
   )
@@ -239,7 +239,7 @@ export const start = () => {
   for (const id of ["operation", "wire"]) select(id).addEventListener("change", showForm)
   for (const event of ["input", "change"]) form().addEventListener(event, showChosen)
   form().addEventListener("keydown", (pressed) => {
-    // In fields of several lines Enter alone begins the next one.
+    // In multi-line fields, Enter alone starts a new line.
     if (pressed.key === "Enter" && (pressed.ctrlKey || pressed.metaKey)) form().requestSubmit()
   })
 }

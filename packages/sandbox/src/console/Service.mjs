@@ -1,4 +1,4 @@
-// The service as a whole: saved, restored, reset.
+// Saves, restores and resets the whole service.
 import { onClick } from "./Actions.mjs"
 import { ask, call } from "./AdminCalls.mjs"
 import { input, make } from "./Elements.mjs"
@@ -6,11 +6,11 @@ import { look } from "./Live.mjs"
 import { loadCredentials } from "./Operations.mjs"
 import * as State from "./State.mjs"
 
-/** How long the browser has to begin with a download. */
+/** The time for the browser to start a download, in milliseconds. */
 const downloadMillis = 60_000
 
-const lost = "What is there now is lost, with faults and rate limit windows."
-const unchanged = "Nothing is changed."
+const lost = "The current state is lost, including faults and rate-limit windows."
+const unchanged = "Nothing was changed."
 
 const showAgain = async () => {
   await loadCredentials()
@@ -30,17 +30,17 @@ const restore = async () => {
     input("restore-file").focus()
     return "Choose a snapshot file first."
   }
-  if (!confirm(`Replace what is in the service by ${file.name}? ${lost} The journal stays.`)) return unchanged
+  if (!confirm(`Replace the state of the service by ${file.name}? ${lost} The journal is kept.`)) return unchanged
   await call("PUT", "/snapshot?journal=keep", file)
   await showAgain()
   return `${file.name} is restored.`
 }
 
 const reset = async () => {
-  if (!confirm(`Reset everything to what was there at the start? ${lost} The journal is lost, too.`)) return unchanged
+  if (!confirm(`Reset everything to the initial state? ${lost} The journal is lost too.`)) return unchanged
   await call("POST", "/reset")
   await showAgain()
-  return "Everything is as it was at the start."
+  return "Everything is reset."
 }
 
 export const start = () => {

@@ -1,4 +1,4 @@
-// What is in the service, as tables.
+// The contents of the service as tables.
 import { act, onClick, onSubmit } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import { box, button, input, make } from "./Elements.mjs"
@@ -25,18 +25,18 @@ const collections = [
 const rowsPerPage = 50
 
 let collection = "users"
-/** Where the pages up to the one on show begin. @type {Array<string>} */
+/** The start of each page up to the current one. @type {Array<string>} */
 let afters = [""]
 let beyond = ""
 let asked = 0
 
-/** Shows the first page again, and how many there are of everything. */
+/** Reloads the first page and the counts. */
 export const restart = async () => {
   afters = [""]
   await refresh()
 }
 
-/** Shows the same page again, and how many there are of everything. */
+/** Reloads the current page and the counts. */
 export const refresh = async () => {
   await Promise.all([showCounts(), showPage()])
 }
@@ -58,7 +58,7 @@ const showPage = async () => {
   const question = ++asked
   /** @type {Part} */
   const { items, next = "" } = await call("GET", `/state/${collection}?${query}`)
-  // Another one was asked meanwhile.
+  // Another collection was selected in the meantime.
   if (question !== asked) return ""
   beyond = next
   showTable(items)
@@ -68,7 +68,7 @@ const showPage = async () => {
   const { activeElement } = document
   button("newer").disabled = afters.length === 1
   button("older").disabled = beyond === ""
-  // A disabled element cannot keep the focus.
+  // A disabled element loses the focus.
   if (activeElement instanceof HTMLButtonElement && activeElement.disabled) {
     const table = box("state-rows").closest(".scroll")
     if (table instanceof HTMLElement) table.focus()

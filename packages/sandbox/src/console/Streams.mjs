@@ -1,4 +1,4 @@
-// Streams: who is connected, which rules there are, and the posts that match them as they come.
+// Streams: connections, rules and matching posts.
 import { onClick } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import { box, fill, make, span } from "./Elements.mjs"
@@ -86,11 +86,11 @@ export const start = () => {
   onClick("load-start", async () => {
     await call("POST", "/load", { perSecond: 10 })
     await look()
-    return "Ten posts a second are made."
+    return "Creating ten posts per second."
   })
   onClick("load-stop", async () => {
     await call("DELETE", "/load")
     await look()
-    return "No more posts are made."
+    return "The load is stopped."
   })
 }

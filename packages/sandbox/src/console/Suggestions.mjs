@@ -1,4 +1,4 @@
-// Ids and handles that the service knows, offered where one is asked for.
+// Suggests known ids and usernames in fields.
 import { call } from "./AdminCalls.mjs"
 import { box, make } from "./Elements.mjs"
 import { credentials } from "./Operations.mjs"
@@ -9,7 +9,7 @@ import { credentials } from "./Operations.mjs"
  * @typedef {{ readonly collection: string; readonly value: string; readonly label: (item: Item) => string }} Known
  */
 
-/** How many of a collection are offered. */
+/** The number of suggestions of a collection. */
 const most = 30
 
 /** @type {Readonly<Record<string, Known>>} */
@@ -29,7 +29,7 @@ const known = {
 }
 
 /**
- * What a parameter names one of; an `id` is of what its path begins with.
+ * The collection that a parameter refers to; that of an `id` is determined by its path.
  * @param {Parameter} parameter
  * @param {Operation["routes"]} routes
  */
@@ -69,7 +69,7 @@ export const start = () => {
   document.body.append(...Object.keys(known).map((kind) => make("datalist", { id: `known-${kind}` })))
   document.addEventListener("focusin", ({ target }) => {
     const list = target instanceof HTMLInputElement ? target.getAttribute("list") : null
-    // What cannot be offered can still be typed.
+    // Suggestions are optional.
     if (list !== null) offer(list.replace(/^known-/, "")).catch(() => {})
   })
 }

@@ -1,4 +1,4 @@
-// The console page: its parts are started, and it is entered with the admin token.
+// Starts the parts of the console page after the admin token is entered.
 import { onSubmit, reasonOf } from "./Actions.mjs"
 import { hasToken } from "./AdminCalls.mjs"
 import * as Bill from "./Bill.mjs"

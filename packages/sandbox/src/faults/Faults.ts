@@ -1,4 +1,4 @@
-/** What goes wrong, on command: what networks and services do to clients, per request or seeded at random. */
+/** Fault injection: failures of networks and services, per request or randomly by seed. */
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import * as Schema from "effect/Schema"
@@ -9,7 +9,7 @@ import { Time } from "../http/Time.ts"
 import { make as random } from "../text/random.ts"
 import { StreamFault } from "./StreamFaults.ts"
 
-/** What a server can send: with another header a request would be left without any answer. */
+/** True if Node can send the header; otherwise the request would get no response. */
 const isHeader = (name: string, value: string | null): boolean => {
   try {
     validateHeaderName(name)
@@ -21,102 +21,104 @@ const isHeader = (name: string, value: string | null): boolean => {
 }
 
 const behaviour = {
-  /** Answers with this status, and the work is not done. */
+  /** Responds with this status without performing the request. */
   status: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 }))),
-  /** With a status: the work is done before that. */
+  /** Performs the request before responding with `status`. */
   after: Schema.optional(Schema.Boolean),
-  /** What the body is instead: a page of HTML, JSON that ends too early, nothing, or 256 MiB. */
+  /** Replaces the body by an HTML page, truncated JSON, nothing, or 256 MiB. */
   body: Schema.optional(Schema.Literals(["html", "broken-json", "empty", "huge"])),
-  /** Headers to set, or to leave out (null). */
+  /** Headers to set, or to remove (null). */
   headers: Schema.optional(
     Schema.Record(Schema.String, Schema.NullOr(Schema.String)).check(
       Schema.makeFilter((headers) =>
         Object.entries(headers).every(([name, value]) => isHeader(name, value)) ||
-        "cannot be sent: names are tokens, values one line of Latin-1"
+        "must have tokens as names and single lines of Latin-1 as values"
       )
     )
   ),
-  /** No rate-limit headers, or ones that no client should believe. */
+  /** Removes the rate-limit headers, or makes them absurd. */
   rateLimitHeaders: Schema.optional(Schema.Literals(["missing", "absurd"])),
-  /** How long the answer is held back. */
+  /** Delays the response. */
   delay: Schema.optional(Time),
-  /** The body comes in sixteen parts with a pause of this length before each. */
+  /** Sends the body in sixteen parts with this pause before each. */
   pause: Schema.optional(Time),
-  /** The connection breaks after half of the body. */
+  /** Breaks the connection after half of the body. */
   truncate: Schema.optional(Schema.Boolean),
-  /** The connection breaks before the work is done, in the middle of the request's body, or after it without an answer. */
+  /**
+   * Breaks the connection before performing the request, in the middle of the request's body, or after performing it
+   * without a response.
+   */
   reset: Schema.optional(Schema.Literals(["before", "during", "after"])),
   /**
-   * What is told of the processing of media: that it failed, from this request on; nothing; or nothing of when to ask
-   * again, or that it is no time from now.
+   * Changes the processing state of media: failed (permanently, from this request on), absent, or without or with a zero
+   * `check_after_secs`.
    */
   processing: Schema.optional(Schema.Literals(["failed", "absent", "no-wait", "zero-wait"])),
   /**
-   * A page without items whose token leads to the items, one with a third of the items, or one whose token leads to
-   * itself (from the second page on). Nothing is lost by the first two.
+   * An empty page whose token leads to the items, a page with a third of the items, or one whose token leads to itself
+   * (from the second page on). The first two lose no items.
    */
   page: Schema.optional(Schema.Literals(["empty", "short", "repeated-token"])),
-  /** What goes wrong on the line of a stream. */
+  /** A fault of a stream. */
   stream: Schema.optional(StreamFault)
 }
 
-/** What happens to an answer. */
+/** The effect of a fault. */
 export const Behaviour = Schema.Struct(behaviour)
 
-/** What happens to an answer. */
+/** The effect of a fault. */
 export type Behaviour = typeof Behaviour.Type
 
 const Name = Schema.Literals(requestNames)
 
-/** Which requests meet which fault. */
+/** A fault and the requests that it affects. */
 export const Rule = Schema.Struct({
   ...behaviour,
-  /** The operations, and endpoints of the authorization server; all when left out. */
+  /** The affected operations and authorization endpoints. Default: all. */
   operation: Schema.optional(Schema.Union([Name, Schema.Array(Name)])),
-  /** Counted from now among the requests to these operations: the first is 1, the default. */
+  /** The first affected request, counted from now among the requests to these operations. Default 1. */
   nth: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
-  /** How many requests meet it. Default 1; with a probability, all that it hits. */
+  /** The number of affected requests. Default 1; with a probability, unlimited. */
   times: Schema.optional(
     Schema.Union([Schema.Literal("always"), Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))])
   ),
-  /** From 0 to 1: which of the requests meet it is drawn from the seed. */
+  /** The probability, from 0 to 1, that a request is affected, drawn by seed. */
   probability: Schema.optional(Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 }))),
-  /** One of these is drawn from the seed each time. */
+  /** One of these is drawn by seed each time. */
   oneOf: Schema.optional(Schema.NonEmptyArray(Behaviour))
 }).check(
   Schema.makeFilter(({ nth: _nth, operation: _operation, times: _times, ...what }) =>
-    Object.values(what).some((value) => value !== undefined) || "does nothing: it names no fault"
+    Object.values(what).some((value) => value !== undefined) || "must name a fault"
   )
 )
 
-/** Which requests meet which fault. */
+/** A fault and the requests that it affects. */
 export type Rule = typeof Rule.Type
 
 const checked = Schema.decodeUnknownSync(Rule, { onExcessProperty: "error" })
 
-/** A rule in force. */
+/** An active rule. */
 export interface Active {
   readonly id: number
   readonly rule: Rule
-  /** How many requests met it. */
+  /** The number of requests that it has affected. */
   readonly met: number
 }
 
-/** The faults of one service. */
+/** The faults of a service. */
 export interface Faults {
   /**
-   * Returns the id of the rule; throws when it is none. The rule that was added first goes first; a request meets one at
-   * most.
+   * Returns the id of the rule; throws if it is invalid. The oldest matching rule applies; a request has at most one fault.
    */
   readonly add: (rule: Rule) => number
   readonly list: () => ReadonlyArray<Active>
   readonly remove: (id: number) => boolean
   readonly clear: () => void
-  /** What happens to the next request of an operation. */
+  /** The fault of the next request to an operation. */
   readonly next: (operation: RequestName) => Behaviour | undefined
 }
 
-/** One of each kind: what `probability` alone draws from. */
+/** The faults that a rule with nothing but `probability` draws from. */
 export const kinds: readonly [Behaviour, ...Array<Behaviour>] = [
   { status: 500 },
   { status: 502, body: "html" },
@@ -135,7 +137,7 @@ export const kinds: readonly [Behaviour, ...Array<Behaviour>] = [
   { page: "short" }
 ]
 
-/** No faults yet; `seed` decides all that is drawn. */
+/** Starts without faults; `seed` determines all draws. */
 export const make = (seed: number): Faults => {
   interface Kept {
     readonly id: number
@@ -171,7 +173,7 @@ export const make = (seed: number): Faults => {
     },
     next: (operation) => {
       let found: Kept | undefined
-      // All of them count the request.
+      // All rules count the request, also after a match.
       for (const kept of rules) if (meets(kept, operation)) found ??= kept
       if (found === undefined) return undefined
       found.met++
@@ -182,23 +184,23 @@ export const make = (seed: number): Faults => {
   }
 }
 
-/** The header that asks for a fault of one request: a `Behaviour` as JSON. */
+/** The header that injects a fault into its own request: a `Behaviour` as JSON. */
 export const header = "x-sandbox-fault"
 
 const fromText = Schema.decodeUnknownEffect(Schema.fromJsonString(Behaviour), { onExcessProperty: "error" })
 
-/** The fault that a request asks for itself. */
+/** The fault in the header of a request. */
 export const asked = (
   headers: Headers.Headers
 ): Effect.Effect<Behaviour | undefined, Problem.Problem> => {
   const text = headers[header]
   return text === undefined ? Effect.undefined : Effect.mapError(
     fromText(text),
-    ({ message }) => Problem.invalidRequest(`The ${header} header is no fault: ${message}`)
+    ({ message }) => Problem.invalidRequest(`The ${header} header is not a valid fault: ${message}`)
   )
 }
 
-/** The answer of a fault that does no work. */
+/** The response of a fault with a status. */
 export const refusal = (status: number): Problem.Problem => {
   const title = STATUS_CODES[status] ?? "Unknown"
   return new Problem.Problem({ status, title, detail: title, type: "about:blank" })

@@ -1,4 +1,4 @@
-/** What a fault makes of an answer. */
+/** Applies faults to responses. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
@@ -7,12 +7,12 @@ import * as Stream from "effect/Stream"
 import { millisOf } from "../http/Time.ts"
 import type { Behaviour } from "./Faults.ts"
 
-/** The connection breaks without a (whole) answer. */
+/** The connection breaks without a (complete) response. */
 export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{}> {}
 
 /**
- * What becomes of `work` under a fault. `refuse` answers with a status instead; `delivered` waits until what was written
- * of the answer is on its way.
+ * Runs `work` with a fault. `refuse` creates the response for a status; `delivered` waits until everything written has been
+ * handed to the socket.
  */
 export const meet = <E>(
   fault: Behaviour,
@@ -27,7 +27,7 @@ export const meet = <E>(
   return Effect.flatMap(worked, (response) => spoil(fault, response, delivered))
 }
 
-/** An answer as the fault leaves it. `delivered` waits until what was written of it is on its way. */
+/** Applies a fault to a response. */
 const spoil = (
   { body, delay, headers, pause, rateLimitHeaders, reset, truncate }: Behaviour,
   answer: HttpServerResponse.HttpServerResponse,
@@ -47,7 +47,7 @@ const spoil = (
   return delay === undefined ? given : Effect.delay(given, millisOf(delay))
 }
 
-/** An answer without the headers that the fault leaves out, whoever added them. */
+/** Removes the headers that the fault omits. */
 export const withoutHeaders = (
   fault: Behaviour | undefined,
   response: HttpServerResponse.HttpServerResponse

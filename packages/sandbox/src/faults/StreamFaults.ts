@@ -1,14 +1,19 @@
-/** The faults of streams, as rules and requests name them. */
+/** Faults of streams. */
 import * as Schema from "effect/Schema"
 import { Time } from "../http/Time.ts"
 
-/** What goes wrong on the line of a stream, or in place of one. */
+/** A fault of a stream. */
 export const StreamFault = Schema.Struct({
   /**
-   * `no-rules` and `too-many-connections` refuse to connect. `cut` breaks the connection, `cut-in-character` in the middle of a
-   * line, inside a character of several bytes where it has one. `stall`: not a byte comes any more, nor a heartbeat. `slow`: a few
-   * bytes at a time. `error`: the service says why it ends the connection. `duplicate`: the line comes twice; `out-of-order`: after
-   * the next one; `garbage`: behind one that cannot be read.
+   * - `no-rules`, `too-many-connections`: refuses the connection.
+   * - `cut`: breaks the connection.
+   * - `cut-in-character`: breaks it in the middle of a line, inside a multi-byte character if there is one.
+   * - `stall`: sends nothing any more, not even heartbeats.
+   * - `slow`: sends a few bytes at a time.
+   * - `error`: sends a disconnect notice and ends the connection.
+   * - `duplicate`: sends the line twice.
+   * - `out-of-order`: sends it after the next one.
+   * - `garbage`: sends an invalid line first.
    */
   kind: Schema.Literals([
     "no-rules",
@@ -22,21 +27,21 @@ export const StreamFault = Schema.Struct({
     "out-of-order",
     "garbage"
   ]),
-  /** How many lines come before it. Default 0. */
+  /** The number of lines before it. Default 0. */
   after: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
-  /** How many more at most: the seed draws how many. */
+  /** The maximum number of additional lines; the actual number is drawn by seed. */
   within: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
-  /** When it happens, from the beginning of the connection, whatever comes. */
+  /** The time after the start of the connection, regardless of lines. */
   at: Schema.optional(Time),
-  /** It happens again after every so many lines. */
+  /** Repeats after this many lines. */
   every: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
-  /** How long a stall takes; for ever when left out. */
+  /** The duration of a stall. Default: unlimited. */
   for: Schema.optional(Time),
   /** The pause between the pieces of a slow line. Default 100 ms. */
   pause: Schema.optional(Time),
-  /** What an error names. Default `OperationalDisconnect`. */
+  /** The type of a disconnect notice. Default `OperationalDisconnect`. */
   disconnectType: Schema.optional(Schema.String)
 })
 
-/** What goes wrong on the line of a stream, or in place of one. */
+/** A fault of a stream. */
 export type StreamFault = typeof StreamFault.Type

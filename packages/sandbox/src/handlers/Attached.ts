@@ -1,4 +1,4 @@
-/** The media that a post or a message is to show. */
+/** The media attached to a post or a message. */
 import type { Purpose } from "@postwire/core/media/MediaRules"
 import * as Effect from "effect/Effect"
 import * as Problem from "../http/Problem.ts"
@@ -6,20 +6,20 @@ import * as MediaCategories from "../media/MediaCategories.ts"
 import * as Processing from "../media/Processing.ts"
 import type { Call } from "./Handler.ts"
 
-/** The keys of media that the user may use for this, or a refusal that names the parameter. */
+/** The keys of media that the user may attach, or a refusal that names the parameter. */
 export const keysOf = (
   { now, store: { attachments, uploads } }: Pick<Call<unknown>, "now" | "store">,
   { ids, parameter, purpose, userId }: {
     readonly ids: ReadonlyArray<string>
     readonly parameter: string
-    /** Any, where it does not matter. */
+    /** Default: any. */
     readonly purpose?: Purpose
     readonly userId: string
   }
 ): Effect.Effect<ReadonlyArray<string>, Problem.Problem> => {
   const refuse = (reason: string) =>
     Effect.fail(
-      // The service says so much and no more.
+      // X sends only the generic message.
       Problem.invalidRequest(`${refusal} ${reason}`, { [parameter]: ids.join(",") }, { onX: refusal })
     )
   for (const id of new Set(ids)) {

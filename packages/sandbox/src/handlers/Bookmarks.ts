@@ -5,7 +5,7 @@ import * as Caller from "./Caller.ts"
 import { type Handlers } from "./Handler.ts"
 import * as Reactions from "./Reactions.ts"
 
-/** Only so many of a user's latest bookmarks can be listed. */
+/** The number of latest bookmarks that can be listed. */
 const cap = 800
 
 /** Bookmarks. */

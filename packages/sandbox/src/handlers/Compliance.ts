@@ -3,7 +3,7 @@ import * as ComplianceJobs from "../compliance/ComplianceJobs.ts"
 import * as Problem from "../http/Problem.ts"
 import type { Handlers } from "./Handler.ts"
 
-/** Compliance jobs. What they do is done at their addresses; see `ComplianceFiles`. */
+/** Compliance jobs. `ComplianceFiles` handles their uploads and downloads. */
 export const handlers = {
   createComplianceJob: Effect.fnUntraced(function*({ caller: { appId }, now, parameters, store: { complianceJobs } }) {
     const { name, resumable = false, type } = parameters

@@ -3,7 +3,7 @@ import type { Reply } from "../projection/Reply.ts"
 import type { Connection } from "../streams/Streams.ts"
 import type { Call, Handlers } from "./Handler.ts"
 
-/** The connections of the app to streams. */
+/** The stream connections of the app. */
 export const handlers = {
   getConnections: ({ caller, page: { cursor, limit }, parameters: { endpoints, status = "active" }, streams }) => {
     const found = streams.connections().filter(({ appId, closedAt, endpoint }) =>

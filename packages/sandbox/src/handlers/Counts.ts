@@ -10,10 +10,10 @@ const day = 86_400 * second
 
 const sizes = { minute: 60 * second, hour: 3_600 * second, day }
 
-/** The time that a page of the archive covers at most. */
+/** The maximum period of a page of archive counts. */
 const spans = { minute: day, hour: 31 * day, day: 31 * day }
 
-/** Counts: of the last seven days, and of the full archive. */
+/** Post counts of the last seven days and of the full archive. */
 export const handlers = {
   getRecentPostsCount: (call) => Effect.flatMap(TimeWindow.recent(call), (window) => count(call, window)),
   getAllPostsCount: (call) =>
@@ -31,7 +31,7 @@ const count = Effect.fnUntraced(function*(
   const { page: { cursor }, parameters: { granularity = "hour", since_id, until_id }, store } = call
   const query = yield* Search.queryOf(call)
   const size = sizes[granularity]
-  // Time begins and ends with the posts that bound it, in whole seconds; pages go from the end to the beginning.
+  // The period starts and ends with the bounding posts, in whole seconds; pages go from its end to its start.
   const start = since_id === undefined ? from : Math.max(from, Math.floor(timeOf(since_id) / second) * second)
   const last = until_id === undefined ? until : Math.min(until, Math.floor(timeOf(until_id) / second + 1) * second)
   const end = cursor === undefined ? last : Number(cursor.key)

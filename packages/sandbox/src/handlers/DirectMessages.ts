@@ -8,7 +8,7 @@ import * as Attached from "./Attached.ts"
 import * as Caller from "./Caller.ts"
 import { type Call, type Handlers } from "./Handler.ts"
 
-/** Events can be listed for so long, in milliseconds. */
+/** How long events can be listed, in milliseconds. */
 const retention = 30 * 86_400_000
 
 const notReceiving = Problem.forbidden("You cannot send messages to this user.")
@@ -33,7 +33,7 @@ export const handlers = {
       ...page
     })
     const newest = events.items[0]
-    // The service gives a way to newer events even on the first page: that is how one waits for messages.
+    // The service returns a token for newer events even on the first page, so that clients can poll.
     return listed(
       newest === undefined ? events : {
         ...events,
@@ -159,11 +159,11 @@ const checkRecipient = Effect.fnUntraced(function*(
   if (recipient === undefined || id === senderId) {
     return yield* Problem.invalidRequest(`There is no such participant [${id}].`, { [parameter]: id })
   }
-  // Whoever takes no messages from strangers still takes those of the people that they follow.
+  // Users who accept no messages from strangers accept them from accounts that they follow.
   const receives = recipient.receives_your_dm || call.store.follows.state(id, senderId) === "following"
   if (!receives || isBlocked(call, senderId, id)) return yield* notReceiving
 })
 
-/** Whether nothing goes from one to the other. Of messages alone, the one who blocks may send all the same. */
+/** True if a block prevents messages. A user who blocks only messages may still send them. */
 const isBlocked = ({ store: { blocks, dmBlocks } }: Call<unknown>, senderId: string, recipientId: string): boolean =>
   blocks.has(senderId, recipientId) || blocks.has(recipientId, senderId) || dmBlocks.has(recipientId, senderId)

@@ -17,7 +17,7 @@ export const handlers = {
     return { data: { following: isFollowing, pending_follow: !isFollowing } }
   }),
 
-  // Also takes a follow request back, which is the only way to do so.
+  // Also withdraws a pending follow request; there is no other way.
   unfollowUser: ({ caller, parameters: { target_user_id }, store }) =>
     Effect.map(Caller.user(caller), ({ userId }) => ({
       data: { following: store.follows.set(userId, target_user_id, "none") === "following" }

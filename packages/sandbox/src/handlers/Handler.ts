@@ -1,4 +1,4 @@
-/** What a handler is: the request in the operation's own terms, and what it answers with. */
+/** The types of handlers. */
 import type { Catalogue, Name } from "@postwire/core/Catalogue"
 import type { Operation, Paged } from "@postwire/core/client/Operation"
 import type { Definition } from "@postwire/core/schema/Definition"
@@ -16,7 +16,7 @@ import type { PageRequest } from "../store/Pages.ts"
 import type { Store } from "../store/Store.ts"
 import type { Hub } from "../streams/Streams.ts"
 
-/** A parameter as it arrives: lists as lists, instants as milliseconds, ids and texts as strings, bytes in memory. */
+/** A decoded parameter: lists as arrays, times as milliseconds, ids and texts as strings, bytes in memory. */
 type Received<T> = [T] extends [Schema.JsonObject | ReadonlyArray<object>] ? T
   : [T] extends [BytesInput] ? Uint8Array<ArrayBuffer>
   : Date extends T ? number
@@ -43,10 +43,9 @@ type Seen<P> =
   & { readonly [K in Keys<P> as false extends IsRequired<P, K> ? never : K]: Received<NonNullable<At<P, K>>> }
   & { readonly [K in Keys<P> as false extends IsRequired<P, K> ? K : never]?: Received<NonNullable<At<P, K>>> }
 
-/** The parameters of an operation as its handler sees them. */
+/** The decoded parameters of an operation. */
 export type Parameters<N extends Name> = Seen<ParametersIn<Catalogue[N]>>
 
-/** One request to an operation. */
 export interface Call<P> {
   readonly definition: Definition
   readonly parameters: P
@@ -57,19 +56,19 @@ export interface Call<P> {
   readonly usage: Usage
   readonly postCap: PostCap
   readonly streams: Hub
-  /** The part of a listing that is asked for: as many as the request says, or else the declaration. */
+  /** The requested page; its limit is that of the request, or the declared default. */
   readonly page: PageRequest
-  /** What becomes of the media that the request is about. */
+  /** The fault of media processing. */
   readonly processing?: Behaviour["processing"]
 }
 
-/** Answers one operation. */
+/** Handles an operation. */
 export type Handler<N extends Name> = (call: Call<Parameters<N>>) => Effect.Effect<Reply, Problem>
 
-/** The operations that answer until somebody ends them. */
+/** The streaming operations. */
 export type LiveName = {
   readonly [N in Name]: Catalogue[N] extends { readonly definition: { readonly live: unknown } } ? N : never
 }[Name]
 
-/** A handler for every operation that answers once: the compiler refuses a catalogue with one that has none. */
+/** A handler for every operation but streams; the type checks that none is missing. */
 export type Handlers = { readonly [N in Exclude<Name, LiveName>]: Handler<N> }

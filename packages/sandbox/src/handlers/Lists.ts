@@ -5,7 +5,7 @@ import * as Caller from "./Caller.ts"
 import { type Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
-/** So many lists a user may own, so many members a list may have, and so many lists may be pinned. */
+/** The maximum number of lists of a user, of members of a list, and of pinned lists. */
 const most = { lists: 1000, members: 5000, pins: 5 }
 
 /** Lists. */

@@ -12,10 +12,10 @@ import type { Content } from "../store/Uploads.ts"
 import * as Caller from "./Caller.ts"
 import type { Call, Handlers } from "./Handler.ts"
 
-/** The longest segment, in bytes. */
+/** The maximum size of a segment, in bytes. */
 const maxSegmentBytes = 5 * 1_048_576
 
-/** Uploads, what is said of media, and lookup. */
+/** Media uploads, metadata and lookup. */
 export const handlers = {
   uploadMedia: Effect.fnUntraced(function*(call) {
     const { userId } = yield* Caller.user(call.caller)
@@ -78,7 +78,7 @@ export const handlers = {
   finalizeMediaUpload: Effect.fnUntraced(function*(call) {
     const { now, parameters: { id }, processing, store: { uploads } } = call
     const upload = yield* uploadOf(call, id, "id")
-    // Where the answer was lost, it is asked for again.
+    // Idempotent, since clients repeat it when the response was lost.
     if (upload.finalized_at === undefined) {
       const content = uploads.content(id)
       if (content.size !== (upload.total_bytes ?? content.size)) {
@@ -152,7 +152,7 @@ export const handlers = {
 
 const missing = (id: string, parameter: string): Problem.Entry => Problem.notFound({ kind: "media", id, parameter })
 
-/** An upload of the caller, or for them, too, that can still be used. */
+/** An unexpired upload that the caller owns or may use. */
 const uploadOf = Effect.fnUntraced(function*({ caller, now, store }: Call<unknown>, id: string, parameter: string) {
   const { userId } = yield* Caller.user(caller)
   const upload = store.uploads.byId(id)
@@ -163,7 +163,7 @@ const uploadOf = Effect.fnUntraced(function*({ caller, now, store }: Call<unknow
   return upload
 })
 
-/** Media of the caller, or for them, too, whose bytes have come. */
+/** Finalized media that the caller owns or may use. */
 const ownMedia = Effect.fnUntraced(function*(call: Call<unknown>, id: string, parameter: string) {
   const { caller, store: { attachments, uploads } } = call
   const { userId } = yield* Caller.user(caller)
@@ -181,7 +181,7 @@ const ownVideo = Effect.fnUntraced(function*(call: Call<unknown>, id: string, me
   }
 })
 
-/** How many bytes there may be; of what is not known yet, as many as of a video. */
+/** The maximum size in bytes; that of a video while the category is unknown. */
 const limitOf = (category: MediaCategories.Category | undefined) => category?.limits.bytes ?? limits.video.bytes
 
 const keyOf = (category: MediaCategories.Category | undefined, id: string) => {
@@ -189,7 +189,7 @@ const keyOf = (category: MediaCategories.Category | undefined, id: string) => {
   return media_key === undefined ? {} : { media_key }
 }
 
-/** What is told of an upload, as far as a fault lets it. */
+/** The response about an upload, modified by a fault. */
 const status = Effect.fnUntraced(function*(call: Call<unknown>, id: string): Effect.fn.Return<Reply, Problem.Problem> {
   const { now, processing, store: { attachments, uploads } } = call
   const upload = yield* uploadOf(call, id, "id")
@@ -207,7 +207,7 @@ const status = Effect.fnUntraced(function*(call: Call<unknown>, id: string): Eff
     data: {
       id,
       ...key,
-      // Of what has not come as a whole, nobody knows it.
+      // Unknown until the upload is finalized.
       ...(upload.finalized_at === undefined ? {} : { size: uploads.size(id) }),
       ...(upload.used ? {} : { expires_after_secs: Math.ceil((upload.expires_at - now) / 1_000) }),
       ...(info === undefined || processing === "absent" ? {} : { processing_info: told }),
@@ -220,7 +220,7 @@ const status = Effect.fnUntraced(function*(call: Call<unknown>, id: string): Eff
   }
 })
 
-/** Media by their keys, as far as posts or messages show them or they are the caller's. */
+/** Media by key, if posts or messages use them or they belong to the caller. */
 const visible = (
   { caller: { userId }, now, store: { attachments, uploads } }: Call<unknown>,
   keys: ReadonlyArray<string>

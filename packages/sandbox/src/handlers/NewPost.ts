@@ -1,18 +1,18 @@
-/** What the service refuses of a post to be for what it is made of, whatever else there is. */
+/** Validates the parameters of a new post that do not depend on the state. */
 import * as PostText from "@postwire/core/text/PostText"
 import * as Problem from "../http/Problem.ts"
 import type { Parameters } from "./Handler.ts"
 
-/** How long the text of a verified author may be, in characters. */
+/** The maximum text length of a verified author, in characters. */
 const maximumLength = 25_000
 
-/** Of these a post has one at most. */
+/** Mutually exclusive parameters. */
 const alone = ["card_uri", "media_ids", "poll_options", "quote_post_id"] as const
 
-/** Pages that media lead to. */
+/** Web pages that media link to. */
 const pages = ["media_visit_site_url", "media_watch_now_url"] as const
 
-/** The first rule that the parameters break. */
+/** The first violated rule. */
 export const refusal = (parameters: Parameters<"createPost">, isVerified: boolean): Problem.Problem | undefined => {
   const { media_ids = [], text = "" } = parameters
   const { invalidRequest } = Problem

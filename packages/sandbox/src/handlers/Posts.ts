@@ -9,7 +9,7 @@ import type { Handlers } from "./Handler.ts"
 import * as NewPost from "./NewPost.ts"
 import * as Subject from "./Subject.ts"
 
-/** For so long an author cannot say the same again, in milliseconds. */
+/** The period in which an author cannot repeat a text, in milliseconds. */
 const memory = 86_400_000
 
 /** Post management and lookup. */
@@ -65,7 +65,7 @@ export const handlers = {
     if (place_id !== undefined && store.attachments.placesByIds([place_id]).length === 0) {
       return yield* Problem.invalidRequest(`There is no place [${place_id}].`, { place_id })
     }
-    // Another version says it in the same place.
+    // An edit replaces the earlier version.
     const referred = (type: string) => previous?.referenced_posts?.find((reference) => reference.type === type)?.id
     const said = {
       authorId: author.userId,
@@ -102,10 +102,10 @@ export const handlers = {
           : parameters.share_with_followers === true
           ? "followers"
           : "subscribers",
-        // The parameter is open; the store shows whatever it was given.
+        // The parameter is open; the store shows any value.
         replySettings: parameters.reply_settings as ReplySettings | undefined,
         extra: {
-          // Users who do not want to be tagged are left out; the post is created all the same.
+          // Users who cannot be tagged are skipped; the post is still created.
           tagged_user_ids: store.users.taggable(parameters.media_tagged_user_ids ?? []),
           exclude_reply_user_ids: parameters.exclude_reply_user_ids,
           direct_message_deep_link: parameters.direct_message_deep_link,

@@ -6,7 +6,7 @@ import * as Subject from "./Subject.ts"
 export const handlers = {
   getQuotePosts: (call) =>
     Subject.ofPost(call, ({ id }) =>
-      // A quote is never a repost, so leaving reposts out leaves nothing out.
+      // A quote is never a repost, so excluding reposts has no effect.
       listed(call.store.posts.quotesOf({
         postId: id,
         excludeReplies: call.parameters.exclude?.includes("replies"),

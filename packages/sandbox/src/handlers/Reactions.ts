@@ -4,7 +4,7 @@ import * as Caller from "./Caller.ts"
 import type { Call } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
-/** Puts or takes a mark of the caller on a post. Taking one that is not there succeeds with no action. */
+/** Adds or removes a like or bookmark of the caller. Removing one that does not exist succeeds. */
 export const set = Effect.fnUntraced(
   function*(call: Call<{ readonly post_id: string }>, reactions: Reactions, active: boolean) {
     const { userId } = yield* Caller.user(call.caller)

@@ -4,7 +4,7 @@ import * as Caller from "./Caller.ts"
 import type { Call, Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
-/** Hiding of replies. */
+/** Hides replies. */
 export const handlers = {
   hideReply: (call) => set(call, true),
   unhideReply: (call) => set(call, false)

@@ -11,7 +11,7 @@ export const handlers = {
     const { now, parameters: { post_id }, store } = call
     const { userId } = yield* Caller.user(call.caller)
     const post = yield* Subject.post(call, post_id, "post_id")
-    // A repost of a repost is one of the original.
+    // Reposting a repost reposts the original.
     const originalId = post.referenced_posts?.find(({ type }) => type === "reposted")?.id ?? post.id
     const original = store.posts.byId(originalId) ?? post
     const author = store.users.byId(original.author_id)

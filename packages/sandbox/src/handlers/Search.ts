@@ -6,7 +6,7 @@ import * as Query from "../search/Query.ts"
 import { type Call, type Handlers, type Parameters } from "./Handler.ts"
 import * as TimeWindow from "./TimeWindow.ts"
 
-/** Search: of the last seven days, and of the full archive. */
+/** Search of the last seven days and of the full archive. */
 export const handlers = {
   searchRecentPosts: (call) => Effect.flatMap(TimeWindow.recent(call), (window) => search(call, window)),
   searchAllPosts: (call) => Effect.flatMap(TimeWindow.archive(call), (window) => search(call, window))

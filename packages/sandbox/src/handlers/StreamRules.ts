@@ -6,7 +6,7 @@ import type { Reply } from "../projection/Reply.ts"
 import { longestRule } from "../streams/Matching.ts"
 import type { Call, Handlers, Parameters } from "./Handler.ts"
 
-/** How long a rule may be without research access, in characters. */
+/** The maximum length of a rule without research access, in characters. */
 const usualLength = 1_024
 
 /** The rules of the filtered stream. */
@@ -53,7 +53,7 @@ export const handlers = {
     })
 } satisfies Partial<Handlers>
 
-/** Takes back what was only to be tried. */
+/** Rolls back a dry run. */
 class OnlyTried extends Error {}
 
 type Update = Call<Parameters<"updateStreamRules">>

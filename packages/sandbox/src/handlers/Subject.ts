@@ -1,4 +1,4 @@
-/** What an operation is about, or how to say that the caller cannot have it. */
+/** Looks up the object of an operation, or returns the error for it. */
 import * as Effect from "effect/Effect"
 import * as Problem from "../http/Problem.ts"
 import type { Reply } from "../projection/Reply.ts"
@@ -11,7 +11,7 @@ import type { Call } from "./Handler.ts"
 
 type About = Call<{ readonly id: string }>
 
-/** Lists something of a user whose posts the caller may see. */
+/** A listing about a user whose posts the caller may see. */
 export const ofUser = (
   { caller, parameters: { id }, store }: About,
   list: (user: User) => Reply
@@ -27,7 +27,7 @@ export const ofUser = (
   )
 }
 
-/** Lists something of a post that the caller may see. */
+/** A listing about a post that the caller may see. */
 export const ofPost = (call: About, list: (post: Post) => Reply): Effect.Effect<Reply> => {
   const [post] = call.store.posts.byIds([call.parameters.id], call.caller)
   return Effect.succeed(
@@ -35,7 +35,7 @@ export const ofPost = (call: About, list: (post: Post) => Reply): Effect.Effect<
   )
 }
 
-/** Lists something of a list that the caller may see. */
+/** A listing about a list that the caller may see. */
 export const ofList = (call: About, list: (list: List) => Reply): Effect.Effect<Reply> => {
   const { id } = call.parameters
   const found = seenList(call, id)
@@ -44,13 +44,13 @@ export const ofList = (call: About, list: (list: List) => Reply): Effect.Effect<
   )
 }
 
-/** A list, where the caller may see it: a private one is there for its owner only. */
+/** A list that the caller may see: a private one is visible to its owner only. */
 const seenList = ({ caller, store }: Pick<Call<unknown>, "caller" | "store">, id: string): List | undefined => {
   const found = store.lists.byId(id)
   return found?.private === true && found.owner_id !== caller.userId ? undefined : found
 }
 
-/** The list of the caller's own that the caller wants to change. */
+/** A list owned by the caller. */
 export const ownList = Effect.fnUntraced(function*(call: About) {
   const { userId } = yield* Caller.user(call.caller)
   const { id } = call.parameters
@@ -60,7 +60,7 @@ export const ownList = Effect.fnUntraced(function*(call: About) {
   return list
 })
 
-/** The caller and a list that the caller wants to follow or to pin. */
+/** The caller and the list to follow or pin. */
 export const listFor = Effect.fnUntraced(function*(call: Call<{ readonly list_id: string }>) {
   const { userId } = yield* Caller.user(call.caller)
   const { list_id: id } = call.parameters
@@ -69,7 +69,7 @@ export const listFor = Effect.fnUntraced(function*(call: Call<{ readonly list_id
   return { list, userId }
 })
 
-/** Lists something of a space. */
+/** A listing about a space. */
 export const ofSpace = <E>(
   { now, parameters: { id }, store }: About,
   list: (space: Space) => Effect.Effect<Reply, E>
@@ -80,15 +80,15 @@ export const ofSpace = <E>(
     : list(space)
 }
 
-/** The entry for a post that was not found: it does not exist, or the caller may not see it. */
+/** The error for a post that does not exist or that the caller may not see. */
 export const unseen = ({ store }: Pick<Call<unknown>, "store">, id: string, parameter: string): Problem.Entry =>
   (store.posts.byId(id) === undefined ? Problem.notFound : Problem.notAuthorized)({ kind: "post", id, parameter })
 
-/** The entry for a user who was not found: there is none, or the account was suspended. */
+/** The error for a user who does not exist or is suspended. */
 export const unseenUser = (user: User | undefined, named: Problem.Named): Problem.Entry =>
   (user === undefined ? Problem.notFound : Problem.suspended)(named)
 
-/** The post that the caller wants to do something to. */
+/** The post that an action applies to. */
 export const post = (
   { caller, store }: Pick<Call<unknown>, "caller" | "store">,
   id: string,
@@ -103,7 +103,7 @@ export const post = (
   )
 }
 
-/** The caller and another user whom the caller wants to do something to. */
+/** The caller and the user that an action applies to. */
 export const other = Effect.fnUntraced(function*(
   { caller, parameters: { target_user_id: id }, store }: Call<{ readonly target_user_id: string }>
 ) {

@@ -1,4 +1,4 @@
-/** The time that searches and counts cover. */
+/** The periods of searches and counts. */
 import * as Effect from "effect/Effect"
 import * as Problem from "../http/Problem.ts"
 import type { Call } from "./Handler.ts"
@@ -6,10 +6,10 @@ import type { Call } from "./Handler.ts"
 const second = 1_000
 const day = 86_400 * second
 
-/** When the archive begins. */
+/** The start of the archive. */
 export const archiveStart = Date.UTC(2006, 2, 26)
 
-/** From `from` to just before `until`, in milliseconds since the epoch. */
+/** From `from` (inclusive) to `until` (exclusive), in milliseconds since the epoch. */
 export interface TimeWindow {
   readonly from: number
   readonly until: number
@@ -20,15 +20,15 @@ type Bounds = Pick<
   "now" | "parameters"
 >
 
-/** The last seven days, or the part of them that is asked for. */
+/** The requested part of the last seven days. */
 export const recent = ({ now, parameters }: Bounds): Effect.Effect<TimeWindow, Problem.Problem> =>
   check(now, now - 7 * day, {
-    // Beside `since_id`, `start_time` does not count.
+    // `since_id` takes precedence over `start_time`.
     from: parameters.since_id === undefined ? parameters.start_time ?? now - 7 * day : now - 7 * day,
     until: parameters.end_time ?? now - 30 * second
   })
 
-/** The 30 days before the end, or the part of the archive that is asked for. */
+/** The requested part of the archive; by default, the 30 days before its end. */
 export const archive = ({ now, parameters }: Bounds): Effect.Effect<TimeWindow, Problem.Problem> => {
   const until = parameters.end_time ?? now - 30 * second
   return check(now, archiveStart, {

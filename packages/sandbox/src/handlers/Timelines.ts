@@ -5,7 +5,10 @@ import * as Caller from "./Caller.ts"
 import { type Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
-/** How many of the latest posts can be listed: by a user, the same without replies, about a user, and for a user. */
+/**
+ * The number of latest posts that can be listed: by a user, by a user without replies, mentioning a user, and in the home
+ * timeline.
+ */
 const caps = { posts: 3_200, postsWithoutReplies: 800, mentions: 800, home: 3_200 }
 
 /** Timelines. */
@@ -58,6 +61,6 @@ const window = (parameters: {
   sinceId: parameters.since_id,
   untilId: parameters.until_id,
   from: parameters.start_time,
-  // Both ends are inclusive here, to the second.
+  // Both bounds are inclusive here, to the second.
   until: parameters.end_time === undefined ? undefined : parameters.end_time + 1_000
 })

@@ -6,15 +6,15 @@ import type * as PublicPosts from "../store/PublicPosts.ts"
 import * as Caller from "./Caller.ts"
 import type { Call, Handlers } from "./Handler.ts"
 
-/** So many trends are picked for a user. */
+/** The number of personalized trends. */
 const mostPersonal = 10
 
 const hour = 3_600_000
 
-/** What those without Premium are answered. */
+/** The response for users without Premium. */
 const unknown = [{ category: "Unknown", post_count: "Unknown", trending_since: "" }]
 
-/** Trends, of what was posted in the last day. */
+/** Trends of the last day. */
 export const handlers = {
   getTrends: (call) => {
     const { max_trends = 20, woeid } = call.parameters

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Usage from "../limits/Usage.ts"
 import type { Handlers } from "./Handler.ts"
 
-/** Usage. An app has a project of its own, with its id. */
+/** Usage. Each app is its own project, with the same id. */
 export const handlers = {
   getUsage: ({ caller: { appId }, now, parameters: { days = 7 }, postCap, usage }) => {
     const [begin, end] = Usage.monthOf(now)
@@ -14,7 +14,7 @@ export const handlers = {
     const ofMonth = read.reduce((sum, { at, posts }) => at >= begin && at < end ? sum + posts : sum, 0)
     return Effect.succeed({
       data: {
-        // One that has begun is left.
+        // A day that has started counts as remaining.
         cap_reset_day: Math.ceil((end - now) / Usage.dayMillis),
         daily_client_app_usage: daily.length === 0
           ? []

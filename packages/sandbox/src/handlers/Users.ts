@@ -5,7 +5,7 @@ import * as Caller from "./Caller.ts"
 import { type Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
-/** User lookup. Profiles are public, those of protected accounts too. */
+/** User lookup. Profiles are public, even those of protected accounts. */
 export const handlers = {
   getMe: ({ caller, store }) => Effect.map(Caller.user(caller), ({ userId }) => ({ data: store.users.byId(userId) })),
 
@@ -38,7 +38,7 @@ export const handlers = {
     return Effect.succeed(listedUncounted(store.users.search({ query, ...page })))
   },
 
-  // Who belongs to an organization is public, whoever may see its posts.
+  // Affiliates are public, even if the organization's posts are not.
   getAffiliates: ({ page, parameters: { id }, store }) => {
     const organization = store.users.byId(id)
     return Effect.succeed(

@@ -22,7 +22,7 @@ import * as Trends from "./Trends.ts"
 import * as Usage from "./Usage.ts"
 import * as Users from "./Users.ts"
 
-/** The handler of every operation that answers once. */
+/** The handlers of all operations but streams. */
 export const handlers: Handlers = {
   ...Bookmarks.handlers,
   ...Communities.handlers,

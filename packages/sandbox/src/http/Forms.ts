@@ -1,9 +1,9 @@
-/** Answers whose form, not only their names, differs from one wire to another. */
+/** Converts responses whose structure, not only their names, differs between wires. */
 import type { Name } from "@postwire/core/Catalogue"
 import type { WireName } from "@postwire/core/schema/WireName"
 import * as Predicate from "effect/Predicate"
 
-/** The data of an operation in the form that it has on a wire. */
+/** The data of an operation in the structure of a wire. */
 export const dataOf = (wire: WireName, operation: string, data: unknown): unknown => {
   const change = changeOf[wire].get(operation)
   return change === undefined ? data : Array.isArray(data) ? data.map(change) : change(data)
@@ -33,7 +33,7 @@ const august = {
       : counts
 } satisfies Changes
 
-/** The tags, mentions and links of a message stood beside its text. */
+/** Moves the entities of a message next to its text. */
 const beside: Change = (event) =>
   Predicate.hasProperty(event, "entities") && Predicate.isObject(event.entities)
     ? { ...without(event, "entities"), ...event.entities }

@@ -1,4 +1,4 @@
-/** What requests are called in the journal and in faults. */
+/** The names of requests in the journal and in faults. */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
 
 /** The endpoints of the authorization server. */
@@ -19,8 +19,8 @@ export const endpoints = [
 /** An endpoint of the authorization server. */
 export type Endpoint = (typeof endpoints)[number]
 
-/** What a request is to: an operation, or an endpoint of the authorization server. */
+/** An operation, or an endpoint of the authorization server. */
 export type RequestName = Name | Endpoint
 
-/** Everything that a request can be to. */
+/** All request names. */
 export const requestNames: ReadonlyArray<RequestName> = [...Object.keys(catalogue) as Array<Name>, ...endpoints]

@@ -1,4 +1,4 @@
-/** The refusals of the service, as the problem documents that it answers with. */
+/** The problem documents of the service. */
 import * as Wire from "@postwire/core/wire/Wire"
 import * as Data from "effect/Data"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -6,10 +6,10 @@ import * as Predicate from "effect/Predicate"
 
 const types = "https://api.twitter.com/2/problems"
 
-/** Where August has them. */
+/** The types of the 2026-08 field names. */
 const newestTypes = "https://api.x.com/2/problems"
 
-/** One entry of the `errors` of a document. */
+/** An entry of `errors`. */
 export interface Entry {
   readonly title?: string
   readonly detail?: string
@@ -33,21 +33,21 @@ export class Problem extends Data.TaggedError("Problem")<{
   readonly detail: string
   readonly type: string
   readonly errors?: ReadonlyArray<Entry>
-  /** What documents of this type hold besides. */
+  /** Further members of documents of this type. */
   readonly members?: Readonly<Record<string, string | number>>
-  /** Whether its words are those of the request, so that no wire says them otherwise. */
+  /** True if it quotes names of the request, which are not translated. */
   readonly isVerbatim?: boolean
-  /** How X says the detail, or the message of the only one of the errors, in words of its own. */
+  /** X's wording of the detail, or of the message of the only error. */
   readonly onX?: string
 }> {
-  /** The body of the answer. */
+  /** The body of the response. */
   get document(): object {
     const { detail, errors, members, status, title, type } = this
     return { ...(errors === undefined ? {} : { errors }), title, detail, type, status, ...members }
   }
 }
 
-/** A problem as an answer, by default in neutral words. */
+/** The response of a problem, by default with neutral names. */
 export const response = (
   { document, errors, isVerbatim = false, onX, status }: Problem,
   wire: Wire.Wire = Wire.neutral
@@ -64,7 +64,7 @@ export const response = (
   })
 }
 
-/** Problems, or the `errors` of any body, with the types of a wire. */
+/** Replaces the problem types in a body by those of a wire. */
 export const typedFor = (wire: Wire.Wire, body: unknown): unknown => {
   if (wire.name !== "x" || !Predicate.isObject(body)) return body
   const { errors, type } = body
@@ -75,7 +75,7 @@ export const typedFor = (wire: Wire.Wire, body: unknown): unknown => {
   }
 }
 
-/** 400: parameters are wrong, told by their neutral names or, where `isVerbatim`, by those that the request has. */
+/** 400: invalid parameters, by their neutral names or, if `isVerbatim`, by those of the request. */
 export const invalidRequest = (
   message: string,
   parameters: Readonly<Record<string, string>> = {},
@@ -93,15 +93,15 @@ export const invalidRequest = (
     }]
   })
 
-/** 401: no credential, or one that is not valid. */
+/** 401: missing or invalid credential. */
 export const unauthorized = (detail = "Unauthorized"): Problem =>
   new Problem({ status: 401, title: "Unauthorized", detail, type: "about:blank" })
 
-/** 403: the credential may not do this. */
+/** 403: the credential does not permit this. */
 export const forbidden = (detail: string, more: { readonly onX?: string } = {}): Problem =>
   new Problem({ ...more, status: 403, title: "Forbidden", detail, type: "about:blank" })
 
-/** 403: the operation takes another form of authorization. */
+/** 403: the operation requires another form of authorization. */
 export const unsupportedAuthentication = (accepted: ReadonlyArray<string>, used: string): Problem =>
   new Problem({
     status: 403,
@@ -112,7 +112,7 @@ export const unsupportedAuthentication = (accepted: ReadonlyArray<string>, used:
     type: `${types}/unsupported-authentication`
   })
 
-/** 403: the project of the app is not enrolled for the operation, or for what it asks of it. */
+/** 403: the project of the app is not enrolled for the operation or for one of its options. */
 export const notEnrolled = (access: "research" | "Enterprise" = "research"): Problem =>
   new Problem({
     status: 403,
@@ -125,7 +125,7 @@ export const notEnrolled = (access: "research" | "Enterprise" = "research"): Pro
     }
   })
 
-/** 403: the account has spent what its owner allows in a billing cycle; `resetDate` is the first day of the next one. */
+/** 403: the account has reached its cap for the billing cycle; `resetDate` is the first day of the next one. */
 export const spendCapReached = (accountId: string, resetDate: string): Problem =>
   new Problem({
     status: 403,
@@ -136,7 +136,7 @@ export const spendCapReached = (accountId: string, resetDate: string): Problem =
     members: { account_id: Number(accountId), reset_date: resetDate }
   })
 
-/** 409 or 429: the stream is not to be had now, whatever the windows say. */
+/** 409 or 429: the stream is unavailable, independent of rate limits. */
 export const streamRefused = (issue: "RuleConfigurationIssue" | "TooManyConnections"): Problem =>
   new Problem({
     status: issue === "TooManyConnections" ? 429 : 409,
@@ -152,7 +152,7 @@ export const streamRefused = (issue: "RuleConfigurationIssue" | "TooManyConnecti
 export const noRoute = (): Problem =>
   new Problem({ status: 404, title: "Not Found", detail: "There is no such operation.", type: "about:blank" })
 
-/** 404: the thing that the request names does not exist. */
+/** 404: the object in the request does not exist. */
 export const missing = (entry: Entry): Problem =>
   new Problem({
     status: 404,
@@ -162,15 +162,15 @@ export const missing = (entry: Entry): Problem =>
     errors: [entry]
   })
 
-/** 413: the body is longer than the service reads. */
+/** 413: the body is too large. */
 export const tooLarge = (): Problem =>
   new Problem({ status: 413, title: "Content Too Large", detail: "The body is too long.", type: "about:blank" })
 
-/** 429: the window is spent. */
+/** 429: rate limit exceeded. */
 export const tooManyRequests = (): Problem =>
   new Problem({ status: 429, title: "Too Many Requests", detail: "Too Many Requests", type: "about:blank" })
 
-/** 429: the project has read as many posts as it may in a month. */
+/** 429: the project has reached its monthly post cap. */
 export const usageCapped = (): Problem =>
   new Problem({
     status: 429,
@@ -184,15 +184,15 @@ export const usageCapped = (): Problem =>
 export const internal = (): Problem =>
   new Problem({ status: 500, title: "Internal Server Error", detail: "Something went wrong.", type: "about:blank" })
 
-/** What a failure of the sandbox is answered with: where it is the disk that fails, that, and else `otherwise`. */
+/** The problem for a failure of the sandbox: specific for disk errors, else `otherwise`. */
 export const ofFailure = (failure: unknown, otherwise = internal()): Problem => {
   const { code, errcode, message } = failureOf(failure)
-  // The primary codes of SQLite, and those of the system.
+  // Primary SQLite result codes and system error codes.
   if (errcode === 13 || code === "ENOSPC" || code === "EDQUOT") {
     return new Problem({
       status: 507,
       title: "Insufficient Storage",
-      detail: "The disk of the sandbox is full; nothing was changed. Free some space and send the request again.",
+      detail: "The disk of the sandbox is full; nothing was changed. Free some space and retry.",
       type: "about:blank"
     })
   }
@@ -200,7 +200,7 @@ export const ofFailure = (failure: unknown, otherwise = internal()): Problem => 
     return new Problem({
       status: 503,
       title: "Service Unavailable",
-      detail: "Another program holds the file of the sandbox; nothing was changed. Send the request again.",
+      detail: "Another program has locked the sandbox's file; nothing was changed. Retry later.",
       type: "about:blank"
     })
   }
@@ -208,14 +208,14 @@ export const ofFailure = (failure: unknown, otherwise = internal()): Problem => 
     return new Problem({
       status: 500,
       title: "Internal Server Error",
-      detail: `The sandbox cannot write its state (${message}); nothing was changed. Look at its disk and its file.`,
+      detail: `The sandbox cannot write its state (${message}); nothing was changed. Check its disk and its file.`,
       type: "about:blank"
     })
   }
   return otherwise
 }
 
-/** Whether it is the disk that fails, or who else holds the file: what failed can be done later. */
+/** True for a failure of the disk or a locked file, which may succeed later. */
 export const isOfDisk = (failure: unknown): boolean => {
   const otherwise = internal()
   return ofFailure(failure, otherwise) !== otherwise
@@ -231,7 +231,7 @@ const failureOf = (failure: unknown) => {
   }
 }
 
-/** The partial failure for a rule that cannot be read. */
+/** The partial error for an invalid rule. */
 export const invalidRule = (value: string, why: string): Entry => ({
   title: "Invalid Rule",
   type: `${types}/invalid-rules`,
@@ -239,7 +239,7 @@ export const invalidRule = (value: string, why: string): Entry => ({
   details: [why]
 })
 
-/** The partial failure for a rule that is there already. */
+/** The partial error for a rule that already exists. */
 export const duplicateRule = ({ id, value }: { readonly id: string; readonly value: string }): Entry => ({
   title: "DuplicateRule",
   type: `${types}/duplicate-rules`,
@@ -247,7 +247,7 @@ export const duplicateRule = ({ id, value }: { readonly id: string; readonly val
   id
 })
 
-/** The partial failure for a rule that is one too many. */
+/** The partial error for a rule beyond the limit. */
 export const ruleCap = (value: string, maximum: number): Entry => ({
   title: "RuleCap",
   detail: `The app may have ${maximum} rules, and has them.`,
@@ -255,16 +255,16 @@ export const ruleCap = (value: string, maximum: number): Entry => ({
   value
 })
 
-/** A thing that a request names. */
+/** An object that a request names. */
 export interface Named {
   readonly kind: string
   readonly id: string
-  /** Where it is named. */
+  /** The parameter that names it. */
   readonly parameter: string
   readonly section?: "data" | "includes"
 }
 
-/** The partial failure for something that does not exist. */
+/** The partial error for an object that does not exist. */
 export const notFound = (options: Named): Entry => ({
   title: "Not Found Error",
   detail: `Could not find ${options.kind} with ${options.parameter}: [${options.id}].`,
@@ -272,7 +272,7 @@ export const notFound = (options: Named): Entry => ({
   ...naming(options)
 })
 
-/** The partial failure for something that the caller may not see. */
+/** The partial error for an object that the caller may not see. */
 export const notAuthorized = (options: Named): Entry => ({
   title: "Authorization Error",
   detail: `Sorry, you are not authorized to see the ${options.kind} with ${options.parameter}: [${options.id}].`,
@@ -280,7 +280,7 @@ export const notAuthorized = (options: Named): Entry => ({
   ...naming(options)
 })
 
-/** The partial failure for a user who was suspended. */
+/** The partial error for a suspended user. */
 export const suspended = (options: Named): Entry => ({
   title: "Forbidden",
   detail: `User has been suspended: [${options.id}].`,
@@ -288,7 +288,7 @@ export const suspended = (options: Named): Entry => ({
   ...naming(options)
 })
 
-/** The partial failure for a field that is for the owner of the thing alone. */
+/** The partial error for a field that only the owner may see. */
 export const notAuthorizedForField = (field: string, options: Named): Entry => ({
   title: "Field Authorization Error",
   detail:

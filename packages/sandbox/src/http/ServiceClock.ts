@@ -1,32 +1,32 @@
-/** The clock of the service: that of whoever runs it, moved. */
+/** The clock of the service: the program's clock with an offset. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
-/** The clock of one service. What sleeps is not woken by moving it. */
+/** The clock of a service. Moving it does not wake sleeping fibers. */
 export interface ServiceClock {
-  /** Whole milliseconds since the epoch, by whatever parts of one it was moved. */
+  /** The time in whole milliseconds since the epoch. */
   readonly now: () => number
-  /** Throws when that is beyond what ids can tell. */
+  /** Throws if the new time exceeds the range of ids. */
   readonly advance: (by: Duration.Input) => void
-  /** Moves the clock to an instant, from where it goes on. Throws when ids cannot tell it: see {@link isInstant}. */
+  /** Sets the clock, which keeps running. Throws if the time is out of range: see {@link isInstant}. */
   readonly set: (to: Date | number) => void
-  /** The instant at which the clock began, or to which it was set last. */
+  /** The time at which the clock started, or to which it was last set. */
   readonly origin: () => number
-  /** Takes back every move. */
+  /** Undoes all moves. */
   readonly reset: () => void
-  /** Returns what takes back every move from now on. */
+  /** Returns a function that undoes all later moves. */
   readonly mark: () => () => void
-  /** Runs an effect by this clock. */
+  /** Runs an effect with this clock. */
   readonly provide: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-/** Whether a time in milliseconds is one that the service knows: from 1990 to 2248. */
+/** True if a time in milliseconds is within the service's range: from 1990 to 2248. */
 export const isInstant = (millis: number): boolean => millis >= Date.UTC(1990, 0) && millis < end
 
 const end = Date.UTC(2248, 0)
 
-/** Begins at `start`, or with the clock of the fiber that makes it. */
+/** Starts at `start`, or at the time of the current fiber's clock. */
 export const make = (start: Date | number | undefined): Effect.Effect<ServiceClock> =>
   Effect.clockWith((base) => {
     const begun = base.currentTimeMillisUnsafe()
@@ -71,7 +71,7 @@ export const make = (start: Date | number | undefined): Effect.Effect<ServiceClo
         const marked = [offset, origin] as const
         return () => void ([offset, origin] = marked)
       },
-      // The clock of the fiber, which is not always the one that the service was made with.
+      // The clock of the current fiber may differ from the one at creation.
       provide: (effect) => Effect.clockWith((clock) => Effect.provideService(effect, Clock.Clock, over(clock)))
     })
   })

@@ -2,15 +2,15 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 
-/** A duration, in milliseconds or as Effect spells it. */
+/** A duration in milliseconds or in Effect's notation. */
 export const Time = Schema.Union([Schema.Number, Schema.String]).check(
   Schema.makeFilter((input) => {
-    // Its own parser decides what is a duration.
+    // Validated by Effect's parser.
     const duration = Duration.fromInput(input as Duration.Input)
     return duration._tag === "Some" && Duration.isFinite(duration.value) && !Duration.isNegative(duration.value)
       || "is not a duration: milliseconds, or \"2 seconds\""
   })
 )
 
-/** How long it is, in milliseconds. */
+/** The duration in milliseconds. */
 export const millisOf = (time: typeof Time.Type): number => Duration.toMillis(time as Duration.Input)

@@ -1,4 +1,4 @@
-/** What was asked and answered, to look at and to assert on. Credentials are not in it. */
+/** The journal of requests and responses, without credentials. */
 import type * as Authentication from "../auth/Authentication.ts"
 import * as Secrets from "../auth/Secrets.ts"
 import type { Behaviour } from "../faults/Faults.ts"
@@ -8,71 +8,70 @@ import type { RequestName } from "../http/Names.ts"
 export interface Entry {
   /** Counts up from 1. */
   readonly id: number
-  /** When it came, by the service's clock, in milliseconds since the epoch. */
+  /** The time of arrival by the service's clock, in milliseconds since the epoch. */
   readonly at: number
   readonly method: string
-  /** As it was sent, without the query. */
+  /** The path as sent, without the query. */
   readonly path: string
   readonly query: Readonly<Record<string, string>>
-  /** In lower case; what would let another sign in is left out. */
+  /** Names in lower case; credentials are redacted. */
   readonly headers: Readonly<Record<string, string>>
-  /** The JSON or the form of the body, where one could be read; one of more than 64 KiB is only named. */
+  /** The parsed JSON or form; a placeholder for bodies of more than 64 KiB. */
   readonly body: unknown
-  /** An operation, or an endpoint of the authorization server. None when the route is of neither. */
+  /** An operation or an authorization endpoint; undefined if the route is neither. */
   readonly operation: RequestName | undefined
-  /** Who asked; nobody when the credential was not valid. */
+  /** The caller; undefined if the credential was not valid. */
   readonly caller: Pick<Authentication.Caller, "form" | "appId" | "userId"> | undefined
-  /** None when there was no answer: the connection was broken, by a fault or by the client. */
+  /** Undefined if a fault or the client broke the connection before the response. */
   readonly status: number | undefined
   /** The title of the problem document. */
   readonly problem: string | undefined
   readonly fault: Behaviour | undefined
-  /** How long the answer took, in milliseconds of the service's clock. */
+  /** The duration in milliseconds of the service's clock. */
   readonly millis: number
 }
 
-/** What is learned of a request on its way. */
+/** Details recorded while a request is processed. */
 export interface Trace {
   operation?: RequestName
   caller?: Authentication.Caller
-  /** What its body held, or that it was large. */
+  /** The parsed body, or the placeholder of a large one. */
   body?: unknown
-  /** Values that it held under the names of secrets. */
+  /** Values sent under names of credentials. */
   secrets?: ReadonlyArray<string>
   problem?: string
   fault?: Behaviour
 }
 
-/** The journal of one service. */
 export interface Journal {
-  /** Those after the entry `after` when it is given, of these the latest `latest`; oldest first. */
+  /** The entries after `after` (default: all), limited to the `latest`; oldest first. */
   readonly entries: (after?: number, latest?: number) => ReadonlyArray<Entry>
   readonly entry: (id: number) => Entry | undefined
-  /** The JSON of those after an entry. */
+  /** The JSON of the entries after `after`. */
   readonly json: (after: number) => string
-  /** The id of the oldest entry that is kept, or of the next one when none is. */
+  /** The id of the oldest entry, or of the next one if the journal is empty. */
   readonly oldest: () => number
   /**
-   * Begins a request. The function returned keeps it without the credentials that `hide` finds in it, unless the
-   * journal has been cleared since.
+   * Starts a request. The returned function stores its entry, redacted by `hide`, unless the journal has been cleared
+   * since.
    */
   readonly begin: () => (entry: Omit<Entry, "id">, hide: Secrets.Hide) => void
   readonly clear: () => void
 }
 
-/** How much is kept. */
+/** The capacity of a journal. */
 export interface Bounds {
   readonly requests: number
   readonly bytes: number
 }
 
 /**
- * Keeps the latest requests as JSON, which is as long as it looks: parsed, a body of many empty objects takes twenty
- * times the room.
+ * Keeps the latest requests as JSON, whose size is predictable: parsed, a body of many empty objects takes twenty times the
+ * memory.
  */
 export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 1024 }): Journal => {
   let texts: Array<Buffer> = []
-  /** How many at the beginning of `texts` are gone, and how many bytes the others have. */
+  /** The number of dropped entries at the beginning of `texts`. */
   let gone = 0
   let bytes = 0
   let last = 0
@@ -82,7 +81,7 @@ export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 102
     texts.slice(Math.max(gone, gone + after + 1 - oldest(), texts.length - latest))
   const drop = (): void => {
     bytes -= texts[gone]!.length + entryOverheadBytes
-    // Its place goes with the next thousand.
+    // The array is shortened in batches.
     texts[gone++] = nothing
     if (gone >= 1_000) [texts, gone] = [texts.slice(gone), 0]
   }
@@ -109,12 +108,12 @@ export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 102
   }
 }
 
-/** What an entry takes besides its text. */
+/** The memory of an entry besides its text. */
 const entryOverheadBytes = 200
 
 const nothing = Buffer.alloc(0)
 
-/** An entry as it came, with every key: JSON leaves out what is undefined. */
+/** Parses an entry and restores the undefined keys that JSON omits. */
 const revived = (text: Buffer): Entry => ({ ...absent, ...JSON.parse(text.toString()) })
 
 const absent = {
@@ -126,7 +125,7 @@ const absent = {
   fault: undefined
 }
 
-/** An entry without credentials, and without a body that is too large. */
+/** Redacts an entry. */
 const within = (entry: Omit<Entry, "id">, hide: Secrets.Hide): Omit<Entry, "id"> => {
   const { body, fault, headers, method, path, query } = entry
   return {
@@ -140,13 +139,13 @@ const within = (entry: Omit<Entry, "id">, hide: Secrets.Hide): Omit<Entry, "id">
   }
 }
 
-/** A body of more bytes than this is only named: the journal stays small, however large bodies are. */
+/** Larger bodies are replaced by a placeholder. */
 export const maxBodyBytes = 65_536
 
-/** What stands for a large body. */
+/** The placeholder of a large body. */
 export const large = "<more than 64 KiB>"
 
-/** A value without the credentials in its texts and names, or under the name of one. */
+/** Redacts credentials in texts and names, and values under names of credentials. */
 const without = <A>(value: A, hide: Secrets.Hide): A => {
   const clean = (value: unknown): unknown =>
     typeof value === "string"
@@ -161,11 +160,11 @@ const without = <A>(value: A, hide: Secrets.Hide): A => {
         ])
       )
       : value
-  // Texts become texts, and everything else stays what it is.
+  // Redaction keeps the type of every value.
   return clean(value) as A
 }
 
-/** Headers without what would let another sign in. */
+/** Redacts headers. */
 const headersOf = (headers: Entry["headers"], hide: Secrets.Hide): Entry["headers"] =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
@@ -174,7 +173,7 @@ const headersOf = (headers: Entry["headers"], hide: Secrets.Hide): Entry["header
     ])
   )
 
-/** The scheme; of a signature also its nonce and timestamp, which are of use to nobody a second time. */
+/** Keeps the scheme and, of a signature, nonce and timestamp, which cannot be used again. */
 const authorization = (value: string, hide: Secrets.Hide): string => {
   const scheme = /^(bearer|oauth|basic) /i.exec(value)?.[1]
   if (scheme === undefined) return Secrets.hidden
@@ -184,7 +183,7 @@ const authorization = (value: string, hide: Secrets.Hide): string => {
     : `${scheme} ${Secrets.hidden}`
 }
 
-/** The query as it was sent; a credential that strayed into it is not shown. */
+/** Redacts credentials in the query. */
 const queryOf = (query: Entry["query"], hide: Secrets.Hide): Entry["query"] =>
   Object.fromEntries(
     Object.entries(query).map(([key, value]) => [

@@ -1,4 +1,4 @@
-/** The body of a request, within bounds: JSON, a form, or parts of which some are bytes. */
+/** Reads request bodies within limits: JSON, forms and multipart. */
 import type { Definition } from "@postwire/core/schema/Definition"
 import * as Parameters from "@postwire/core/schema/Parameters"
 import * as ByteSize from "effect/ByteSize"
@@ -13,25 +13,25 @@ import * as Journal from "./Journal.ts"
 
 const maxBytes = 16 * 1024 * 1024
 
-/** Of a body of parts: what they hold, and what is between them. */
+/** Limits of multipart bodies, including their framing. */
 const maxParts = 32
 const maxTextBytes = 64 * 1024
 const maxMultipartBytes = maxBytes + 4 * maxTextBytes
 
-/** Of a form, which nobody has signed in for yet. */
+/** The limit of forms, which are read before authentication. */
 const maxFormBytes = 64 * 1024
 
-/** How many arrays and objects may be within each other. */
+/** The maximum nesting of arrays and objects. */
 const maxDepth = 32
 
-/** Whether requests to an operation have a body. */
+/** True if requests to an operation have a body. */
 export const isExpected = ({ body, constants }: Definition): boolean => body !== undefined || constants !== undefined
 
-/** The object that a body holds. */
+/** The JSON object in a body. */
 export const json = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<object, Problem.Problem> =>
   Effect.map(read(request), ({ json }) => json)
 
-/** The object that a body holds, noted for the journal: an answer that is held back holds no large body with it. */
+/** The object in a body, recorded in the trace. Large bodies are not retained there. */
 export const traced = (
   definition: Definition,
   request: HttpServerRequest.HttpServerRequest,
@@ -47,7 +47,7 @@ export const traced = (
       return json
     })
 
-/** Reads half of a body, or all that came at once of one whose length nobody told. */
+/** Reads half of a body, or the first chunk if its length is unknown. */
 export const half = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void> => {
   const enough = Number(request.headers["content-length"] ?? 0) / 2
   let received = 0
@@ -58,16 +58,16 @@ export const half = (request: HttpServerRequest.HttpServerRequest): Effect.Effec
   )
 }
 
-/** What stands for bytes where they are shown. */
+/** The placeholder of bytes. */
 export const shown = (value: unknown): unknown => value instanceof Uint8Array ? `<${value.length} bytes>` : value
 
-/** A body without its bytes, and of its texts no more than the journal takes. */
+/** The body for the journal, without bytes. */
 const describe = (body: object): unknown => {
   const short = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, shown(value)]))
   return JSON.stringify(short).length > Journal.maxBodyBytes ? Journal.large : short
 }
 
-/** The parts of a body by name, with values as they are in JSON; those that are bytes are bytes. */
+/** The parts of a multipart body by name, with the same values as in JSON; files are bytes. */
 const parts = (
   request: HttpServerRequest.HttpServerRequest,
   { body: parameters = {} }: Definition
@@ -103,15 +103,15 @@ const parts = (
         ? unreadable
         : Problem.tooLarge()
     ),
-    // The parser throws where a part ends within its headers.
+    // The parser throws if a part ends within its headers.
     Effect.catchDefect(() => Effect.fail(unreadable)),
     Effect.map(() => Object.fromEntries(found))
   )
 }
 
-const unreadable = Problem.invalidRequest("The body cannot be read as parts.")
+const unreadable = Problem.invalidRequest("The body is not valid multipart.")
 
-/** The object that a body holds, with bytes for the texts that stand for them. */
+/** The JSON object in a body, with base64 texts decoded to bytes. */
 const decoded = (
   request: HttpServerRequest.HttpServerRequest,
   { body: parameters = {} }: Definition
@@ -132,7 +132,7 @@ const base64 = /^[A-Za-z0-9+/]+={0,2}$/
 const isMultipart = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   /^multipart\/form-data\s*(;|$)/i.test(headers["content-type"] ?? "")
 
-/** What a form in the body holds, or the texts of a JSON object in its place; nothing where there is neither. */
+/** The fields of a form, or the strings of a JSON object in its place; empty if there is neither. */
 export const form = (
   request: HttpServerRequest.HttpServerRequest
 ): Effect.Effect<URLSearchParams, Problem.Problem> =>
@@ -151,7 +151,7 @@ const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
 const isJson = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   /^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")
 
-/** The bytes of a body; over a connection, no more than `maximum` are read. */
+/** The bytes of a body, at most `maximum`. */
 const bytesOf = (
   request: HttpServerRequest.HttpServerRequest,
   maximum: number

@@ -1,6 +1,6 @@
 /**
- * The bill: what apps are charged for the answers that they get, by the prices that the declarations name. A resource is
- * charged once for an app and a UTC day; a refusal costs nothing, an answer that is lost on its way what it holds.
+ * Charges apps for responses by the prices in the operation declarations. A resource is charged once per app and UTC day.
+ * Refusals are free; a response that is lost in transit is charged.
  */
 import type { Name } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/schema/Definition"
@@ -12,12 +12,12 @@ import type { Answer as Charged, Charge, Resource } from "../store/Charges.ts"
 import type { Store } from "../store/Store.ts"
 import * as Usage from "./Usage.ts"
 
-/** What an app was charged for an operation on a day. */
+/** The charges of an app for an operation on a day. */
 export interface Line extends Omit<Charge, "appId" | "micros"> {
   readonly dollars: number
 }
 
-/** What one app was charged. */
+/** The charges of one app. */
 export interface Account {
   readonly app: string
   readonly name: string
@@ -27,56 +27,56 @@ export interface Account {
   readonly lines: ReadonlyArray<Line>
 }
 
-/** The bill as it stands. */
+/** The current bill. */
 export interface Statement {
-  /** The day that the prices are of. */
+  /** The date of the price list. */
   readonly prices: string
-  /** The calendar month, UTC: its first day, and that of the next one. */
+  /** The first day of the calendar month (UTC) and of the next one. */
   readonly cycle: { readonly from: string; readonly to: string }
   /** The dollars that an app may spend in a cycle. */
   readonly cap: number | undefined
-  /** What all apps were charged in all days. */
+  /** The total of all apps and days. */
   readonly dollars: number
   readonly apps: ReadonlyArray<Account>
 }
 
-/** The bill, to look at and to limit. */
+/** The bill and its cap. */
 export interface Bill {
   readonly statement: () => Statement
   /**
-   * Sets the dollars that each app may spend in a billing cycle, or takes that away. The request that passes it is answered
-   * in full; every later one is refused with 403 until the next cycle.
+   * Sets or removes the dollars that each app may spend in a billing cycle. The request that exceeds it is answered in
+   * full; later ones are refused with 403 until the next cycle.
    */
   readonly setCap: (dollars: number | undefined) => void
-  /** Forgets what was charged. */
+  /** Deletes all charges. */
   readonly clear: () => void
 }
 
-/** An answer that leaves. */
+/** A response to charge. */
 export interface Answer {
   readonly operation: Name
   readonly definition: Definition
   readonly caller: Caller
-  /** What the path of the request holds. */
+  /** The path parameters of the request. */
   readonly params: Readonly<Record<string, string | undefined>>
   readonly resources: ReadonlyArray<Projection.Resource>
   readonly parameters: Readonly<Record<string, unknown>>
-  /** What the handler answered with. */
+  /** The data returned by the handler. */
   readonly data: unknown
   /** The service's time in milliseconds. */
   readonly now: number
-  /** Whether it is more of an answer that was charged for before. */
+  /** True for a further part of a response whose request was already counted. */
   readonly continues?: boolean
 }
 
-/** The bill as the service has it. */
+/** The bill with the calls of the service. */
 export interface Ledger extends Bill {
   readonly charge: (answer: Answer) => void
-  /** The refusal of an app whose cap is reached. */
+  /** The refusal for an app that has reached its cap. */
   readonly refusal: (appId: string, now: number) => Problem.Problem | undefined
 }
 
-/** What a bill is of. */
+/** The dependencies of a bill. */
 export interface Options {
   readonly store: Store["Service"]
   readonly cap: number | undefined
@@ -85,7 +85,7 @@ export interface Options {
   readonly prices?: Prices.Prices
 }
 
-/** Whether an amount can be a cap: dollars. */
+/** True if an amount of dollars can be a cap. */
 export const isCap = (dollars: number): boolean => dollars >= 0 && dollars <= 1e9
 
 const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
@@ -96,7 +96,6 @@ const cycleOf = (now: number): Statement["cycle"] => {
   return { from: dayOf(begin), to: dayOf(end) }
 }
 
-/** The bill of a service. */
 export const make = ({ cap: given, now: clock, prices = Prices.current, store }: Options): Ledger => {
   let cap = given
   const { charges, credentials, posts } = store
@@ -104,7 +103,7 @@ export const make = ({ cap: given, now: clock, prices = Prices.current, store }:
   const isOwned = ({ caller: { appId, userId }, params: { id } }: Answer): boolean =>
     userId !== undefined && id === userId && credentials.ownerOf(appId) === userId
 
-  /** Of what a write answers: whether the post that was made has a link, or leads to messages. */
+  /** True if the created post has a link, or a deep link to direct messages. */
   const hasLink = ({ data, parameters }: Answer): boolean =>
     parameters["direct_message_deep_link"] !== undefined ||
     typeof data === "object" && data !== null && "id" in data &&
@@ -138,7 +137,7 @@ export const make = ({ cap: given, now: clock, prices = Prices.current, store }:
     return charges.between(appId, from, to)
   }
 
-  /** What a disk could not take: reading goes on, and is charged when there is room. */
+  /** Charges that a full disk could not store: reads keep working and are charged once there is space. */
   const owed: Array<Charged> = []
   const settle = (): void => {
     try {
@@ -188,7 +187,9 @@ export const make = ({ cap: given, now: clock, prices = Prices.current, store }:
       }
     },
     setCap: (dollars) => {
-      if (dollars !== undefined && !isCap(dollars)) throw new RangeError("The cap must be dollars, from 0")
+      if (dollars !== undefined && !isCap(dollars)) {
+        throw new RangeError("The cap must be a non-negative amount of dollars")
+      }
       cap = dollars
     },
     clear: () => {

@@ -1,25 +1,25 @@
 /**
- * How much callers may ask for: requests per operation and credential in fixed windows of 15 minutes and of a day, one per
- * second of some operations, and posts per project and month.
+ * Rate limits: requests per operation and credential in fixed windows of 15 minutes and of a day, one request per second
+ * for some operations, and posts per project and month.
  */
 import type { Name } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/schema/Definition"
 import * as Quota from "@postwire/core/schema/Quota"
 import type { Caller } from "../auth/Authentication.ts"
 
-/** What is counted: the requests of an operation. */
+/** The operation fields used for counting. */
 type Operation = Pick<Definition, "name" | "limits" | "pace">
 
-/** Who is counted. */
+/** The caller fields used for counting. */
 type Credential = Pick<Caller, "key" | "userId">
 
-/** The lengths of windows in milliseconds. */
+/** Window lengths in milliseconds. */
 const lengths = { perWindow: Quota.windowMillis, perDay: 86_400_000 }
 
-/** More credentials of operations than this are not kept: those whose windows have ended go. */
+/** Beyond this number of entries, those without a current window are dropped. */
 const maxRemembered = 10_000
 
-/** What a window announces. */
+/** The state of a window in response headers. */
 export interface Announced {
   readonly limit: number
   readonly remaining: number
@@ -29,13 +29,13 @@ export interface Announced {
 
 /** A request that was counted. */
 export interface Counted {
-  /** Whether it was within all limits, and no sooner than the operation allows. */
+  /** True if it was within all limits and respected the minimum interval. */
   readonly allowed: boolean
-  /** The window that is spent, or else the shortest; none where the operation has no limit. */
+  /** The exhausted window, or else the shortest; undefined if the operation has no limit. */
   readonly announced: Announced | undefined
 }
 
-/** A window as it stands. */
+/** The state of a current window. */
 export interface Standing extends Announced {
   readonly operation: Name
   /** The `key` of the caller. */
@@ -46,9 +46,9 @@ export interface Standing extends Announced {
 export interface RateLimits {
   /** Counts a request, unless it is refused. */
   readonly count: (operation: Operation, credential: Credential, now: number) => Counted
-  /** The windows that have not ended. */
+  /** The current windows. */
   readonly standing: (now: number) => ReadonlyArray<Standing>
-  /** Leaves at most so many requests in the windows of an operation, which begin when there are none. */
+  /** Sets the remaining requests in all windows of an operation, starting them if necessary. */
   readonly leave: (operation: Operation, credential: Credential, remaining: number, now: number) => void
   readonly clear: () => void
 }
@@ -64,10 +64,10 @@ const announce = ({ limit, resetAt, used }: Window): Announced => ({ limit, rema
 
 const isSpent = ({ limit, used }: Window): boolean => used >= limit
 
-/** Whether a window has begun and not ended: one that lies ahead is of a clock that was set back since. */
+/** True if `now` is within the window. A window in the future stems from a clock that was set back. */
 const isCurrent = ({ length, resetAt }: Window, now: number): boolean => resetAt > now && resetAt - length <= now
 
-/** Windows that begin with their first request. */
+/** A window starts with its first request. */
 export const make = (): RateLimits => {
   interface Kept {
     readonly operation: Name
@@ -86,7 +86,7 @@ export const make = (): RateLimits => {
         }
       }
       const quota = Quota.of(limits, userId === undefined ? "app" : "user")
-      // What is served is in the catalogue.
+      // Every served operation is in the catalogue.
       known = { operation: name as Name, credential, windows: [], last: -Infinity }
       for (const span of ["perWindow", "perDay"] as const) {
         const limit = quota[span]
@@ -131,7 +131,7 @@ export const make = (): RateLimits => {
   }
 }
 
-/** The headers that announce a window. Nothing announces the request per second. */
+/** The rate-limit headers of a window. The limit per second has none. */
 export const headers = (window: Announced | undefined): Record<string, string> =>
   window === undefined ? {} : {
     "x-rate-limit-limit": String(window.limit),
@@ -139,25 +139,25 @@ export const headers = (window: Announced | undefined): Record<string, string> =
     "x-rate-limit-reset": String(Math.ceil(window.resetAt / 1000))
   }
 
-/** What a project has read of the posts that it may read in a month. */
+/** The posts that a project has read in a month. */
 export interface Usage {
   readonly project: string
   readonly posts: number
   readonly maximum: number
 }
 
-/** How many posts projects have read. */
+/** Counts the posts that projects have read. */
 export interface PostCap {
   readonly maximum: number
-  /** Whether a project has read all that it may in the month of `now`. */
+  /** True if a project has reached the cap in the month of `now`. */
   readonly isSpent: (project: string, now: number) => boolean
   readonly add: (project: string, posts: number, now: number) => void
-  /** What projects have read in the month of `now`. */
+  /** The usage of projects in the month of `now`. */
   readonly usage: (now: number) => ReadonlyArray<Usage>
   readonly clear: () => void
 }
 
-/** A cap of so many posts per project and calendar month (UTC). The page that reaches it is still answered in full. */
+/** A cap on posts per project and calendar month (UTC). The page that reaches it is still answered in full. */
 export const postCap = (maximum: number): PostCap => {
   const used = new Map<string, { readonly month: string; readonly posts: number }>()
   const of = (project: string, now: number): number => {

@@ -1,10 +1,10 @@
 /**
- * Which posts apps have read, by UTC day: what `getUsage` tells. A post is counted once for an app and a day, whether it is
- * data or included. Refusals are not counted, an answer that is lost on its way is.
+ * The posts that apps have read, by UTC day, as `getUsage` reports them. A post counts once per app and day, as data or
+ * included. Refusals do not count; a response that is lost in transit does.
  */
 import type { Resource } from "../projection/Projection.ts"
 
-/** What stands in an answer that leaves. */
+/** The contents of a response. */
 export interface Answer {
   readonly appId: string
   readonly resources: ReadonlyArray<Resource>
@@ -12,18 +12,18 @@ export interface Answer {
   readonly now: number
 }
 
-/** What an app has read on a day. */
+/** The usage of an app on a day. */
 export interface Day {
   /** Midnight UTC, in milliseconds. */
   readonly at: number
-  /** How many different posts. */
+  /** The number of distinct posts. */
   readonly posts: number
 }
 
-/** What apps have read. */
+/** The usage of apps. */
 export interface Usage {
   readonly count: (answer: Answer) => void
-  /** The days of an app on which it read posts, oldest first; only the latest hundred are remembered. */
+  /** The days on which an app read posts, oldest first; only the latest hundred are kept. */
   readonly days: (appId: string) => ReadonlyArray<Day>
   readonly clear: () => void
 }
@@ -31,20 +31,19 @@ export interface Usage {
 /** The length of a day in milliseconds. */
 export const dayMillis = 86_400_000
 
-/** The last ninety can be asked for. */
+/** Requests may cover the last ninety days. */
 const maxDays = 100
 
-/** Midnight UTC before an instant, in milliseconds. */
+/** The preceding midnight UTC, in milliseconds. */
 export const dayOf = (now: number): number => Math.floor(now / dayMillis) * dayMillis
 
-/** The first of a day's month and that of the next one (UTC), in milliseconds. */
+/** The start of the month and of the next one (UTC), in milliseconds. */
 export const monthOf = (now: number): readonly [begin: number, end: number] => {
   const date = new Date(now)
   const at = (month: number) => Date.UTC(date.getUTCFullYear(), month)
   return [at(date.getUTCMonth()), at(date.getUTCMonth() + 1)]
 }
 
-/** Days of apps, in memory. */
 export const make = (): Usage => {
   const apps = new Map<string, Map<number, Set<string>>>()
   return {

@@ -1,7 +1,7 @@
 /**
- * Which rules a post matches, told from the post alone: what a search for the same would find, but that the content of a quoted post
- * counts too. Rules are found by a word or fact that a post must have to match them, so that of a thousand rules a post is asked about
- * the few that could.
+ * Matches a single post against rules, like a search with the same query, except that the content of a quoted post counts
+ * too. Rules are indexed by a word or fact that matching posts must have, so that a post is tested against few of a
+ * thousand rules.
  */
 import * as Language from "@postwire/core/query/Query"
 import * as Result from "effect/Result"
@@ -18,10 +18,10 @@ export interface Rule {
   readonly query: Language.Query
 }
 
-/** The ids of the rules that a post matches, in the order of the rules. The post is as the index was given it. */
+/** The ids of the rules that a post matches, in the order of the rules. The post is the input of the search index. */
 export type Matcher = (id: string, post: Indexed) => ReadonlyArray<string>
 
-/** Reads a rule as the service does, and refuses what the sandbox knows nothing of. */
+/** Parses a rule like the service, and rejects operators that the sandbox does not support. */
 export const parse = (
   source: string,
   options: { readonly maximumLength: number }
@@ -38,7 +38,7 @@ export const parse = (
     )
   })
 
-/** Makes rules ready for any number of posts. */
+/** Compiles rules for any number of posts. */
 export const compile = (rules: Iterable<Rule>, lookups: PostView.Lookups): Matcher => {
   const byAnchor = new Map<string, Array<Compiled>>()
   const everywhere: Array<Compiled> = []
@@ -97,13 +97,13 @@ const predicateOf = (node: Language.Node): Predicates.Predicate => {
   }
 }
 
-/** Words and facts of which a post that matches has at least one, and how common they are together. */
+/** Words and facts of which every matching post has at least one, and their estimated frequency. */
 interface Anchors {
   readonly keys: ReadonlyArray<string>
   readonly commonness: number
 }
 
-/** Nothing where a post may match without any. */
+/** Undefined if a post may match without any. */
 const anchorsOf = (node: Language.Node): Anchors | undefined => {
   switch (node._tag) {
     case "Not":

@@ -1,4 +1,4 @@
-/** A post as rules see it. What takes a look-up is found out when a rule asks for it, and once. */
+/** A post for rule matching. Lookups are lazy and cached. */
 import type * as Attachments from "../store/Attachments.ts"
 import * as PostIndex from "../store/PostIndex.ts"
 import type * as Posts from "../store/Posts.ts"
@@ -7,14 +7,14 @@ import type * as Entities from "../text/Entities.ts"
 import * as Recognition from "../text/Recognition.ts"
 import * as Terms from "../text/Terms.ts"
 
-/** Where the rest of what rules ask about a post is found. */
+/** Looks up objects that rules refer to. */
 export interface Lookups {
   readonly users: Pick<Users.Users, "byId">
   readonly posts: Pick<Posts.Posts, "byId">
   readonly attachments: Pick<Attachments.Attachments, "placesByIds">
 }
 
-/** What somebody posted: words and facts as the index has them. */
+/** The words and facts of a post's content, as in the index. */
 export interface Content {
   readonly text: string
   readonly words: ReadonlyArray<string>
@@ -23,16 +23,16 @@ export interface Content {
   readonly facts: ReadonlySet<string>
 }
 
-/** Words, so that a row of them is a part of the text. */
+/** The words in one string, so that a phrase is a substring. */
 export const rowOf = (words: ReadonlyArray<string>): string => ` ${words.join(" ")} `
 
-/** A post, and what is known of those that it names. */
+/** A post and the objects that it refers to. */
 export interface PostView {
   readonly id: string
   readonly indexed: PostIndex.Indexed
-  /** Its own content, and that of the post that it quotes. */
+  /** Its content and that of the quoted post. */
   readonly contents: ReadonlyArray<Content>
-  /** The rows of words of the contents and of their links. */
+  /** The words of the contents and of their links. */
   readonly rows: { readonly text: ReadonlyArray<string>; readonly urls: ReadonlyArray<string> }
   readonly author: () => Users.User | undefined
   readonly addressee: () => Users.User | undefined
@@ -41,7 +41,7 @@ export interface PostView {
   readonly contexts: () => ReadonlyArray<Recognition.Context>
 }
 
-/** A post as it was given to the index. */
+/** The view of an indexed post. */
 export const make = (id: string, indexed: PostIndex.Indexed, { attachments, posts, users }: Lookups): PostView => {
   const { addressee, author, entities, post } = indexed
   const own = contentOf(post.text, entities, PostIndex.factsOf(indexed))

@@ -1,4 +1,4 @@
-/** Whether a post has what a term asks for, told from the post alone. */
+/** Evaluates query terms for a single post. */
 import type * as Query from "@postwire/core/query/Query"
 import * as Conditions from "../search/Conditions.ts"
 import * as Random from "../text/random.ts"
@@ -6,10 +6,10 @@ import * as Recognition from "../text/Recognition.ts"
 import * as Terms from "../text/Terms.ts"
 import { type Content, type PostView, rowOf } from "./PostView.ts"
 
-/** What is asked of a post. */
+/** A condition on a post. */
 export type Predicate = (post: PostView) => boolean
 
-/** What a term asks. Nothing where the sandbox does not know the answer. */
+/** The predicate of a term; undefined if the sandbox does not support it. */
 export const ofTerm = (term: Query.Term): Predicate | undefined => {
   const condition = Conditions.of(term)
   if (condition !== undefined) return ofCondition(condition)
@@ -95,7 +95,7 @@ const ofOperation = (term: Query.Operation): Predicate | undefined => {
       return ({ indexed }) => (indexed.post.source ?? "Postwire Sandbox").toLowerCase() === source
     }
     case "sample":
-      // By the post alone: who asks for more has all that less would bring.
+      // Depends on the post alone, so that a larger sample contains a smaller one.
       return ({ id }) => Random.make(0, `sample:${id}`).next() * 100 < term.value
     default:
       return undefined
@@ -134,12 +134,12 @@ const isAffiliate = (post: PostView, user: ReturnType<PostView["author"]>, organ
   ) ?? false
 
 /**
- * Words in any order, where so many moves bring them into a row: `distance` others may stand between two of them, and two fewer where
- * they stand the other way about.
+ * True if the words occur near each other in any order: `distance` other words may be between two of them, and two fewer if
+ * they are in reverse order.
  */
 const nearby = (phrase: ReadonlyArray<string>, distance: number): Predicate =>
   ofContents(({ words }) => {
-    // Where the phrase would begin, by each word alone.
+    // The start of the phrase implied by each word.
     const beginnings = phrase.map((word) => words.flatMap((said, at) => said === word ? [at] : []))
     const fits = (next: number, taken: ReadonlyArray<number>, first: number, last: number): boolean =>
       last - first <= distance &&
@@ -152,7 +152,7 @@ const nearby = (phrase: ReadonlyArray<string>, distance: number): Predicate =>
 
 type Point = readonly [longitude: number, latitude: number]
 
-/** Where a post is: at a point, or at a place of which all corners are there. */
+/** The location of a post: a point, or the bounding box of a place. */
 const isWithin = (holds: (point: Point) => boolean): Predicate => (post) => {
   const { coordinates } = post.indexed.post
   if (coordinates !== undefined) return holds(coordinates.coordinates)

@@ -1,16 +1,15 @@
-/** What a category of media means: how the service keeps it, what it may hold, and what it is for. */
+/** Media categories: storage, limits and purpose. */
 import type { MediaType } from "@postwire/core/media/MediaFile"
 import { isCategory, type Limits, limits, type MediaCategory, type Purpose } from "@postwire/core/media/MediaRules"
 import type * as Attachments from "../store/Attachments.ts"
 
-/** A category. */
 export interface Category {
   readonly name: MediaCategory
   readonly limits: Limits
-  /** What posts and messages show; nothing of subtitles. */
+  /** The kind and purpose of media in posts and messages; undefined for subtitles. */
   readonly shown?: {
     readonly as: Attachments.MediaType
-    /** What media keys begin with. */
+    /** The prefix of media keys. */
     readonly number: number
     readonly purpose: Purpose
   }
@@ -38,13 +37,13 @@ const categories: { readonly [Name in MediaCategory]: Omit<Category, "name"> } =
 export const named = (name: string): Category | undefined =>
   isCategory(name) ? { name, ...categories[name] } : undefined
 
-/** A type as bytes tell it: one that has two names has one here. */
+/** The canonical name of a type. */
 export const typeOf = (name: string): string => name === "image/pjpeg" ? "image/jpeg" : name
 
-/** The key of media; none where nothing shows them. */
+/** The key of media; undefined for subtitles. */
 export const keyOf = ({ shown }: Category, id: string): string | undefined => shown && `${shown.number}_${id}`
 
-/** Whether bytes that are of the one type may have been announced as of the other: both are boxes of the same kind. */
+/** True if bytes of one type may be declared as the other: both are the same container format. */
 export const isAlike = (announced: string, found: MediaType): boolean =>
   announced === found || (boxes.includes(announced) && boxes.includes(found))
 

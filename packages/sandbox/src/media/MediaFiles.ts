@@ -1,4 +1,4 @@
-/** The addresses of media: whoever knows one gets the bytes, as from the service, by program or by browser. */
+/** Serves media files. As at the service, the URL alone grants access. */
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -9,18 +9,18 @@ import type { Store } from "../store/Store.ts"
 import type { Content } from "../store/Uploads.ts"
 import * as Processing from "./Processing.ts"
 
-/** Where the addresses begin. */
+/** The path prefix of media. */
 const root = "/media/"
 
-/** The path of media: its key, and the end of a name that tells its type. */
+/** The path of media: the key with a file extension. */
 export const pathOf = (mediaKey: string, mediaType: string): string =>
   `${root}${mediaKey}.${extensions.get(mediaType) ?? "bin"}`
 
-/** The path of a file in a message: the ids of both, and the name of the file. */
+/** The path of a file in a message: both ids and the file name. */
 export const inMessage = (path: string, messageId: string): string =>
   path.replace(/^\/media\/(\d+_(\d+)\.\w+)$/, `${root}dm/${messageId}/$2/$1`)
 
-/** What a browser shows. Everything else is handed out to be kept. */
+/** Types that browsers may display. Others are sent as downloads. */
 const extensions: ReadonlyMap<string, string> = new Map([
   ["image/jpeg", "jpg"],
   ["image/png", "png"],
@@ -31,10 +31,10 @@ const extensions: ReadonlyMap<string, string> = new Map([
   ["video/webm", "webm"]
 ])
 
-/** Whether a request is for media. */
+/** True if a request is for media. */
 export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean => url.startsWith(root)
 
-/** Answers with the bytes of media that are ready, all of them or a range. */
+/** Serves processed media, completely or a range. */
 export const make = (store: Store["Service"], now: () => number) =>
 (
   request: HttpServerRequest.HttpServerRequest
@@ -73,7 +73,7 @@ export const make = (store: Store["Service"], now: () => number) =>
     )
   )
 
-/** A file as an answer. */
+/** The response of a file. */
 export const response = (
   { content, type }: { readonly content: Content; readonly type: string }
 ): HttpServerResponse.HttpServerResponse =>
@@ -83,11 +83,11 @@ export const response = (
     headers: { "x-content-type-options": "nosniff" }
   })
 
-/** A segment at a time, and the next one when the last has gone. */
+/** Reads one segment at a time, on demand. */
 const streamOf = (content: Content, start: number, end: number): Stream.Stream<Uint8Array> =>
   Stream.fromIterable(content.read(start, end), { chunkSize: 1 })
 
-/** Strangers' bytes at the address of the console: they are what they are said to be, run nothing, and load nothing. */
+/** Untrusted files share the console's origin: no content sniffing, scripts or subresources. */
 const safety = (type: string, name: string): Record<string, string> => ({
   "content-disposition": `${extensions.has(type) ? "inline" : "attachment"}; filename="${name}"`,
   "content-security-policy": "default-src 'none'; sandbox",
@@ -97,7 +97,7 @@ const safety = (type: string, name: string): Record<string, string> => ({
   "cache-control": "no-store"
 })
 
-/** The one range that a header asks for; of several, and of what is none, everything is the answer. */
+/** The range of a header; undefined, for the whole file, if there are several or it is invalid. */
 export const rangeOf = (
   header: string | undefined,
   size: number

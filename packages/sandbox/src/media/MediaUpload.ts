@@ -1,4 +1,4 @@
-/** The end of an upload: what the bytes are, whether they are what was said, and the media that they become. */
+/** Finalizes uploads: detects the type, compares it with the declared one, and creates the media. */
 import * as MediaFile from "@postwire/core/media/MediaFile"
 import * as MediaRules from "@postwire/core/media/MediaRules"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import * as MediaCategories from "./MediaCategories.ts"
 import * as MediaFiles from "./MediaFiles.ts"
 import * as Processing from "./Processing.ts"
 
-/** What was said of bytes before they came. */
+/** The declared properties of an upload. */
 export interface Announced {
   readonly category?: string | undefined
   readonly media_type?: string | undefined
@@ -24,7 +24,7 @@ export const categoryOf = (name: string): Effect.Effect<MediaCategories.Category
     : Effect.succeed(category)
 }
 
-/** The category that media of a type have where none is named: one of posts. */
+/** The default category of a type, for posts. */
 export const implied = (type: string, isAnimated = type === "image/gif"): MediaCategories.Category | undefined => {
   const known = types.find((known) => known === type)
   return MediaCategories.named(MediaRules.categoryFor({ type: known, isAnimated, size: 1 }) ?? "")
@@ -34,13 +34,13 @@ const { image, subtitles, video } = MediaRules.limits
 
 const types = [image, video, subtitles].flatMap(({ types }) => types)
 
-/** Fails where a category does not hold so many bytes. */
+/** Fails if the size exceeds the category's limit. */
 export const checkSize = (size: number, maximum = Infinity): Effect.Effect<void, Problem.Problem> =>
   size <= maximum
     ? Effect.void
     : Effect.fail(Problem.invalidRequest(`File size exceeds ${maximum} bytes.`, { total_bytes: String(size) }))
 
-/** Fails where a category does not hold files of a type. */
+/** Fails if the category does not accept the type. */
 export const checkType = (type: string, category?: MediaCategories.Category): Effect.Effect<void, Problem.Problem> =>
   category?.limits.types.some((known) => known === type) === false
     ? Effect.fail(unrecognized(`${type} is no ${category.name}.`, type))
@@ -51,7 +51,7 @@ const unrecognized = (reason: string, type = "unknown") =>
     onX: "media type unrecognized."
   })
 
-/** What bytes are as media, once they have all come. */
+/** Inspects complete content. */
 export const examine = Effect.fnUntraced(function*(reader: MediaFile.Reader, announced: Announced) {
   const facts = yield* MediaFile.inspect(reader)
   const { isAnimated, size, type } = facts
@@ -66,22 +66,21 @@ export const examine = Effect.fnUntraced(function*(reader: MediaFile.Reader, ann
   const fault = MediaRules.faultOf(facts, category.name)
   const rule = fault && `${fault.rule}${fault.value === undefined ? "" : ` (${fault.value})`}`
   const processed = Processing.millisOf(type, category.name, size)
-  // What is not processed is refused right away.
+  // Media without processing are refused immediately.
   if (rule !== undefined && processed === 0) return yield* Problem.invalidRequest(`The media ${rule}.`)
   return { category, facts, type, processed, failure: rule === undefined ? undefined : failureOf(rule) }
 })
 
-/** Bytes as media. */
 export type Examined = Effect.Success<ReturnType<typeof examine>>
 
-/** Why processing ends without media. */
+/** The failure of processing. */
 export const failureOf = (reason?: string): Failure => ({
   code: 1,
   name: "InvalidMedia",
   message: `file is invalid${reason === undefined ? "" : `: ${reason}`}`
 })
 
-/** What becomes of an upload whose bytes came at `now`. */
+/** The result of an upload that was finalized at `now`. */
 export const finished = (
   id: string,
   { category, facts, failure, processed, type }: Examined,

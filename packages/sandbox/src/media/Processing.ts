@@ -1,16 +1,16 @@
-/** How far an upload is, by the clock of the service: nothing runs, the time alone tells. */
+/** The processing state of uploads. It is simulated: it depends only on the service's clock. */
 import type { Upload } from "../store/Uploads.ts"
 
-/** How long bytes can be sent after an upload began, in seconds. */
+/** How long an upload accepts bytes, in seconds. */
 export const sessionSeconds = 1_295_999
 
-/** How long media can be used after the last byte came, in seconds. */
+/** How long media can be used after the upload is finalized, in seconds. */
 export const validitySeconds = 86_400
 
-/** How far an upload is. */
+/** The state of an upload. */
 export type State = "uploading" | "pending" | "in_progress" | "succeeded" | "failed" | "expired"
 
-/** What is told of an upload that is processed. */
+/** The `processing_info` of an upload. */
 export interface Info {
   readonly state: State
   readonly check_after_secs?: number
@@ -18,7 +18,7 @@ export interface Info {
   readonly error?: Upload["failure"]
 }
 
-/** How long bytes are processed, in milliseconds: a second for every 16 MiB that is begun. Images are not. */
+/** The processing time in milliseconds: a second for every started 16 MiB. Images are not processed. */
 export const millisOf = (mediaType: string, category: string, size: number): number =>
   mediaType.startsWith("video/") || category.endsWith("_gif") ? Math.ceil(size / (16 * 1_048_576)) * 1_000 : 0
 
@@ -32,7 +32,7 @@ export const stateOf = ({ expires_at, failure, finalized_at, ready_at, used }: U
 
 const shareOf = (from: number, to: number, now: number): number => Math.max(0, (now - from) / (to - from))
 
-/** What is told of the processing of an upload at `now`; nothing where there is nothing to process. */
+/** The `processing_info` of an upload at `now`; undefined if nothing is processed. */
 export const infoOf = (upload: Upload, now: number): Info | undefined => {
   const { failure, finalized_at: from, ready_at: to } = upload
   if (from === undefined || to === undefined || (from === to && failure === undefined)) return undefined

@@ -1,4 +1,4 @@
-/** Fields that are held nowhere: what the service works out of a record when somebody asks for it. */
+/** Derived fields: computed from a record when requested. */
 import type { Kind } from "@postwire/core/schema/Model"
 import type { WireName } from "@postwire/core/schema/WireName"
 import type { Media } from "../store/Attachments.ts"
@@ -12,42 +12,42 @@ import * as Entities from "../text/Entities.ts"
 import * as Recognition from "../text/Recognition.ts"
 import * as Editing from "./Editing.ts"
 
-/** What is looked at, when, and by whom. */
+/** The context of a computation. */
 export interface Scene {
   readonly store: Store["Service"]
   /** Milliseconds since the epoch. */
   readonly now: number
   readonly viewer: Viewer
-  /** The address of the sandbox, as the request has it. */
+  /** The origin of the sandbox in the request. */
   readonly origin: string
   /** The wire of the request. */
   readonly wire: WireName
 }
 
-/** Works a field out of a record of its kind; `undefined` where there is nothing to show. */
+/** Computes fields of a record of a kind; `undefined` if there is nothing to show. */
 export interface Derivations {
   readonly [field: string]: Derivation["of"] | undefined
 }
 
-// A method, so that each takes the record of its own kind.
+// A method, so that each can declare the record of its kind.
 interface Derivation {
   of(record: object, scene: Scene): unknown
 }
 
-/** What only the owner of a record may see: the owner, and the metrics that each field has. */
+/** The owner of a record, and the metrics in each field that only the owner may see. */
 export interface Private {
   readonly ownerOf: (record: Readonly<Record<string, unknown>>) => unknown
   readonly fields: Readonly<Record<string, ReadonlyArray<string>>>
 }
 
-/** Private metrics are kept so long, in milliseconds. */
+/** The retention of private metrics, in milliseconds. */
 const retention = 30 * 86_400_000
 
 const ofPost = {
   context_annotations: ({ text }: Post) => Recognition.contextsOf(text),
   display_text_range: ({ referenced_posts = [], text }: Post) => {
     const length = Entities.counter(text)(text.length)
-    // The names that a reply begins with are shown apart from its text.
+    // The leading mentions of a reply are shown separately.
     const [addressees = ""] = referenced_posts.some(({ type }) => type === "replied_to")
       ? text.match(/^(@\w+\s+)+/) ?? []
       : []
@@ -72,7 +72,7 @@ const ofPost = {
     const { impression_count, like_count, reply_count, repost_count } = public_metrics
     return { impression_count, like_count, reply_count, repost_count }
   },
-  // Who reposts has nothing to say of it.
+  // Reposts do not have this field.
   paid_partnership: ({ paid_partnership = false, referenced_posts = [] }: Post) =>
     referenced_posts.some(({ type }) => type === "reposted") ? undefined : paid_partnership
 }
@@ -95,7 +95,7 @@ const ofUser = {
     const media_count = store.attachments.mediaOf(id)
     return media_count === 0 ? public_metrics : { ...public_metrics, media_count }
   },
-  // Of the followers of an account, the verified ones are its subscribers.
+  // The verified followers of an account are its subscribers.
   subscribes_to_you: ({ id, verified_type }: User, { store, viewer: { userId } }: Scene) =>
     userId === undefined || userId === id
       ? undefined
@@ -111,7 +111,7 @@ const playback = (count: number) =>
     [0, 25, 50, 75, 100].map((part) => [`playback_${part}_count`, Math.floor(count / (1 + part / 50))])
   )
 
-/** An address from a path under that of the sandbox; seeded media have one that is nowhere. */
+/** Resolves a path against the sandbox's origin; seeded media have absolute URLs that do not exist. */
 const address = (path: string | undefined, { origin }: Scene) => path?.startsWith("/") === true ? origin + path : path
 
 const ofMedia = {
@@ -153,13 +153,13 @@ const ofComplianceJob = {
   upload_url: ({ upload_url }: Addresses, scene: Scene) => address(upload_url, scene)
 }
 
-/** The addresses of a compliance job. */
+/** The URLs of a compliance job. */
 interface Addresses {
   readonly download_url: string
   readonly upload_url: string
 }
 
-/** What is worked out of the records of a kind. */
+/** The derived fields by kind. */
 export const of: { readonly [K in Kind]?: Derivations } = {
   post: ofPost,
   user: ofUser,
@@ -169,7 +169,7 @@ export const of: { readonly [K in Kind]?: Derivations } = {
   compliance_job: ofComplianceJob
 }
 
-/** What is private to the owners of records of a kind. */
+/** The private fields by kind. */
 export const privateTo: { readonly [K in Kind]?: Private } = {
   post: {
     ownerOf: (post) => post["author_id"],

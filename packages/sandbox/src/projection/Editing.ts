@@ -1,18 +1,18 @@
-/** Which posts can be edited, until when, and how often. */
+/** The rules for editing posts. */
 import type { Post } from "../store/Post.ts"
 import * as Snowflake from "../store/Snowflake.ts"
 
-/** Since the first version, in milliseconds. */
+/** The editing period after the first version, in milliseconds. */
 const span = 3_600_000
 
 const most = 5
 
-/** What a post shows of it. */
+/** The `edit_controls` of a post. */
 export const controlsOf = ({ attachments, author_id, community_id, fixed, ...post }: Post) => {
   const { edit_history_post_ids: [first = post.id, ...edits], in_reply_to_user_id, referenced_posts = [] } = post
   return {
     is_edit_eligible: attachments?.poll_ids === undefined && community_id === undefined && fixed !== true &&
-      // Whoever answers may have quoted what they said.
+      // Replies to others cannot be edited.
       referenced_posts.every(({ type }) =>
         type === "quoted" || (type === "replied_to" && in_reply_to_user_id === author_id)
       ),
@@ -21,7 +21,7 @@ export const controlsOf = ({ attachments, author_id, community_id, fixed, ...pos
   }
 }
 
-/** Why a post cannot be edited; nothing where it can. */
+/** The reason why a post cannot be edited; undefined if it can. */
 export const obstacle = (post: Post, now: number): string | undefined => {
   const { edits_remaining, editable_until, is_edit_eligible } = controlsOf(post)
   if (post.edit_history_post_ids.at(-1) !== post.id) return "This is not the latest version of the post."

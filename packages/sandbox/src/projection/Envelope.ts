@@ -1,4 +1,4 @@
-/** The answer of an operation: the document of a reply, in the words of a wire. */
+/** Builds the response document of an operation in the field names of a wire. */
 import { type Definition, successStatus } from "@postwire/core/schema/Definition"
 import { envelope } from "@postwire/core/wire/ResponseDecoder"
 import type { Wire } from "@postwire/core/wire/Wire"
@@ -9,7 +9,7 @@ import * as PageToken from "./PageToken.ts"
 import type { Projected } from "./Projection.ts"
 import type { Reply } from "./Reply.ts"
 
-/** The parts of an answer. */
+/** The parts of a response. */
 export interface Parts {
   readonly reply: Reply
   readonly projected: Projected
@@ -31,14 +31,14 @@ export const documentOf = ({ projected, reply, tokens }: Parts): object => {
   }
 }
 
-/** A document in the words of a wire. */
+/** A document in the field names of a wire. */
 export const spelled = (wire: Wire, definition: Definition, document: object): unknown =>
   Problem.typedFor(
     wire,
     wire.problemFromNeutral(wire.fromNeutral(schemaOf(definition))(formOf(wire, definition, document)))
   )
 
-/** A document as an answer. */
+/** The response of a document. */
 export const response = (
   wire: Wire,
   definition: Definition,
@@ -49,7 +49,7 @@ export const response = (
 const formOf = ({ name }: Wire, definition: Definition, document: object): object =>
   "data" in document ? { ...document, data: Forms.dataOf(name, definition.name, document.data) } : document
 
-/** The tokens that lead on from a page. */
+/** The tokens of the adjacent pages. */
 export const tokensOf = (
   definition: Definition,
   listing: PageToken.Listing,

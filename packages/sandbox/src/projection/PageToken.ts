@@ -1,19 +1,19 @@
 /**
- * Page tokens: a position in one listing of one request. A token that was edited, or taken from another operation or
- * from other parameters, is refused.
+ * Page tokens: a position in a listing. A token that was modified, or belongs to another operation or other parameters, is
+ * refused.
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import type { Cursor } from "../store/Pages.ts"
 
-/** What the pages of one listing have in common: everything but the token, the page size and the selected fields. */
+/** The parameters that the pages of a listing share: everything but the token, the page size and the selected fields. */
 export interface Listing {
   readonly operation: string
   readonly parameters: Readonly<Record<string, string | number | boolean | null | undefined>>
 }
 
-/** A token that this listing did not give out. */
+/** The token was not issued for this listing. */
 export class InvalidPageToken
   extends Schema.TaggedError<InvalidPageToken>("@postwire/sandbox/PageToken/InvalidPageToken")(
     "InvalidPageToken",
@@ -25,18 +25,18 @@ export class InvalidPageToken
   }
 }
 
-/** The token for a cursor of the listing, or for its start. Each `detour` has a token of its own to the same place. */
+/** The token for a cursor of the listing, or for its start. Each `detour` has a different token for the same position. */
 export const encode = (listing: Listing, cursor: Cursor | undefined, detour = 0): string => {
   const place = cursor === undefined ? "s" : (cursor.direction === "older" ? "o" : "n") + cursor.key
   const payload = Buffer.from(detour === 0 ? place : `${detour}${place}`)
   return Buffer.concat([seal(listing, payload), payload]).toString("base64url")
 }
 
-/** The cursor behind a token; none at the start. */
+/** The cursor of a token; undefined at the start. */
 export const decode = (listing: Listing, token: string): Result.Result<Cursor | undefined, InvalidPageToken> => {
   const bytes = Buffer.from(token, "base64url")
   const payload = bytes.subarray(sealBytes)
-  // Decoding forgives stray characters and bits; only the one spelling that was given out is valid.
+  // Decoding ignores stray characters and bits; only the canonical spelling is valid.
   const genuine = payload.length > 0 && bytes.toString("base64url") === token &&
     timingSafeEqual(bytes.subarray(0, sealBytes), seal(listing, payload))
   if (!genuine) return Result.fail(new InvalidPageToken({ token }))
@@ -48,7 +48,7 @@ export const decode = (listing: Listing, token: string): Result.Result<Cursor | 
 
 const sealBytes = 12
 
-// Guards against mistakes, not attackers: a forged position shows nothing that the request could not list anyway.
+// Guards against mistakes, not attackers: a forged position reveals nothing that the request could not list anyway.
 const sealKey = "postwire page token 1"
 
 const seal = (listing: Listing, payload: Buffer): Buffer =>

@@ -1,4 +1,4 @@
-/** From full records to an answer: the fields that were asked for, and the objects that expansions bring. */
+/** Selects the requested fields of records, and adds the objects of expansions. */
 import type { AnyModel, Kind } from "@postwire/core/schema/Model"
 import { Media } from "@postwire/core/schema/models/Media"
 import { Place } from "@postwire/core/schema/models/Place"
@@ -11,12 +11,12 @@ import * as Problem from "../http/Problem.ts"
 import * as MediaFiles from "../media/MediaFiles.ts"
 import * as Derived from "./Derived.ts"
 
-/** What a request selects: `expansions` and the field selectors by parameter name. */
+/** The selection of a request: `expansions` and the field selectors by parameter name. */
 export type Selection = Readonly<Record<string, ReadonlyArray<string>>>
 
 type Item = Readonly<Record<string, unknown>>
 
-/** An answer's data, its related objects and what could not be found. */
+/** The data of a response, its related objects and partial errors. */
 export interface Projected {
   readonly data: unknown
   readonly includes: Readonly<Record<string, ReadonlyArray<Item>>> | undefined
@@ -24,9 +24,9 @@ export interface Projected {
   readonly resources: ReadonlyArray<Resource>
 }
 
-/** What stands in an answer. */
+/** An object in a response. */
 export interface Resource {
-  /** None of plain data, which has no model. */
+  /** Undefined for plain data without a model. */
   readonly kind: Kind | undefined
   readonly id: string
   readonly place: "data" | "includes"
@@ -34,13 +34,13 @@ export interface Resource {
 
 interface Expandable {
   readonly model: AnyModel
-  /** The objects of these references, missing ones left out. */
+  /** The objects of these references, without missing ones. */
   readonly find: (references: ReadonlyArray<string>, field: string) => ReadonlyArray<Item>
-  /** Says that a reference was not found. Default: that it does not exist. */
+  /** The error for a missing reference. Default: not found. */
   readonly absence?: (named: Problem.Named) => Problem.Entry
 }
 
-/** Selects fields and resolves expansions; the fields that these start from are shown as well. */
+/** Selects fields and resolves expansions, including the fields that hold the references. */
 export const project = (
   scene: Derived.Scene,
   result: Result,
@@ -70,7 +70,7 @@ export const project = (
 const plainResources = (items: ReadonlyArray<Item>): ReadonlyArray<Resource> =>
   items.flatMap(({ id }) => typeof id === "string" ? [{ kind: undefined, id, place: "data" as const }] : [])
 
-/** The field that an expansion starts from: it is shown, or nobody could tell what belongs to what. */
+/** The field that holds the references of an expansion. It is always included, so that clients can join the objects. */
 const fieldOf = (expansion: string): string => expansion.split(".", 1)[0] as string
 
 const selector = (
@@ -177,7 +177,7 @@ const expand = (
   }
 }
 
-/** Gives pictures of messages addresses that hold the id of their message. */
+/** Gives media of messages URLs that contain the message id. */
 const addressFiles = (messages: ReadonlyArray<Item>, media: Map<string, Item> | undefined): void => {
   for (const message of messages) {
     for (const key of referencesAt([message], "attachments.media_keys")) {
@@ -190,7 +190,7 @@ const addressFiles = (messages: ReadonlyArray<Item>, media: Map<string, Item> | 
   }
 }
 
-/** The references at a dotted path of each item; arrays on the way are walked. */
+/** The references at a dotted path of each item, through arrays. */
 const referencesAt = (items: ReadonlyArray<Item>, path: string): ReadonlyArray<string> => {
   let values: ReadonlyArray<unknown> = items
   for (const step of path.split(".")) {

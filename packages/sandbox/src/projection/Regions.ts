@@ -1,6 +1,6 @@
-/** Where trends can be asked for, by WOEID: the world, and where posts of the sandbox are from. */
+/** The regions of trends by WOEID: the world, and the origins of seeded posts. */
 
-/** A part of the world. */
+/** A region; the world if empty. */
 export interface Region {
   readonly country?: string
   readonly city?: string

@@ -1,9 +1,9 @@
-/** Replies of handlers, before fields are selected and expansions are joined. */
+/** Replies of handlers, before field selection and expansion. */
 import type { Entry } from "../http/Problem.ts"
 import type { Page } from "../store/Pages.ts"
 import type { Content } from "../store/Uploads.ts"
 
-/** The whole answer of an operation: the service selects fields and adds what expansions refer to. */
+/** The reply of a handler. */
 export interface Reply {
   readonly data?: unknown
   /** A file, which replaces everything else. */
@@ -14,21 +14,21 @@ export interface Reply {
   readonly page?: Pick<Page<unknown>, "next" | "previous"> | undefined
 }
 
-/** A page of a listing as a reply. */
+/** The reply for a page. */
 export const listed = <A extends { readonly id: string }>(page: Page<A>): Reply => ({
   ...(page.items.length === 0 ? {} : { data: page.items }),
   meta: { result_count: page.items.length },
   page
 })
 
-/** A page of a listing that comes without a count. */
+/** The reply for a page without a count. */
 export const listedUncounted = (page: Page<unknown>): Reply => ({
   ...(page.items.length === 0 ? {} : { data: page.items }),
   meta: {},
   page
 })
 
-/** A page of posts as a reply: with the ids at its ends. */
+/** The reply for a page of posts, with the newest and oldest id. */
 export const listedPosts = <A extends { readonly id: string }>(page: Page<A>): Reply => {
   const reply = listed(page)
   const newest = page.items[0]

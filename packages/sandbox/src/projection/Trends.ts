@@ -1,24 +1,24 @@
-/** What many posts are about: tags, and what the service makes out in their texts, of the last day. */
+/** Trends: frequent tags and recognised entities in the posts of the last day. */
 import type { PublicPost } from "../store/PublicPosts.ts"
 import * as Recognition from "../text/Recognition.ts"
 
-/** Something that is talked about. */
+/** A trend. */
 export interface Trend {
   readonly name: string
-  /** The domain of what was recognised, or none. */
+  /** The domain of the recognised entity, if any. */
   readonly category: string | undefined
   readonly posts: number
-  /** When it was first talked about of late, in milliseconds since the epoch. */
+  /** The time of its first post in the period, in milliseconds since the epoch. */
   readonly since: number
 }
 
-/** How far back is looked, in milliseconds. */
+/** The period, in milliseconds. */
 export const span = 86_400_000
 
-/** Of more posts the latest are looked through. */
+/** The maximum number of posts to evaluate; the latest count. */
 export const maxPosts = 10_000
 
-/** The trends of posts, those with most posts first. A name is spelt as the latest post has it. */
+/** The trends of posts, by descending number of posts, in the spelling of the latest post. */
 export const of = (posts: ReadonlyArray<PublicPost>): ReadonlyArray<Trend> => {
   const found = new Map<string, { -readonly [K in keyof Trend]: Trend[K] }>()
   for (const { at, entities, text } of posts) {

@@ -1,13 +1,13 @@
-/** What the terms of a query ask of a post, in the words and facts that the index holds. */
+/** Translates query terms to conditions on the words and facts in the index. */
 import type * as Query from "@postwire/core/query/Query"
 import * as Terms from "../text/Terms.ts"
 
-/** Words in a row in a column of the index, or a fact as the index spells it. */
+/** A phrase in a column of the index, or an encoded fact. */
 export type Condition =
   | { readonly in: "text" | "urls"; readonly words: ReadonlyArray<string> }
   | { readonly in: "facts"; readonly fact: string }
 
-/** The condition of a term. Nothing for what the index does not know. */
+/** The condition of a term; undefined if the index does not support it. */
 export const of = (term: Query.Term): Condition | undefined => {
   switch (term._tag) {
     case "Text":

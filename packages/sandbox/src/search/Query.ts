@@ -1,22 +1,22 @@
 /**
- * Queries as expressions of the full-text index in which every word is one that `Terms` made, so no query can reach the syntax of
- * SQL or of the index.
+ * Translates queries to full-text expressions. Every word is produced by `Terms`, so no query can inject syntax of SQL or
+ * of the index.
  */
 import * as Language from "@postwire/core/query/Query"
 import * as Result from "effect/Result"
 import * as Terms from "../text/Terms.ts"
 import * as Conditions from "./Conditions.ts"
 
-/** A query that was understood. */
+/** A parsed query. */
 export interface Query {
   readonly source: string
-  /** The expression of the full-text index that finds its posts. */
+  /** The full-text expression that matches its posts. */
   readonly match: string
-  /** The expression that finds those of its posts that have a fact. */
+  /** The expression that matches those of its posts that have a fact. */
   readonly matchWith: (...fact: Terms.Fact) => string
 }
 
-/** Reads a query. Its length is for the caller to limit. */
+/** Parses a query. The caller limits its length. */
 export const parse = (source: string): Result.Result<Query, Language.QuerySyntaxError> =>
   Result.flatMap(Language.parse(source, { dialect: "search" }), ({ node }) => {
     const unknown = Language.terms(node).find((term) => Conditions.of(term) === undefined)
@@ -34,7 +34,7 @@ export const parse = (source: string): Result.Result<Query, Language.QuerySyntax
     return Result.succeed({
       source,
       match: toMatch(node),
-      // Beside the other terms, so that the index tells from few posts whether they are left out.
+      // Combined with the other terms first, so that the index evaluates the exclusion for few posts.
       matchWith: (...fact) => all([having(fact)], nodes)
     })
   })
@@ -52,7 +52,7 @@ const toMatch = (node: Language.Node): string => {
   }
 }
 
-// The index knows exclusion as a difference only, so what has no positive part is taken from all posts.
+// The index supports exclusion only as a difference, so a query without positive terms is subtracted from all posts.
 const all = (besides: ReadonlyArray<string>, nodes: ReadonlyArray<Language.Node>): string => {
   const wanted = [...besides, ...nodes.filter((node) => node._tag !== "Not").map(toMatch)]
   const unwanted = nodes.flatMap((node) => node._tag === "Not" ? [toMatch(node.node)] : [])

@@ -1,11 +1,11 @@
-/** Accounts, and what ties them. */
+/** Seeds accounts and their relations. */
 import * as Snowflake from "../store/Snowflake.ts"
 import type { State } from "../store/Store.ts"
 import { make, type Random } from "../text/random.ts"
 import * as Vocabulary from "../text/vocabulary.ts"
 import { type Options, year } from "./Plan.ts"
 
-/** An account that was made. */
+/** A seeded account. */
 export interface Account {
   readonly id: string
   readonly username: string
@@ -14,19 +14,19 @@ export interface Account {
   readonly language: Vocabulary.Language
 }
 
-/** Behind the two that most follow. */
+/** The rank of ada, after the two most followed accounts. */
 const adaRank = 2
 
-/** When ada signed up. */
+/** Ada's registration time. */
 export const adaBorn = Date.UTC(2015, 11, 10, 12)
 
-/** The account that the credentials of the seed belong to. */
+/** The account of the seeded credentials. */
 export const adaOf = (users: ReadonlyArray<Account>): Account => users[adaRank]!
 
-/** How many accounts there are for so many posts. */
+/** The number of accounts for a number of posts. */
 export const usersOf = ({ posts }: Pick<Options, "posts">): number => Math.max(12, Math.round(2 * Math.sqrt(posts)))
 
-/** Makes the accounts, those with most followers first, and their follows. */
+/** Creates the accounts, most followed first, and their follows. */
 export const insertUsers = (store: State, { posts, seed, start }: Options): ReadonlyArray<Account> => {
   const random = make(seed, "users")
   const names = new Set<string>(["ada"])
@@ -37,7 +37,7 @@ export const insertUsers = (store: State, { posts, seed, start }: Options): Read
     const last = random.pick(Vocabulary.lastNames)
     const username = ada ? "ada" : usernameFor(first, last, names, random)
     const createdAt = ada ? adaBorn : Math.floor(start - 2 * year - random.next() * 10 * year)
-    // The last two always are, so that there are some in the smallest service.
+    // The last two always are, so that even the smallest service has some.
     const isProtected = random.chance(0.05) && rank > 9 || rank >= count - 2
     const language = ada ? Vocabulary.languages[0]! : random.weighted(Vocabulary.languages)
     const place = random.pick(Vocabulary.places)
@@ -53,7 +53,7 @@ export const insertUsers = (store: State, { posts, seed, start }: Options): Read
       description,
       ...(location !== undefined && { location }),
       ...(url !== undefined && { url }),
-      // Whoever is verified may write longer posts; of ada, tests know that she may not.
+      // Verified accounts may write longer posts; tests rely on ada being unverified.
       verifiedType: ada ? "none" : verifiedType,
       protected: isProtected,
       photoTagging: random.chance(0.9),
@@ -81,7 +81,10 @@ const usernameFor = (first: string, last: string, taken: Set<string>, random: Ra
   return username
 }
 
-/** Ada waits for one protected account and follows another, blocks, mutes and is blocked; so do a few others. */
+/**
+ * Ada has requested to follow one protected account and follows another; she blocks, mutes and is blocked. So are a few
+ * others.
+ */
 export const insertTies = (store: State, { seed }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "ties")
   const ada = adaOf(users)

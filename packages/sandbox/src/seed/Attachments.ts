@@ -1,10 +1,10 @@
-/** Media and polls. */
+/** Seeds media and polls. */
 import type { State } from "../store/Store.ts"
 import type { Random } from "../text/random.ts"
 import * as Vocabulary from "../text/vocabulary.ts"
 import type { Account } from "./Accounts.ts"
 
-/** Uploads a medium; returns its key. */
+/** Inserts a medium; returns its key. */
 export const insertMedia = (store: State, owner: Account, createdAt: number, random: Random): string => {
   const type = random.weighted(
     [
@@ -32,7 +32,7 @@ export const insertMedia = (store: State, owner: Account, createdAt: number, ran
   return store.attachments.mediaKeys([id])[0]!
 }
 
-/** Makes a poll; returns its id. */
+/** Inserts a poll; returns its id. */
 export const insertPoll = (store: State, createdAt: number, random: Random): string => {
   const options = random.pick([["Yes", "No"], ["Tabs", "Spaces", "Both"], ["Now", "Later", "Never", "Show me"]])
   return store.attachments.insertPoll({

@@ -1,16 +1,16 @@
-/** Folders of ada's bookmarks. */
+/** Seeds ada's bookmark folders. */
 import type { State } from "../store/Store.ts"
 import { make } from "../text/random.ts"
 import { type Account, adaBorn, adaOf } from "./Accounts.ts"
 import { day, type Options } from "./Plan.ts"
 
-/** The last one holds nothing. */
+/** The last one is empty. */
 const names = ["To read", "Engines", "Later"]
 
-/** How many bookmarks are looked at. */
+/** The number of bookmarks to choose from. */
 const latest = 100
 
-/** Makes the folders, with the same ids in every service, and puts some of ada's bookmarks there. */
+/** Creates the folders, with the same ids in every service, and adds some of ada's bookmarks. */
 export const insertBookmarkFolders = (store: State, { seed }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "folders")
   const userId = adaOf(users).id

@@ -1,11 +1,11 @@
-/** Communities and their members, and organizations with those who belong to them. */
+/** Seeds communities, their members, and affiliates of organizations. */
 import type { State } from "../store/Store.ts"
 import { make } from "../text/random.ts"
 import * as Vocabulary from "../text/vocabulary.ts"
 import { type Account, adaOf } from "./Accounts.ts"
 import type { Options } from "./Plan.ts"
 
-/** Makes the communities, with the same ids in every service; ada is in the first. */
+/** Creates the communities, with the same ids in every service; ada is a member of the first. */
 export const insertCommunities = (store: State, { seed, start }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "communities")
   const someone = random.ranked(users)
@@ -16,7 +16,7 @@ export const insertCommunities = (store: State, { seed, start }: Options, users:
   }
 }
 
-/** Makes some accounts affiliates of the two that most follow. */
+/** Makes some accounts affiliates of the two most followed ones. */
 export const insertAffiliates = (store: State, { seed }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "affiliates")
   const [first, second, ...others] = users

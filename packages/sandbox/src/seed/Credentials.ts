@@ -1,4 +1,4 @@
-/** Credentials of every kind, for ada and for an app alone. */
+/** Seeds credentials of every kind, for ada and app-only. */
 import { scopes } from "@postwire/core/schema/Scopes"
 import * as Redacted from "effect/Redacted"
 import type * as Credentials from "../store/Credentials.ts"
@@ -8,35 +8,35 @@ import { make } from "../text/random.ts"
 import { adaBorn } from "./Accounts.ts"
 import { minute, type Options } from "./Plan.ts"
 
-/** What was made, and how to sign in. Tokens depend on the seed alone. */
+/** The seeded accounts and credentials. Tokens depend on nothing but the seed. */
 export interface Seeded {
   readonly users: number
   readonly posts: number
-  /** The account that the user credentials belong to. */
+  /** The account of the user credentials. */
   readonly ada: { readonly id: string; readonly username: string }
-  /** Uploaded media of ada's that no post shows yet. */
+  /** Unused media of ada. */
   readonly mediaIds: ReadonlyArray<string>
   readonly consumerKey: string
   readonly consumerSecret: Redacted.Redacted
   readonly accessToken: Redacted.Redacted
   readonly accessTokenSecret: Redacted.Redacted
-  /** OAuth 2.0 clients: of the app that all of the above belong to, and of another one, which has no secret. */
+  /** OAuth 2.0 clients: of the app of these credentials, and of another app without a secret. */
   readonly confidentialClient: { readonly id: string; readonly secret: Redacted.Redacted }
   readonly publicClient: { readonly id: string }
-  /** Where both send users back to. */
+  /** The redirect URLs of both. */
   readonly redirects: ReadonlyArray<string>
-  /** A token of ada's with all scopes. */
+  /** A bearer token of ada with all scopes. */
   readonly userBearerToken: Redacted.Redacted
-  /** A token of the app alone. */
+  /** An app-only bearer token. */
   readonly appBearerToken: Redacted.Redacted
 }
 
-/** Where `postwire login` and other programs listen: by 8081 where the sandbox has 8080. */
+/** The redirect URLs of `postwire login` and other programs; 8081, since the sandbox uses 8080. */
 const redirects = [8080, 8081].flatMap((
   port
 ) => [`http://localhost:${port}/callback`, `http://127.0.0.1:${port}/callback`])
 
-/** Makes the credentials that are not there yet, and media of ada's to post. */
+/** Creates missing credentials, and media of ada to post. */
 export const insertCredentials = (
   store: State,
   { posts, seed, start }: Options,

@@ -1,11 +1,13 @@
-/** Lists, their members and followers. */
+/** Seeds lists, their members and followers. */
 import type { State } from "../store/Store.ts"
 import { make } from "../text/random.ts"
 import * as Vocabulary from "../text/vocabulary.ts"
 import { type Account, adaOf } from "./Accounts.ts"
 import { type Options, year } from "./Plan.ts"
 
-/** Makes the lists; the first two are ada's, of these one is private. She has pinned the other one, and one that she follows. */
+/**
+ * Creates the lists. The first two are ada's, one of them private. She has pinned the other one, and one that she follows.
+ */
 export const insertLists = (store: State, { seed, start }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "lists")
   const ada = adaOf(users)

@@ -1,4 +1,4 @@
-/** Direct messages. */
+/** Seeds direct messages. */
 import type { State } from "../store/Store.ts"
 import { make } from "../text/random.ts"
 import { type Account, adaOf } from "./Accounts.ts"
@@ -6,7 +6,7 @@ import { insertMedia } from "./Attachments.ts"
 import { day, minute, type Options } from "./Plan.ts"
 import { compose } from "./Text.ts"
 
-/** Makes the conversations of ada and a few others, one of them a group. */
+/** Creates conversations of ada and a few others, one of them a group. */
 export const insertMessages = (store: State, { seed, start }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "messages")
   const ada = adaOf(users)

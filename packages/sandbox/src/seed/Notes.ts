@@ -1,12 +1,12 @@
-/** What readers added to posts: notes on media that were shown before, and what they asked to be noted. */
+/** Community notes on posts: notes on previously published media, and suggestions for note requests. */
 import type { Notes } from "../store/Post.ts"
 import type { Random } from "../text/random.ts"
 
-// Shares of the posts with media, and of all.
+// The shares among posts with media, and among all posts.
 const matchedShare = 0.2
 const requestedShare = 0.01
 
-/** The notes on a post; seldom any. */
+/** The notes on a post; rarely any. */
 export const notesOn = (hasMedia: boolean, random: Random): Notes => ({
   ...(hasMedia && random.chance(matchedShare) && {
     matched_media_notes: [{ note_id: idOf(random), match_status: random.pick(["matched", "unmatched"]) }]

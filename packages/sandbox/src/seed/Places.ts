@@ -1,8 +1,8 @@
-/** The places that posts are from. */
+/** Seeds the places of posts. */
 import type { State } from "../store/Store.ts"
 import * as Vocabulary from "../text/vocabulary.ts"
 
-/** Makes all places. */
+/** Inserts all places. */
 export const insertPlaces = (store: State): void => {
   for (const [i, [name, country, country_code, ...bbox]] of Vocabulary.places.entries()) {
     store.attachments.insertPlace({
@@ -17,5 +17,5 @@ export const insertPlaces = (store: State): void => {
   }
 }
 
-/** The id of a place by its number. */
+/** The id of a place by its index. */
 export const placeId = (i: number): string => (0x5e1f00d0 + i * 0x01000193 >>> 0).toString(16).padStart(16, "0")

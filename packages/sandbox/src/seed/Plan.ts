@@ -1,12 +1,12 @@
-/** What to populate a store with, and the spans of time that its data are spread over. */
+/** The options of a population, and the periods over which it is spread. */
 
-/** What to populate a store with. */
+/** The options of a population. */
 export interface Options {
-  /** Any number; another one gives other data. */
+  /** Any number; it determines all data. */
   readonly seed: number
-  /** How many posts there will be: see `Seed.isSize`. */
+  /** The number of posts: see `Seed.isSize`. */
   readonly posts: number
-  /** The present, in milliseconds since the epoch, 1990 or later: most posts lie within the seven days before it. */
+  /** The current time, in milliseconds since the epoch, 1990 or later. Most posts are from the seven days before it. */
   readonly start: number
 }
 

@@ -1,4 +1,4 @@
-/** Posts, with what they refer to, and the likes and bookmarks that they get. */
+/** Seeds posts with attachments, likes and bookmarks. */
 import type { Coordinates } from "../store/Post.ts"
 import type { State } from "../store/Store.ts"
 import { make, type Random } from "../text/random.ts"
@@ -19,20 +19,20 @@ interface Recent {
   readonly reposters: Set<Account>
 }
 
-// Shares of all posts, and of each part those about the topic: a recent search for it finds about 79 posts of 100.
+// The shares of all posts, and in each the share about the topic: a recent search for it finds about 79 of 100 posts.
 const recentShare = 0.87
 const topicShare = { recent: 0.93, old: 0.3 }
 
-/** What the service does not give of some posts, although it has it of others. */
+/** Fields that the service omits for some posts. */
 const omissible = ["context_annotations", "display_text_range", "edit_controls", "source"]
 
-/** How many posts one transaction writes. */
+/** The number of posts per transaction. */
 const batch = 10_000
 
-/** Makes the posts, the oldest first. */
+/** Creates the posts, oldest first. */
 export const insertPosts = (store: State, { posts, seed, start }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "posts")
-  // Of its own, so that the rest stays what it is.
+  // A separate random stream, so that other data are unaffected.
   const seldom = make(seed, "facts")
   const noted = make(seed, "notes")
   const active = random.ranked(users)
@@ -92,7 +92,7 @@ export const insertPosts = (store: State, { posts, seed, start }: Options, users
       replySettings: random.chance(0.03) ? random.pick(["mentionedUsers", "following"]) : undefined,
       possiblySensitive: random.chance(0.01)
     })
-    // Nobody answers, reposts or likes what only followers can see.
+    // Protected posts get no replies, reposts or likes.
     if (author.protected) return
     for (let n = popularity; n > 0; n--) store.likes.set((n % 2 === 0 ? active() : random.pick(users)).id, id, true)
     if (random.chance(0.04)) store.bookmarks.set(ada.id, id, true)
@@ -108,7 +108,7 @@ export const insertPosts = (store: State, { posts, seed, start }: Options, users
   }
 }
 
-/** More of the same, so that it is longer than posts usually are. */
+/** Extends a text beyond the usual length of posts. */
 const lengthen = (author: Account, users: ReadonlyArray<Account>, random: Random): string => {
   let text = ""
   while (text.length < 400) text += ` ${compose(author.language, false, false, () => random.pick(users), random)}`
@@ -122,7 +122,7 @@ const centreOf = (place: number): Coordinates | undefined => {
   return { type: "Point", coordinates: [(west + east) / 2, (south + north) / 2] }
 }
 
-/** Ascending times: older posts over two years, recent ones over 6.9 days until 40 s before the start, with nights. */
+/** Ascending times: older posts over two years, recent ones over 6.9 days until 40 s before the start, fewer at night. */
 const timesOf = (posts: number, start: number, random: Random): (i: number) => number => {
   const old = posts - Math.round(posts * recentShare)
   const border = start - 6.9 * day

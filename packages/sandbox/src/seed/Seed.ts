@@ -1,6 +1,6 @@
 /**
- * A populated service: accounts and what ties them, posts of two years, likes, lists, spaces, messages, credentials. The
- * same options over an empty store give the same rows, ids and pages.
+ * Populates a service: accounts and their relations, posts of two years, likes, lists, spaces, messages, credentials. The
+ * same options over an empty store create the same rows, ids and pages.
  */
 import type { State } from "../store/Store.ts"
 import { adaOf, insertTies, insertUsers, usersOf } from "./Accounts.ts"
@@ -17,10 +17,10 @@ import { insertSpaces } from "./Spaces.ts"
 export type { Seeded } from "./Credentials.ts"
 export type { Options } from "./Plan.ts"
 
-/** How many posts a service can begin with, in words. */
+/** The allowed number of posts, in words. */
 export const size = "a whole number from 0 to 1000000"
 
-/** Whether a service can begin with so many posts. */
+/** True if a service can be seeded with this number of posts. */
 export const isSize = (posts: number): boolean => Number.isInteger(posts) && posts >= 0 && posts <= 1_000_000
 
 /** Populates an empty store. */
@@ -43,15 +43,15 @@ export const run = (store: State, options: Options): Seeded => {
 }
 
 /**
- * How to sign in to a store that was populated before; nothing when it was not. Another seed than the one it was
- * populated with gets credentials of its own. `users` and `posts` are those that the options ask for.
+ * The credentials of an existing population; undefined if there is none. For a seed other than the population's,
+ * credentials are added. `users` and `posts` are the numbers that the options imply.
  */
 export const existing = (store: State, options: Options): Seeded | undefined => {
   const ada = store.users.byUsername("ada")
   return ada && store.transaction(() => insertCredentials(store, options, ada, usersOf(options)))
 }
 
-/** Whether what was made is in a store. */
+/** True if a store contains this population. */
 export const isIn = (store: State, { ada, consumerKey, mediaIds }: Seeded): boolean =>
   store.users.byUsername("ada")?.id === ada.id && store.credentials.appByConsumerKey(consumerKey) !== undefined &&
   store.attachments.mediaKeys(mediaIds, ada.id).length === mediaIds.length

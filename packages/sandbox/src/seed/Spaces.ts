@@ -1,11 +1,11 @@
-/** Spaces, who takes part, and what is shared in them. */
+/** Seeds spaces, their participants and shared posts. */
 import type { State } from "../store/Store.ts"
 import { make } from "../text/random.ts"
 import * as Vocabulary from "../text/vocabulary.ts"
 import { type Account, adaOf } from "./Accounts.ts"
 import { day, minute, type Options } from "./Plan.ts"
 
-/** Ada's are one of each state, with tickets sold; the others' are of any. */
+/** Ada has one space of each state, with ticket holders; other spaces have any state. */
 export const insertSpaces = (store: State, { seed, start }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "spaces")
   const ada = adaOf(users)

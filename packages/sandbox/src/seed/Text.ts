@@ -1,9 +1,9 @@
-/** What accounts write. */
+/** Composes texts of posts. */
 import type { Random } from "../text/random.ts"
 import * as Vocabulary from "../text/vocabulary.ts"
 import type { Account } from "./Accounts.ts"
 
-/** A text in a language; `said` when it is about the topic of the day. */
+/** A text in a language; `said` if it is about the main topic. */
 export const compose = (
   language: Vocabulary.Language,
   said: boolean,

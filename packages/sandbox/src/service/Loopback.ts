@@ -1,9 +1,9 @@
-/** Who may talk to a server on this machine. */
+/** Restricts a server to clients on this machine. */
 import type * as Headers from "effect/http/Headers"
 
 /**
- * A web page reaches loopback ports too, under a name of its own that it points there or by an address in its scripts;
- * the browser tells both, in the headers `host` and `origin`.
+ * True if `host` and `origin` name this machine. A web page can reach loopback ports too, through a host name that resolves
+ * to one or by an address in its scripts; browsers reveal both in these headers.
  */
 export const isLocal = (headers: Headers.Headers): boolean =>
   loopback.test(`http://${headers["host"]}`) && loopback.test(headers["origin"] ?? "http://localhost")

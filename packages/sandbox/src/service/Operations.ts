@@ -1,6 +1,6 @@
 /**
- * The path of a request to an operation: its route, who sends it, what fault it meets, the rate limit, its parameters,
- * the handler, the fields it selects. Routes, parameters and rules are those of the catalogue, on all wires at once or on one.
+ * The pipeline of a request to an operation: route, caller, fault, rate limit, parameters, handler, field selection.
+ * Routes, parameters and rules come from the catalogue, on all wires or on one.
  */
 import * as OAuth1 from "@postwire/core/auth/OAuth1"
 import type { WireName } from "@postwire/core/schema/WireName"
@@ -32,13 +32,13 @@ import * as RequestParameters from "./RequestParameters.ts"
 import * as RequestWire from "./RequestWire.ts"
 import * as Router from "./Router.ts"
 
-/** Settings of the operations. */
+/** The options of the operations. */
 export interface Options {
-  /** The wire whose words alone are understood. Default: all, each answer in those of its request. */
+  /** The only accepted wire. Default: all, each response in the wire of its request. */
   readonly wire?: WireName | undefined
 }
 
-/** What operations read and change. */
+/** The dependencies of the operations. */
 export interface Parts {
   readonly store: Store["Service"]
   readonly faults: Faults.Faults
@@ -48,23 +48,22 @@ export interface Parts {
   readonly bill: Bill.Ledger
   readonly nonces: Nonces.Nonces
   readonly streams: Hub.Hub
-  /** How often the state was replaced. */
+  /** The number of times that the state was replaced. */
   readonly epoch: () => number
-  /** Waits until all that was written of an answer is on its way: a broken connection takes the rest with it. */
+  /** Waits until everything written of a response has been handed to the socket: a broken connection discards the rest. */
   readonly delivered: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>
 }
 
-/** A request to an operation. */
 interface Asked {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly url: URL
   readonly route: Router.Route
-  /** What the path holds. */
+  /** Path parameters. */
   readonly params: Readonly<Record<string, string | undefined>>
   readonly trace: Journal.Trace
 }
 
-/** A request of a known caller. */
+/** A request by a known caller. */
 interface Admitted extends Asked {
   readonly caller: Authentication.Caller
   /** The service's time in milliseconds. */
@@ -73,7 +72,7 @@ interface Admitted extends Asked {
   readonly body: object | undefined
 }
 
-/** Answers requests to operations; notes in `trace` what it learns of them. */
+/** Handles requests to operations and records them in `trace`. */
 export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) {
   const { bill, delivered, epoch, faults, limits, nonces, postCap, store, streams, usage } = parts
   const authority = { store, hmac: yield* OAuth1.HmacSha1, nonces }
@@ -136,7 +135,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
         page,
         processing: trace.fault?.processing
       })
-      /** Counts and charges what leaves: what a fault refuses all the same does not. */
+      /** Counts and charges a response, unless a fault will replace it by a refusal. */
       const leave = (resources: ReadonlyArray<Projection.Resource>): void => {
         if (trace.fault?.status !== undefined) return
         usage.count({ appId: caller.appId, resources, now })
@@ -167,7 +166,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     }
   )
 
-  /** Counts the request, and lets it through if the credential may do this and the window has room. */
+  /** Counts the request, and performs it if the credential permits it and requests remain. */
   const work = Effect.fnUntraced(function*(
     asked: Asked,
     identified: Result.Result<Authentication.Identified, Problem.Problem>
@@ -190,7 +189,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       const body = RequestBody.isExpected(definition)
         ? yield* RequestBody.traced(definition, request, trace)
         : undefined
-      // While it was read, another state may have come, which does not know who asks.
+      // The state may have been replaced in the meantime by one that does not know the caller.
       if (epoch() !== begun) yield* identify(request, url)
       if (body !== undefined) [wire] = RequestWire.ofBody(wires, definition, body)
       return yield* perform({ ...asked, caller, now, wire, body })
@@ -210,7 +209,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     if (found === undefined || !isPlain(request.originalUrl)) return yield* Problem.noRoute()
     if (!isEscaped(url.search)) return yield* Problem.invalidRequest("The query string has a malformed escape.")
     const { handler: candidates, params } = found
-    // Of those who cannot sign in nothing is read but the head.
+    // Without a valid credential, only the head is read.
     const identified = yield* Effect.result(identify(request, url))
     const caller = Result.isSuccess(identified) ? identified.success.caller : undefined
     if (caller !== undefined) trace.caller = caller
@@ -223,7 +222,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     if (fault === undefined) return yield* work(asked, identified)
     trace.fault = fault
     const { after = false, reset, status } = fault
-    // Nothing reads the body for its sake, but the journal shows what was refused.
+    // Read only for the journal, which shows refused requests too.
     if (
       status !== undefined && !after && reset === undefined && caller !== undefined &&
       RequestBody.isExpected(route.definition)
@@ -245,7 +244,7 @@ const refuse = (problem: Problem.Problem, wire: Wire | undefined, trace: Journal
   return Problem.response(problem, wire)
 }
 
-/** The place in a listing that the token of a request names. */
+/** The cursor in a page token. */
 const cursorOf = (listing: PageToken.Listing, token: RequestParameters.Token | undefined) =>
   token === undefined ?
     Result.succeed(undefined) :

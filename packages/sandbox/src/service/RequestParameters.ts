@@ -1,4 +1,4 @@
-/** The parameters of a request, read from its path, its query and its body. */
+/** Reads the parameters of a request from its path, query and body. */
 import * as BodyLayout from "@postwire/core/schema/BodyLayout"
 import { parametersOf } from "@postwire/core/schema/Definition"
 import * as ParameterRule from "@postwire/core/schema/ParameterRule"
@@ -14,31 +14,31 @@ import * as RequestWire from "./RequestWire.ts"
 import { type Route, wrongConstant } from "./Router.ts"
 import * as UnknownNames from "./UnknownNames.ts"
 
-/** What a request asks for. */
+/** The decoded parameters of a request. */
 export interface Received {
   readonly parameters: Readonly<Record<string, unknown>>
   readonly selection: Projection.Selection
   readonly token: Token | undefined
-  /** How many items a page has at most. */
+  /** The maximum number of items on a page. */
   readonly limit: number
-  /** What all pages of one listing share. */
+  /** The parameters that all pages of a listing share. */
   readonly listing: PageToken.Listing["parameters"]
 }
 
-/** The token of a page, and the name that it came with. */
+/** A page token and the parameter name it was sent with. */
 export interface Token {
   readonly key: string
   readonly value: string
 }
 
-/** What the parts of a request hold. */
+/** The raw parameters of a request. */
 export interface Sources {
   readonly path: Readonly<Record<string, string | undefined>>
   readonly query: URLSearchParams
   readonly body: object | undefined
 }
 
-/** Reads the parameters with the schemas that the client writes them with, and checks every rule again. */
+/** Decodes the parameters with the schemas that the client encodes them with, and checks every rule. */
 export const receive = (
   route: Route,
   wire: Wire,
@@ -47,13 +47,13 @@ export const receive = (
 ): Result.Result<Received, Problem.Problem> =>
   Result.flatMap(collect(route, wire, sources), (given) => decode(route, wire, given, access))
 
-/** A value as it was sent, and the name that it came with. */
+/** A raw value and the name it was sent with. */
 interface Given {
   readonly key: string
   readonly value: unknown
 }
 
-/** What was sent, by the names of the parameters. */
+/** The raw values by parameter name. */
 const collect = (
   route: Route,
   wire: Wire,
@@ -67,11 +67,11 @@ const collect = (
   }
   const names = new Map(
     Object.keys(definition.query ?? {})
-      // Of what an operation never brings, the service knows no selector.
+      // An operation has no selectors for objects that it never returns.
       .filter((name) => RequestWire.namesOf(wire, definition, name)?.size !== 0)
       .map((name) => [wire.queryKey(definition, Parameters.queryKey(name)), name] as const)
   )
-  // Where both are taken they are one.
+  // Operations that accept `next_token` also accept `pagination_token`.
   if (definition.paging?.token === "next_token") names.set("pagination_token", "next_token")
   const constants = definition.queryConstants ?? {}
   for (const [key, value] of query) {
@@ -116,7 +116,7 @@ const collect = (
   return Result.succeed(given)
 }
 
-/** The values as handlers see them, and what the service itself makes of some. */
+/** Decodes the values for handlers, and separates selectors and the page token. */
 const decode = (
   { definition, selectedBy }: Route,
   wire: Wire,
@@ -130,7 +130,7 @@ const decode = (
   for (const [name, parameter] of Object.entries(parametersOf(definition))) {
     const sent = given.get(name)
     if (sent === undefined) {
-      // The route of an alternative is nothing without it: GET /2/users needs ids.
+      // A route selected by a parameter requires it: GET /2/users needs ids.
       if (parameter.required || name === selectedBy) return refuse(`The \`${name}\` parameter can not be empty`)
       continue
     }
@@ -176,11 +176,11 @@ const refuse = (
   parameters?: Readonly<Record<string, string>>
 ): Result.Result<never, Problem.Problem> => Result.fail(Problem.invalidRequest(message, parameters))
 
-/** Of a name that does not belong where it is, what is said is not a wire's to say otherwise. */
+/** Refuses an unknown name. Messages that quote the request's names are not translated. */
 const refuseName = (message: string, key: string, value: string): Result.Result<never, Problem.Problem> =>
   Result.fail(Problem.invalidRequest(message, { [key]: value }, { isVerbatim: true }))
 
-/** A decoded value in the form that handlers see. */
+/** The representation of a decoded value for handlers. */
 const valueOf = (parameter: Parameters.AnyParameter, value: unknown): unknown => {
   if (parameter.kind === "timestamp") return Date.parse(String(value))
   if (parameter.kind === "list" && typeof value === "string") return value.split(",")

@@ -1,11 +1,11 @@
-/** The words that a whole request uses: its path decides, then the keys of its query, then its other names. */
+/** Determines the wire of a request by its path, then its query keys, then other names. */
 import * as BodyLayout from "@postwire/core/schema/BodyLayout"
 import { type Definition, parametersOf } from "@postwire/core/schema/Definition"
 import { isSelector, queryKey } from "@postwire/core/schema/Parameters"
 import type { Wire } from "@postwire/core/wire/Wire"
 import type { Route, Wires } from "./Router.ts"
 
-/** The wires that path and query leave, the preferred one first; of names that no wire has together, the first ones count. */
+/** The wires compatible with path and query, the preferred one first. If no wire has all names, the first names count. */
 export const ofHead = (
   { definition, wires }: Route,
   params: Readonly<Record<string, string | undefined>>,
@@ -26,7 +26,7 @@ export const ofHead = (
   }, left)
 }
 
-/** The wires that the names of a body leave. */
+/** The wires compatible with the names in a body. */
 export const ofBody = (wires: Wires, definition: Definition, body: object): Wires =>
   Object.keys(definition.body ?? {}).reduce((left, name) => {
     const position = definition.at?.[name] ?? name
@@ -35,11 +35,11 @@ export const ofBody = (wires: Wires, definition: Definition, body: object): Wire
     return typeof word === "string" ? narrowed(spelt, (wire) => isWord(wire, definition, name, word)) : spelt
   }, wires)
 
-/** Whether a wire has a word for something that a parameter lists. */
+/** True if a wire knows this value of a parameter. */
 const isWord = (wire: Wire, definition: Definition, parameter: string, word: string): boolean =>
   namesOf(wire, definition, parameter)?.has(word) === true
 
-/** What the known values of a parameter are called on a wire, and what each means; none where it takes any. */
+/** The known values of a parameter by their names on a wire; undefined if any value is accepted. */
 export const namesOf = (
   wire: Wire,
   definition: Definition,

@@ -1,4 +1,4 @@
-/** Which operation a request is to: by method and path, and by the constants of its body where several share them. */
+/** Finds the operation of a request by method and path, and by the constants in its body if several share them. */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
 import * as BodyLayout from "@postwire/core/schema/BodyLayout"
 import { type Definition, partsOf, routesOf } from "@postwire/core/schema/Definition"
@@ -15,22 +15,22 @@ import type { Reply } from "../projection/Reply.ts"
 
 type Handle = (call: Call<unknown>) => Effect.Effect<Reply, Problem.Problem>
 
-/** Wires that spell something alike. */
+/** Wires that use the same names. */
 export type Wires = readonly [Wire.Wire, ...ReadonlyArray<Wire.Wire>]
 
 /** An operation at one of its paths. */
 export interface Route {
   readonly name: Name
   readonly definition: Definition
-  /** None where the answer has no end. */
+  /** Undefined for streams. */
   readonly handle: Handle | undefined
-  /** The alternative parameter that this route stands for. */
+  /** The alternative parameter that selects this route. */
   readonly selectedBy: string
-  /** The wires that spell the path so. */
+  /** The wires that use this path. */
   readonly wires: Wires
 }
 
-/** The routes of all operations, on one wire or on all: those that share a method and a path are found together. */
+/** The routes of all operations, on one wire or on all. Operations with the same method and path are found together. */
 export const make = (only?: WireName): FindMyWay.Router<ReadonlyArray<Route>> => {
   const router = FindMyWay.make<ReadonlyArray<Route>>({
     caseSensitive: true,
@@ -50,11 +50,11 @@ export const make = (only?: WireName): FindMyWay.Router<ReadonlyArray<Route>> =>
   const handles: { readonly [N in Name]?: unknown } = handlers
   for (const name of Object.keys(catalogue) as Array<Name>) {
     const { definition }: { readonly definition: Definition } = catalogue[name]
-    // An alias is the same operation, which has one name here.
+    // Aliases have no routes of their own.
     if (definition.name !== name) continue
     for (const [selectedBy, route] of routesOf(definition)) {
       const [method, path] = partsOf(route)
-      // Each handler reads the parameters that its own operation declares; the table above has paired them.
+      // The type of `handlers` pairs each handler with the parameters of its operation.
       const entry = { name, definition, selectedBy, handle: handles[name] as Handle | undefined }
       const spellings = Map.groupBy(wires, (wire) => shapeOf(wire.path(path)))
       for (const [first, ...others] of spellings.values()) {
@@ -65,20 +65,20 @@ export const make = (only?: WireName): FindMyWay.Router<ReadonlyArray<Route>> =>
   return router
 }
 
-/** Of operations that share a method and a path, the one whose constants the body holds. */
+/** Chooses between operations of the same method and path by the constants in the body. */
 export const choose = (
   routes: ReadonlyArray<Route>,
   request: HttpServerRequest.HttpServerRequest
 ): Effect.Effect<Route> =>
   Effect.match(RequestBody.json(request), {
-    // What is wrong with the body, the first one tells as well as any.
+    // Any of them reports the error in the body.
     onFailure: () => routes[0]!,
     onSuccess: (body) => routes.find(({ definition }) => wrongConstant(definition, body) === undefined) ?? routes[0]!
   })
 
-/** The position at which the body does not hold the constant of the operation. */
+/** The position of a constant that the body does not have. */
 export const wrongConstant = ({ constants = {} }: Definition, body: object): string | undefined =>
   Object.keys(constants).find((position) => BodyLayout.lookup(body, {}, position) !== constants[position])
 
-/** What templates that match the same paths share: the names of their parameters do not matter. */
+/** A path template without parameter names: templates of the same shape match the same paths. */
 const shapeOf = (template: string): string => template.replace(/:\w+/g, ":")

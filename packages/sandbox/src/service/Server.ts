@@ -1,4 +1,4 @@
-/** A loopback port: what Node makes of connections, and the answers to what is no request that the sandbox serves. */
+/** The HTTP server on a loopback port, including responses to requests that Node rejects. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
@@ -11,15 +11,15 @@ import * as Problem from "../http/Problem.ts"
 import { isLocal } from "./Loopback.ts"
 import type { Service } from "./Service.ts"
 
-/** Each connection may hold a head and the beginning of a body, without a credential. */
+/** Limits memory, since a connection can send a head and part of a body without a credential. */
 const maxConnections = 2_000
 
-/** Answers the requests to a port until the scope closes; returns the address. `requestTimeout` is in milliseconds. */
+/** Serves requests on a port until the scope closes; returns the base URL. `requestTimeout` is in milliseconds. */
 export const listen = Effect.fnUntraced(function*(
   answer: Service,
   { port, requestTimeout }: { readonly port: number; readonly requestTimeout: number }
 ) {
-  // Whoever names no host is told so like whoever names another.
+  // A missing host is reported like a foreign one.
   const http = createServer({
     requireHostHeader: false,
     requestTimeout,
@@ -32,7 +32,7 @@ export const listen = Effect.fnUntraced(function*(
   http.on("request", note).on("checkContinue", note)
   http.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const response = underWay.get(socket)
-    // The answer is out, and only the rest of its request is late.
+    // The response was sent, and only the rest of its request is late.
     if (response?.headersSent === true && !response.req.complete) return void socket.destroy()
     refuse(error, socket)
   })
@@ -40,17 +40,17 @@ export const listen = Effect.fnUntraced(function*(
   const server = yield* NodeHttpServer.make(() => http, { port, host: "127.0.0.1" })
   yield* server.serve(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     isLocal(request.headers)
-      // Whose client has gone away needs no answer any more.
+      // Interrupted when the client disconnects.
       ? Effect.interruptible(Effect.catchTag(answer(request), "ConnectionLost", () => breakOff(request)))
       : Effect.succeed(elsewhere(request))))
-  // There is no other protocol to change to, so such a request is one like any other.
+  // No other protocol is offered, so upgrade requests are handled like any other.
   http.removeAllListeners("upgrade")
-  // A client that does not finish its request must not hold up the end.
+  // An unfinished request must not delay the shutdown.
   yield* Effect.addFinalizer(() => Effect.sync(() => http.closeAllConnections()))
   return HttpServer.formatAddress(server.address)
 })
 
-/** Answers what is no request that Node reads, with a problem document as everything else. */
+/** Sends a problem document for a request that Node cannot parse. */
 const refuse = ({ code = "" }: { readonly code?: string | undefined }, socket: Duplex): void => {
   if (code === "ECONNRESET" || !socket.writable) return void socket.destroy()
   const status = statuses[code] ?? 400
@@ -76,23 +76,23 @@ const statuses: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431
 }
 
-/** Ends the connection of a request as a crash does. What is then answered goes nowhere. */
+/** Resets the connection of a request like a crash. The returned response is discarded. */
 const breakOff = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
   Effect.sync(() => {
     NodeHttpServerRequest.toIncomingMessage(request).socket.resetAndDestroy()
     return HttpServerResponse.empty()
   })
 
-/** Waits until all that was written of an answer has left this process. */
+/** Waits until everything written of a response has left this process. */
 export const delivered = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void> =>
   Effect.callback((resume) => {
     const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
-    // Writes leave the response for the socket at the end of the tick.
+    // The response writes to the socket at the end of the tick.
     const look = () => socket.destroyed || socket.writableLength === 0 ? resume(Effect.void) : setImmediate(look)
     setImmediate(look)
   })
 
-/** The answer to whoever names another host than this machine, or none. */
+/** Refuses requests whose host is missing or not this machine. */
 const elsewhere = ({ headers }: HttpServerRequest.HttpServerRequest): HttpServerResponse.HttpServerResponse =>
   Problem.response(
     headers["host"] === undefined

@@ -1,6 +1,6 @@
 /**
- * The service as a function from a request to a response: on its own clock, every request in the journal, every failure
- * a problem document.
+ * The service as a function from request to response: it provides the service's clock, records every request in the journal
+ * and answers every failure with a problem document.
  */
 import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import * as Clock from "effect/Clock"
@@ -18,7 +18,7 @@ import type * as ServiceClock from "../http/ServiceClock.ts"
 import type * as Journal from "../journal/Journal.ts"
 import * as Operations from "./Operations.ts"
 
-/** What the service remembers, and what it can be told to do. */
+/** The dependencies of the service. */
 export interface Parts extends Operations.Parts {
   readonly clock: ServiceClock.ServiceClock
   readonly journal: Journal.Journal
@@ -30,7 +30,6 @@ export type Service = (
   request: HttpServerRequest.HttpServerRequest
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, ConnectionLost>
 
-/** Makes the service of its parts. */
 export const make = Effect.fnUntraced(function*(parts: Parts, options: Operations.Options = {}) {
   const { clock, journal, secrets } = parts
   const operations = yield* Operations.make(parts, options)
@@ -61,7 +60,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Operation
           HttpServerResponse.setHeaders(response, {
             date: new Date(at).toUTCString(),
             "x-transaction-id": randomUUID(),
-            // What the fault says stands.
+            // Headers set by a fault take precedence.
             ...response.headers
           })
         ),

@@ -2,7 +2,7 @@
 
 /** A member of a body. */
 export interface Member {
-  /** Where it is: `$.reply.to`. */
+  /** Its path, such as `$.reply.to`. */
   readonly path: string
   readonly value: unknown
 }
@@ -13,7 +13,7 @@ export const memberOf = (body: object, positions: ReadonlyArray<string>): Member
     for (const [key, value] of Object.entries(node)) {
       const position = `${path}${Array.isArray(node) ? "0" : key}`
       if (positions.includes(position)) continue
-      // What holds positions is no longer looked into where it has another form: the parameters in it are missing then.
+      // Members of another type than expected are not searched: the parameters in them are reported as missing.
       const unknown = positions.some((known) => known.startsWith(`${position}.`))
         ? typeof value === "object" && value !== null ? search(value, `${position}.`) : undefined
         : { path: `$.${position}`, value }

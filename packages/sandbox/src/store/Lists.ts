@@ -25,7 +25,7 @@ export interface NewList {
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly description?: string | undefined
-  /** Whether only the owner may see it. Default `false`. */
+  /** Restricts the list to its owner. Default `false`. */
   readonly private?: boolean | undefined
 }
 

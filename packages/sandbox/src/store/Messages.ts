@@ -50,7 +50,7 @@ export interface Messages {
   readonly byId: (id: string) => DmEvent | undefined
   /** Removes an event; false when there is none. */
   readonly delete: (id: string) => boolean
-  /** What happened in a conversation, or in all conversations of a user, the latest first. */
+  /** The events of a conversation, or of all conversations of a user, latest first. */
   readonly events: (
     options:
       & PageRequest

@@ -62,9 +62,9 @@ export interface NewUser {
   readonly profileImageUrl?: string
   readonly verifiedType?: VerifiedType
   readonly protected?: boolean
-  /** Whether others may tag this account in media. Default `true`. */
+  /** Allows others to tag this account in media. Default `true`. */
   readonly photoTagging?: boolean
-  /** Whether strangers may send messages. Default `true`. */
+  /** Allows messages from strangers. Default `true`. */
   readonly receivesDm?: boolean
 }
 

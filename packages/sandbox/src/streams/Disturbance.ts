@@ -1,26 +1,25 @@
-/** What goes wrong on the line of one connection, at a line or a time that its fault names. */
+/** Decides when the fault of a stream connection takes effect. */
 import type { StreamFault } from "../faults/StreamFaults.ts"
 import { millisOf } from "../http/Time.ts"
 import type { Random } from "../text/random.ts"
 
-/** What happens to a line, or between two of them. */
+/** A fault that affects an open connection. */
 export type Act = Exclude<StreamFault["kind"], "no-rules" | "too-many-connections">
 
 /** The fault of one connection. */
 export interface Disturbance {
   readonly fault: StreamFault
   readonly act: Act
-  /** Whether it strikes between two lines; else it is what becomes of one. */
+  /** True if it takes effect between two lines; otherwise it affects a line. */
   readonly isBetween: boolean
-  /** In milliseconds from the beginning, where no line is named. */
+  /** Milliseconds after the connection opened, if the fault names a time instead of a line. */
   readonly at: number | undefined
-  /** Whether it strikes now: asked before each line and, where it strikes between them, after the last. */
+  /** True if it takes effect now. Called before each line and, if `isBetween`, after the last one too. */
   readonly isDue: () => boolean
 }
 
 const between: ReadonlyArray<Act> = ["cut", "stall", "slow", "error"]
 
-/** Decides when the fault of a connection strikes. */
 export const make = (fault: StreamFault, draw: Random): Disturbance | undefined => {
   const { after = 0, at, every, kind, within = 0 } = fault
   if (kind === "no-rules" || kind === "too-many-connections") return undefined

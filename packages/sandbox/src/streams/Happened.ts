@@ -1,4 +1,4 @@
-/** What streams of likes and of compliance bring, and the latest of it: what happens is in no table. */
+/** The events of the likes and compliance streams. No table holds them, so the most recent ones are kept in memory. */
 import type { Endpoint } from "@postwire/core/schema/models/Connection"
 import type { Like } from "@postwire/core/schema/models/Like"
 import * as Crypto from "node:crypto"
@@ -6,22 +6,22 @@ import type { Store } from "../store/Store.ts"
 import type { StoreEvent } from "../store/StoreEvents.ts"
 import type { Source } from "./Sources.ts"
 
-/** Something that happened. */
+/** An event of a stream. */
 export interface Event {
-  /** What decides the part of a stream that it is in. */
+  /** The id that determines the partition. */
   readonly id: string
   /** Milliseconds. */
   readonly at: number
-  /** The streams that bring it: those of likes, or one of events. */
+  /** The streams that deliver it: those of likes, or one compliance or label stream. */
   readonly on: "likes" | Endpoint
   readonly data: object
 }
 
-/** Whether a stream brings an event. */
+/** True if a stream delivers an event. */
 export const isOn = ({ on }: Event, endpoint: Endpoint, { of }: Source): boolean =>
   on === (of === "likes" ? of : endpoint)
 
-/** What happened to a post, a like or a user, as its stream tells it. */
+/** The stream event for a change in the store. */
 export const of = (event: StoreEvent, { posts }: Store["Service"], at: number): Event | undefined => {
   const event_at = new Date(at).toISOString()
   switch (event._tag) {
@@ -101,17 +101,17 @@ export const of = (event: StoreEvent, { posts }: Store["Service"], at: number): 
   }
 }
 
-/** So much is remembered, for those who ask for what was before they came. */
+/** Limits of the events kept for backfill and recovery. */
 const maxEvents = 100_000
 const maxAge = 24 * 3_600_000
 
-/** The latest of what happened. */
+/** The most recent events. */
 export class Latest {
   #events: Array<Event> = []
 
   add(event: Event): void {
     this.#events.push(event)
-    // What is too old goes with the next thousands.
+    // Old events are dropped in batches.
     if (this.#events.length > maxEvents * 1.1) {
       this.#events = this.#events.filter(({ at }) => at > event.at - maxAge).slice(-maxEvents)
     }

@@ -1,4 +1,4 @@
-/** Streams: who is connected to what, and what happens brought to those whom it concerns. */
+/** Manages stream connections and delivers posts and events to them. */
 import type { Endpoint } from "@postwire/core/schema/models/Connection"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -21,24 +21,24 @@ import * as Rendering from "./Rendering.ts"
 import { holds, type Source, sources } from "./Sources.ts"
 import type { Asked, Connection, Hub, Match } from "./Streams.ts"
 
-/** What the streams need. */
+/** The dependencies of the streams. */
 export interface Parts {
   readonly store: Store["Service"]
   readonly now: () => number
   readonly seed: number
-  /** How many connections an app may have to a stream, or to each part of one. */
+  /** The number of connections an app may have to a stream, or to each partition of one. */
   readonly maxConnections: number
-  /** How many rules an app may have. */
+  /** The number of rules an app may have. */
   readonly maxRules: number
 }
 
-/** The service says at least so often that it is there, in milliseconds. */
+/** The heartbeat interval, in milliseconds. */
 const heartbeat = 20_000
 
-/** An app brings back so many times at once what there was. */
+/** The number of concurrent recovery connections of an app. */
 const maxRecoveries = 2
 
-/** What is longer ago is not brought back, in milliseconds. */
+/** The maximum age of recovered items, in milliseconds. */
 const maxRecovery = 24 * 3_600_000
 
 const everybody: Viewer = { userId: undefined }

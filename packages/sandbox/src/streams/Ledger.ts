@@ -1,28 +1,27 @@
-/** What was made and what was sent, for those who prove that nothing is lost: kept only when somebody asks for it. */
+/** Records created and sent posts for tests that prove that nothing is lost. Recording is off by default. */
 
-/** A post that rules match. */
+/** A post that matches rules. */
 export interface Made {
   readonly id: string
-  /** When, by the clock of the service, in milliseconds. */
+  /** Creation time by the clock of the service, in milliseconds. */
   readonly at: number
-  /** The ids of the rules. */
+  /** The ids of the matching rules. */
   readonly rules: ReadonlyArray<string>
 }
 
-/** What left on one connection. */
+/** The posts sent on one connection. */
 export interface Sent {
   readonly connection: string
-  /** In the order in which they left, as often as they did. */
+  /** In sending order, with repetitions. */
   readonly ids: ReadonlyArray<string>
 }
 
-/** What is kept. */
 export interface Ledger {
   readonly made: ReadonlyArray<Made>
   readonly sent: ReadonlyArray<Sent>
 }
 
-/** Keeps it. */
+/** Records a ledger. */
 export class Book implements Ledger {
   readonly made: Array<Made> = []
   readonly #sent = new Map<string, Array<string>>()

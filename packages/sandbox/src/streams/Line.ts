@@ -1,4 +1,4 @@
-/** The line of one connection: what waits to be sent on it, heartbeats, and its end. */
+/** The output of one stream connection: queued items, heartbeats and the end. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -7,15 +7,15 @@ import { millisOf } from "../http/Time.ts"
 import type { Resource } from "../projection/Projection.ts"
 import type { Disturbance } from "./Disturbance.ts"
 
-/** Something that is sent. */
+/** An item to send. */
 export interface Item {
   readonly id: string
-  /** One line, without its end. */
+  /** One line, without the line break. */
   readonly text: string
   readonly resources: ReadonlyArray<Resource>
 }
 
-/** Why a connection has ended. */
+/** The reason why a connection ended. */
 export type Reason =
   | "client_disconnected"
   | "force_disconnect"
@@ -25,47 +25,46 @@ export type Reason =
   | "connection_broken"
   | "shutdown"
 
-/** What a line is told of, and asks for. */
+/** The options of a line. */
 export interface Surroundings {
   readonly now: () => number
-  /** What came before, in its order, a part at a time; nothing when there is no more. Called while nothing else waits. */
+  /** Earlier items, in order and in parts; undefined when there are no more. Called only while the queue is empty. */
   readonly past: (() => ReadonlyArray<Item> | undefined) | undefined
-  /** Where the line ends with what came before: why. */
+  /** The reason to end the connection after the earlier items, for a recovery. */
   readonly afterPast: Reason | undefined
   readonly disturbance: Disturbance | undefined
-  /** Waits until all that was written is on its way. */
+  /** Waits until everything written has been handed to the socket. */
   readonly delivered: Effect.Effect<void>
-  /** These have left. */
+  /** Called with sent items. */
   readonly left: (items: ReadonlyArray<Item>) => void
   readonly ended: (reason: Reason) => void
 }
 
-/** The line of a connection. */
+/** The output of a connection. */
 export interface Line {
   readonly push: (item: Item) => void
-  /** Sends an empty line when nothing was sent for so long, in milliseconds; tells in how long to look again. */
+  /** Sends a heartbeat if nothing was sent for `after` milliseconds; returns the delay until the next call. */
   readonly beat: (after: number) => number
-  /** Strikes now, where the fault names a time. */
+  /** Makes the fault take effect, if it names a time. */
   readonly strike: () => void
-  /** Whether anybody has begun to read it. */
+  /** True if the client has started to read. */
   readonly isRead: () => boolean
-  /** Ends the answer: with a line that says why, where there is something to say. What waits is not sent any more. */
+  /** Ends the response, with a last line if given. Queued items are dropped. */
   readonly end: (reason: Reason, farewell?: string) => void
-  /** The bytes. */
   readonly stream: Stream.Stream<Uint8Array, ConnectionLost>
 }
 
-/** More bytes than this are not kept for a client that does not read. */
+/** The maximum size of the queue of a client that does not read, in bytes. */
 const maxWaitingBytes = 16 * 1024 * 1024
 
-/** About as many bytes leave at a time. */
+/** The approximate size of a chunk, in bytes. */
 const chunkBytes = 256 * 1024
 
 const encoder = new TextEncoder()
 
 const lineEnd = "\r\n"
 
-/** Ends with the document that tells why the service ends a connection. */
+/** The disconnect notice: the last line before the service ends a connection. */
 export const farewell = (disconnectType: string): string => {
   const isUpstream = disconnectType.startsWith("Upstream")
   return JSON.stringify({
@@ -80,7 +79,7 @@ export const farewell = (disconnectType: string): string => {
   })
 }
 
-/** Something that waits: a line with its end, or the piece of one. */
+/** A queued line with its line break, or the rest of one. */
 interface Waiting {
   readonly bytes: string | Uint8Array
   readonly item: Item | undefined
@@ -88,10 +87,10 @@ interface Waiting {
 
 type State =
   | { readonly _tag: "Open" | "Ended" }
-  /** When what waits was sent. */
+  /** Ends once the queue is empty. */
   | { readonly _tag: "Ending" | "Breaking"; readonly reason: Reason }
 
-/** Makes the line of a connection. The first thing on it is an empty line, so that the client has the head at once. */
+/** Starts with an empty line, so that the client receives the response head immediately. */
 export const make = (
   { afterPast, delivered, disturbance, ended, left, now, past }: Surroundings
 ): Line => {
@@ -101,10 +100,10 @@ export const make = (
   let history = past
   let wake: (() => void) | undefined
   let sentAt = now()
-  /** Until when nothing is sent. */
+  /** The end of a stall. */
   let stalledUntil = 0
   let pause: number | undefined
-  /** What comes after the next one. */
+  /** An item held back until after the next one. */
   let held: Item | undefined
   let isReported = false
   let isRead = false
@@ -141,12 +140,12 @@ export const make = (
     stalledUntil = 0
     if (text !== undefined) put(text + lineEnd)
     stop("Ending", reason)
-    // Whether the client still reads or not: the next one may come.
+    // Reported even if the client does not read any more, so that it may connect again.
     report(reason)
     rouse()
   }
   const write = (item: Item): void => put(item.text + lineEnd, item)
-  /** Something goes wrong: with an item, or between two. */
+  /** Applies a fault to an item, or between two. */
   const disturb = ({ act, fault }: Disturbance, item?: Item): void => {
     switch (act) {
       case "cut":
@@ -187,7 +186,7 @@ export const make = (
     rouse()
   }
 
-  /** What can be sent now, and what left with it. */
+  /** Takes the next chunk from the queue. */
   const take = (): Uint8Array | undefined => {
     const first = waiting[0]
     if (first === undefined) return undefined
@@ -210,7 +209,7 @@ export const make = (
       ? encoder.encode(leaving.map((each) => each.bytes).join(""))
       : Buffer.concat(leaving.map((each) => typeof each.bytes === "string" ? Buffer.from(each.bytes) : each.bytes))
   }
-  /** A few bytes of the first line: the item has left with the last of them. */
+  /** Takes a few bytes of the first line; its item counts as sent with the last of them. */
   const piece = (first: Waiting): Uint8Array => {
     const bytes = typeof first.bytes === "string" ? encoder.encode(first.bytes) : first.bytes
     const size = 61
@@ -241,7 +240,7 @@ export const make = (
         history = undefined
         if (afterPast !== undefined) stop("Ending", afterPast)
       }
-      // Others have their turn, however long it was.
+      // Yields between parts of a long history.
       return Effect.flatMap(Effect.yieldNow, () => pull)
     }
     const chunk = take()
@@ -255,7 +254,7 @@ export const make = (
     }
     if (state._tag === "Breaking") {
       close(state.reason)
-      // What was sent before has left: a broken connection would take it along.
+      // A broken connection would discard data that the socket has not sent yet.
       return Effect.andThen(delivered, Effect.fail(new ConnectionLost()))
     }
     return Effect.flatMap(sleep, () => pull)
@@ -292,7 +291,7 @@ export const make = (
   }
 }
 
-/** The beginning of a line that ends inside one of its characters, or else in its middle. */
+/** The beginning of a line, cut inside a multi-byte character, or in the middle if there is none. */
 const withinCharacter = (text: string): Uint8Array => {
   const bytes = encoder.encode(text)
   const begins = bytes.findIndex((byte) => byte >= 0xc0)

@@ -1,4 +1,4 @@
-/** Posts without end, so many a second by the clock: what they say, and whose they are, is decided by a seed. */
+/** Generates posts at a constant rate. A seed determines texts and authors. */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
@@ -7,40 +7,40 @@ import type { Store } from "../store/Store.ts"
 import { make as random } from "../text/random.ts"
 import * as Vocabulary from "../text/vocabulary.ts"
 
-/** What is to be made. */
+/** The options of a load. */
 export interface Options {
-  /** Posts a second: more than 0, at most 100,000. */
+  /** Posts per second: more than 0, at most 100,000. */
   readonly perSecond: number
-  /** Decides what they say. Default 1. */
+  /** Determines texts and authors. Default 1. */
   readonly seed?: number | undefined
-  /** How many; without end when left out. */
+  /** The number of posts. Default: unlimited. */
   readonly posts?: number | undefined
 }
 
-/** A load under way, or one that has ended. */
+/** A running or finished load. */
 export interface Load {
   readonly perSecond: number
-  /** How many posts it has made. */
+  /** The number of posts created so far. */
   readonly made: () => number
   readonly isOver: () => boolean
   readonly stop: () => void
 }
 
-/** Whether so many posts a second can be asked for. */
+/** True if the rate is within the limits. */
 export const isRate = (perSecond: number): boolean => perSecond > 0 && perSecond <= 100_000
 
-/** How often posts are made, in milliseconds, and how many at most at a time: others have their turn between. */
+/** The interval in milliseconds and the maximum number of posts per transaction, so that other work is not blocked. */
 const tick = 50
 const batch = 1_000
 
-/** What makes loads of a service, each until its scope ends. `now` is in milliseconds. */
+/** Starts loads, which run until the scope closes. `now` is in milliseconds. */
 export const make = Effect.fnUntraced(function*({ now, store }: {
   readonly store: Store["Service"]
   readonly now: () => number
 }): Effect.fn.Return<(options: Options) => Load, never, Scope.Scope> {
   const fibers = new Set<Fiber.Fiber<void>>()
   yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers))
-  // Its clock is that of whoever makes the sandbox.
+  // Sleeps use the clock of the program that created the sandbox.
   const run = Effect.runForkWith(yield* Effect.context<never>())
   return ({ perSecond, posts = Infinity, seed = 1 }) => {
     if (!isRate(perSecond)) throw new RangeError("perSecond must be more than 0, and 100000 at most")
@@ -75,7 +75,7 @@ export const make = Effect.fnUntraced(function*({ now, store }: {
         const due = Math.min(posts, Math.floor((now() - begun) * perSecond / 1_000)) - made
         if (due > 0) insert(Math.min(due, batch))
         if (made >= posts) return
-        // What is late is made up for, a batch at a time.
+        // Late posts are made up for in batches.
         yield* due > batch ? Effect.yieldNow : Effect.sleep(tick)
       }
     }))

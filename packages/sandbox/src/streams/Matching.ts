@@ -1,4 +1,4 @@
-/** Which rules of an app a post matches, as the entries that tell of them. */
+/** Finds the rules of an app that a post matches. */
 import * as Result from "effect/Result"
 import * as Matcher from "../matching/Matcher.ts"
 import type { Post } from "../store/Post.ts"
@@ -6,27 +6,27 @@ import type { Indexed } from "../store/PostIndex.ts"
 import type { Store } from "../store/Store.ts"
 import * as Subjects from "./Subjects.ts"
 
-/** The longest rule that any access level may have, in characters. */
+/** The maximum length of a rule at any access level, in characters. */
 export const longestRule = 2_048
 
-/** The rules that posts match. */
+/** Matches posts against the rules of apps. */
 export interface Matching {
   /** The ids of the rules of an app that a post matches. */
   readonly of: (appId: string, post: Post) => ReadonlyArray<string>
   /** The JSON of `matching_rules`. */
   readonly json: (appId: string, ids: ReadonlyArray<string>) => string
-  /** Forgets what was compiled. */
+  /** Clears the caches. */
   readonly clear: () => void
 }
 
 interface Compiled {
   readonly revision: number
   readonly match: Matcher.Matcher
-  /** By id, the JSON of its entry. */
+  /** The JSON of each rule's entry, by id. */
   readonly entries: ReadonlyMap<string, string>
 }
 
-/** Compiles the rules of apps when they have changed. */
+/** Compiles the rules of an app when they have changed. */
 export const make = (store: Store["Service"]): Matching => {
   const { streamRules } = store
   let indexedOf = Subjects.make(store)
@@ -53,7 +53,7 @@ export const make = (store: Store["Service"]): Matching => {
   }
   return {
     of: (appId, post) => {
-      // Several apps ask about the same post.
+      // Cached, since several apps match the same post.
       if (latest?.post !== post) latest = { post, indexed: indexedOf(post) }
       return compiled(appId).match(post.id, latest.indexed)
     },

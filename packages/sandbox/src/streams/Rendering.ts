@@ -1,4 +1,4 @@
-/** What a line says: the answer that a request for its item would have, in the words of a wire, on one line. */
+/** Renders a stream item as one line: the response to a request for it, in the field names of a wire. */
 import type { Definition } from "@postwire/core/schema/Definition"
 import type { Wire } from "@postwire/core/wire/Wire"
 import * as Envelope from "../projection/Envelope.ts"
@@ -7,7 +7,7 @@ import type { Store } from "../store/Store.ts"
 import type { Viewer } from "../store/Visibility.ts"
 import type { Item } from "./Line.ts"
 
-/** What decides what a line says of an item. */
+/** Everything that determines the rendering of an item. */
 export interface View {
   readonly definition: Definition
   readonly selection: Projection.Selection
@@ -16,13 +16,13 @@ export interface View {
   readonly origin: string
 }
 
-/** Lines of items for all that look at them alike. */
+/** Renders items for one view. */
 export interface Rendering {
-  /** The line of an item, with its `matching_rules` where rules chose it. */
+  /** The line of an item, with its `matching_rules` if rules selected it. */
   readonly line: (item: { readonly id: string; readonly data: object }, rules?: string) => Item
 }
 
-/** Makes renderings: one for each view that is asked for, as long as it is. */
+/** Shares one rendering per view for as long as it is in use. */
 export const make = (store: Store["Service"], now: () => number): (view: View) => Rendering => {
   const known = new Map<string, WeakRef<Rendering>>()
   return (view) => {

@@ -1,20 +1,20 @@
-/** What the streams of the service bring: of what there is, which parts. */
+/** The contents of each stream. */
 import type { Endpoint } from "@postwire/core/schema/models/Connection"
 
-/** What a stream brings. */
+/** The contents of a stream. */
 export interface Source {
   readonly of: "posts" | "likes" | "events"
-  /** Only what the rules of the app match. */
+  /** Only posts that match the rules of the app. */
   readonly byRules?: true
-  /** One in so many. */
+  /** Samples one item in this many. */
   readonly oneIn?: number
-  /** Only what is in this language. */
+  /** Only posts in this language. */
   readonly lang?: string
-  /** In so many parts. */
+  /** The number of partitions. */
   readonly partitions?: number
 }
 
-/** The streams by the names of their connections. */
+/** The streams by endpoint name. */
 export const sources: Readonly<Record<Endpoint, Source>> = {
   filtered_stream: { of: "posts", byRules: true },
   sample_stream: { of: "posts", oneIn: 100 },
@@ -32,7 +32,7 @@ export const sources: Readonly<Record<Endpoint, Source>> = {
   post_label_stream: { of: "events" }
 }
 
-/** Whether a part of a stream has what has this id. The same ids are in the same parts always. */
+/** True if a partition of a stream contains the item. Depends on nothing but its id and language. */
 export const holds = (
   { lang, oneIn = 1, partitions = 1 }: Source,
   partition: number,
@@ -44,7 +44,7 @@ export const holds = (
   return place % oneIn === 0 && Math.floor(place / oneIn) % partitions === partition - 1
 }
 
-/** A number that says nothing of the time in an id (FNV-1a, and its bits mixed once more). */
+/** A hash that is independent of the time in an id: FNV-1a with a final mix. */
 const placeOf = (id: string): number => {
   let hash = 0x811c9dc5
   for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193)

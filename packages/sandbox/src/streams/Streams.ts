@@ -1,4 +1,4 @@
-/** The streams of a service, as others see them. */
+/** The interface of the streams. */
 import type { Definition } from "@postwire/core/schema/Definition"
 import type { Endpoint } from "@postwire/core/schema/models/Connection"
 import type { Wire } from "@postwire/core/wire/Wire"
@@ -11,7 +11,7 @@ import type { Resource, Selection } from "../projection/Projection.ts"
 import type { Ledger } from "./Ledger.ts"
 import type { Reason } from "./Line.ts"
 
-/** A connection to a stream, of now or of the past. */
+/** A current or former connection to a stream. */
 export interface Connection {
   readonly id: string
   readonly appId: string
@@ -22,9 +22,9 @@ export interface Connection {
   readonly closedAt: number | undefined
   readonly reason: Reason | undefined
   readonly clientIp: string
-  /** How many items have left on it. */
+  /** The number of items sent. */
   readonly sent: number
-  /** When the latest of them left, in milliseconds. */
+  /** The time of the latest sent item, in milliseconds. */
   readonly sentAt: number | undefined
 }
 
@@ -45,13 +45,13 @@ export interface Asked {
     readonly end_time?: number
   }
   readonly fault: StreamFault | undefined
-  /** Waits until all that was written of the answer is on its way. */
+  /** Waits until everything written has been handed to the socket. */
   readonly delivered: Effect.Effect<void>
-  /** Counts and charges what has left. */
+  /** Counts and charges sent resources. */
   readonly left: (resources: ReadonlyArray<Resource>, now: number) => void
 }
 
-/** A post that went to a stream of rules. */
+/** A post that was delivered to a filtered stream. */
 export interface Match {
   readonly postId: string
   /** Milliseconds. */
@@ -63,19 +63,19 @@ export interface Match {
 /** The streams of a service. */
 export interface Hub {
   readonly connect: (asked: Asked) => Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem>
-  /** The latest thousand, and all that are open; oldest first. */
+  /** The latest 1,000 closed connections and all open ones, oldest first. */
   readonly connections: () => ReadonlyArray<Connection>
-  /** Ends a connection with a line that says why; false when it is none that is open. */
+  /** Ends a connection with a disconnect notice; false if it is not open. */
   readonly disconnect: (id: string, disconnectType?: string) => boolean
-  /** Brings an event to the streams of compliance or labels. */
+  /** Delivers an event to a compliance or label stream. */
   readonly tell: (endpoint: Endpoint, event: { readonly id: string; readonly data: object }) => void
-  /** The latest posts that went to streams of rules, newest first. */
+  /** The latest posts delivered to filtered streams, newest first. */
   readonly matches: () => ReadonlyArray<Match>
-  /** Begins to keep what is made and sent, anew. */
+  /** Starts recording a new ledger. */
   readonly record: () => void
   readonly ledger: () => Ledger
-  /** How many rules an app may have. */
+  /** The maximum number of rules of an app. */
   readonly maxRules: number
-  /** Ends all connections, and forgets everything. */
+  /** Ends all connections and clears all state. */
   readonly clear: () => void
 }

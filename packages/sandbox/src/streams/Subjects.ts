@@ -1,12 +1,11 @@
-/** Posts as the rules of streams see them: what the search index was given of each, told from what is kept. */
+/** Reconstructs the search index input of a stored post, for matching rules. */
 import type { Post } from "../store/Post.ts"
 import type { Account, Indexed } from "../store/PostIndex.ts"
 import type { Store } from "../store/Store.ts"
 
-/** So many accounts are remembered, for most posts are by few of them. */
+/** The size of the account cache. Most posts are by few accounts. */
 const maxAccounts = 10_000
 
-/** Makes what the index was given of a post. */
 export const make = ({ posts, users }: Store["Service"]): (post: Post) => Indexed => {
   const accounts = new Map<string, Account>()
   const account = (id: string): Account => {

@@ -1,6 +1,4 @@
-/**
- * What the service recognises in a text. Positions count characters (code points), with the end exclusive.
- */
+/** Finds entities in texts. Positions count characters (code points), with the end exclusive. */
 import * as PostEntities from "@postwire/core/text/PostEntities"
 
 /** A hashtag or cashtag, without its sign. */
@@ -10,7 +8,7 @@ export interface Tag {
   readonly tag: string
 }
 
-/** A user who is mentioned. */
+/** A mentioned user. */
 export interface Mention {
   readonly start: number
   readonly end: number
@@ -18,7 +16,7 @@ export interface Mention {
   readonly id: string
 }
 
-/** A link. The sandbox does not shorten links: `url` is what the text says. */
+/** A link. The sandbox does not shorten links: `url` is the text. */
 export interface Link {
   readonly start: number
   readonly end: number
@@ -27,7 +25,7 @@ export interface Link {
   readonly display_url: string
 }
 
-/** What was found, each list in reading order; a list with nothing in it is absent. */
+/** The entities of a text in reading order. Empty lists are absent. */
 export interface Entities {
   readonly hashtags?: ReadonlyArray<Tag>
   readonly cashtags?: ReadonlyArray<Tag>
@@ -35,13 +33,13 @@ export interface Entities {
   readonly urls?: ReadonlyArray<Link>
 }
 
-/** Someone who can be mentioned. */
+/** A user who can be mentioned. */
 export interface Mentionable {
   readonly id: string
   readonly username: string
 }
 
-/** Finds the entities of a text. Names that `resolve` does not know are no mentions. Undefined when there are none. */
+/** Finds the entities of a text; undefined if there are none. Names unknown to `resolve` are not mentions. */
 export const find = (
   text: string,
   resolve: (username: string) => Mentionable | undefined
@@ -62,7 +60,7 @@ export const find = (
   const hashtags = placed(spans.hashtags, ({ tag }) => ({ tag }))
   const cashtags = placed(spans.cashtags, ({ tag }) => ({ tag }))
   const mentions = placed(spans.mentions, ({ list, username }) => {
-    // A list is not its owner.
+    // `@owner/list` does not mention the owner.
     const user = list === undefined ? resolve(username) : undefined
     return user && { username: user.username, id: user.id }
   })
@@ -80,17 +78,17 @@ export const find = (
   return Object.keys(found).length === 0 ? undefined : found
 }
 
-/** What there is no entity without. Most texts have nothing of it. */
+/** Characters of which every entity has one. Most texts have none. */
 const sign = /[#＃@＠$]|\.\p{L}/u
 
-/** Counts the characters before positions that only grow, so that a text is gone through once. */
+/** Counts the characters before ascending positions, in a single pass. */
 export const counter = (text: string): (until: number) => number => {
   let at = 0
   let count = 0
   return (until) => {
     for (; at < until; at++) {
       const code = text.charCodeAt(at)
-      // The second half of a pair belongs to the character before it.
+      // A low surrogate belongs to the preceding character.
       if (code < 0xdc00 || code > 0xdfff) count++
     }
     return count

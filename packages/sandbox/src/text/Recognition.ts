@@ -1,6 +1,6 @@
 /**
- * What the service makes out in a text, and on the pages that it links to. Nobody is asked for a page: what it says of
- * itself is made from its address, and of some nothing is known.
+ * Recognised entities of texts and metadata of linked pages. Pages are not fetched: their metadata are derived from the
+ * URL, and some have none.
  */
 import * as Entities from "./Entities.ts"
 import { make } from "./random.ts"
@@ -8,7 +8,7 @@ import * as Vocabulary from "./vocabulary.ts"
 
 type Notion = (typeof Vocabulary.notions)[number]
 
-/** Something that was recognised. */
+/** A recognised entity. */
 export interface Annotation {
   readonly start: number
   readonly end: number
@@ -17,7 +17,7 @@ export interface Annotation {
   readonly normalized_text: string
 }
 
-/** What a text is about. */
+/** A context annotation. */
 export type Context = Pick<Notion, "domain" | "entity">
 
 /** The annotations of a text, in reading order. */
@@ -32,13 +32,13 @@ export const annotationsOf = (text: string): ReadonlyArray<Annotation> => {
   }))
 }
 
-/** What a text is about; nothing where nothing was recognised. */
+/** The context annotations of a text; undefined if nothing was recognised. */
 export const contextsOf = (text: string): ReadonlyArray<Context> | undefined => {
   const notions = new Set(found(text).map(({ notion }) => notion))
   return notions.size === 0 ? undefined : Array.from(notions, ({ domain, entity }) => ({ domain, entity }))
 }
 
-/** The entities of a text, with what is known of the pages behind its links and, where asked for, its annotations. */
+/** The entities of a text with the metadata of linked pages and the given annotations. */
 export const enrich = <E extends Entities.Entities>(
   entities: E | undefined,
   annotations: ReadonlyArray<Annotation> = []
@@ -66,7 +66,7 @@ const found = (text: string) =>
   Array.from(text.matchAll(words), ({ 0: word, index }) => ({ word, index, notion: notionOf.get(word) }))
     .flatMap(({ notion, ...rest }) => notion === undefined ? [] : [{ ...rest, notion }])
 
-/** What is known of a page. */
+/** The metadata of a page. */
 export interface Page {
   readonly unwound_url?: string
   readonly status?: number
@@ -75,7 +75,7 @@ export interface Page {
   readonly images?: ReadonlyArray<{ readonly url: string; readonly width: number; readonly height: number }>
 }
 
-/** What is known of the page at an address. */
+/** The metadata of the page at a URL. */
 export const pageOf = (address: string): Page => {
   const url = URL.canParse(address) ? new URL(address) : undefined
   const random = make(0, address)

@@ -1,14 +1,14 @@
 /**
- * How posts and queries are cut into words, and how the facts of a post are spelled in the index. Both sides use this
- * module, so the index holds nothing but words of letters, digits, `_` and pictographs, separated by blanks, and a
- * query can say nothing else.
+ * Splits posts and queries into words, and encodes facts of posts for the index. Both use this module, so the index
+ * contains only words of letters, digits, `_` and pictographs, separated by spaces, and a query cannot express anything
+ * else.
  */
 import type * as QueryOperators from "@postwire/core/query/QueryOperators"
 
-/** The words of a text, folded: case and width do not matter, punctuation separates. */
+/** The words of a text, folded by case and width and separated by punctuation. */
 export const words = (text: string): ReadonlyArray<string> => text.normalize("NFKC").toLowerCase().match(word) ?? []
 
-/** A fact about posts, as one word of the index. */
+/** A fact about posts, encoded as one word of the index. */
 export type Fact =
   | readonly ["is", "post" | (typeof QueryOperators.kinds)[number]]
   | readonly ["has", (typeof QueryOperators.contents)[number]]
@@ -20,7 +20,7 @@ export type Fact =
     | "cashtag"
     | "lang"
     | "conversation"
-    // The user whom a repost is of, and the posts that a repost, a quote and a reply are of.
+    // The author of a reposted post, and the targets of a repost, a quote and a reply.
     | "reposts"
     | "reposted"
     | "quoted"
@@ -29,15 +29,15 @@ export type Fact =
     value: string
   ]
 
-/** The word that stands for a fact. */
+/** The word that encodes a fact. */
 export const spell = ([kind, value]: Fact): string =>
   `${kind}_${value.normalize("NFKC").toLowerCase().replace(foreign, "_")}`
 
-// Scripts written without blanks: every character counts as a word, and a run of them as a phrase.
+// In scripts without spaces, every character is a word, and a sequence of them a phrase.
 const scripts = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"]
 const unspaced = `[[${scripts.map((script) => `\\p{Script=${script}}`).join("")}]&&\\p{L}]`
 
-// What is longer than any query is cut: the engine has a stack for each character of a run that could be shorter.
+// Limited to the maximum query length: the regular expression engine needs stack for each character of a long run.
 const word = new RegExp(
   String.raw`\p{Extended_Pictographic}|${unspaced}\p{M}{0,1024}|[[\p{L}\p{M}\p{N}_]--${unspaced}]{1,1024}`,
   "gv"

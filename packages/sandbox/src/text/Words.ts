@@ -1,4 +1,4 @@
-/** Words that texts are looked through for: each must begin a word of the text. */
+/** Prefix search: each word of the query must be the prefix of a word of the text. */
 
 /** The words of a query, as the JSON that `match` takes. */
 export const wordsOf = (query: string): string =>
@@ -6,6 +6,6 @@ export const wordsOf = (query: string): string =>
     query.split(/[^\p{L}\p{N}_'#@]+/u).filter((word) => word !== "").map((word) => word.replace(/[\\%_]/g, "\\$&"))
   )
 
-/** Holds where each of `:words` begins a word of a text. */
+/** SQL condition: each of `:words` is the prefix of a word of a text. */
 export const match = (text: string): string => `
   NOT EXISTS (SELECT 1 FROM json_each(:words) w WHERE ' ' || ${text} NOT LIKE '% ' || w.value || '%' ESCAPE '\\')`

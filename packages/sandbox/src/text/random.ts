@@ -1,19 +1,23 @@
-/** Randomness that is decided by a number, so that data and faults can be had again. */
+/** Seeded randomness, for reproducible data and faults. */
 
-/** A stream of draws. */
+/** A random stream. */
 export interface Random {
-  /** From 0 to just below 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   readonly next: () => number
   readonly chance: (probability: number) => boolean
   readonly below: (limit: number) => number
   readonly pick: <A>(items: ReadonlyArray<A>) => A
   readonly weighted: <A extends { readonly share: number }>(items: ReadonlyArray<A>) => A
-  /** Draws items, each as often as its place in the list commands: the second half as often as the first, and so on. */
+  /**
+   * Draws items with probabilities inversely proportional to their rank: the second half as often as the first, and so on.
+   */
   readonly ranked: <A>(items: ReadonlyArray<A>) => () => A
   readonly text: (length: number) => string
 }
 
-/** Independent streams of one seed (FNV-1a to begin, mulberry32 to go on), so that parts do not shift each other. */
+/**
+ * Independent streams of one seed (FNV-1a for the state, mulberry32 for the draws), so that parts do not affect each other.
+ */
 export const make = (seed: number, stream: string): Random => {
   let state = 0x811c9dc5
   for (const character of `${seed}:${stream}`) state = Math.imul(state ^ character.charCodeAt(0), 0x01000193)

@@ -1,11 +1,11 @@
-/** What the seeded accounts are called and what they write about. */
+/** Names and texts of seeded accounts. */
 
-/** How people write in one language. `{t}` stands for what they write about. */
+/** Text templates of a language. `{t}` is the topic. */
 export interface Language {
   readonly code: string
-  /** The share of accounts that write it. */
+  /** The share of accounts that use it. */
   readonly share: number
-  /** What ends a statement that another one follows. */
+  /** The separator between statements. */
   readonly stop: string
   readonly openers: ReadonlyArray<string>
   readonly statements: ReadonlyArray<string>
@@ -152,7 +152,7 @@ export const languages: ReadonlyArray<Language> = [
   }
 ]
 
-/** The topic that most recent posts are about, in the spellings that people use. */
+/** Spellings of the topic of most recent posts. */
 export const topic = { words: ["Effect", "effect", "Effect 4", "effect/Schema", "Effect.gen"], tag: "effect" }
 
 export const tags = [
@@ -268,10 +268,10 @@ export const places = [
   ["Wellington", "New Zealand", "NZ", 174.61, -41.36, 174.9, -41.14]
 ] as const
 
-/** What lists are called. */
+/** Names of lists. */
 export const listNames = ["People to learn from", "Compiler folks", "Local news", "Quiet voices", "Conference hallway"]
 
-/** What spaces are called. */
+/** Titles of spaces. */
 export const spaceTitles = [
   "Effect office hours #effect",
   "Typed errors, live",
@@ -281,7 +281,7 @@ export const spaceTitles = [
   "Night owls"
 ]
 
-/** What spaces are about. */
+/** Topics of spaces. */
 export const topics = [
   { id: "10026378521", name: "Software", description: "Programs and how they are made" },
   { id: "10026364281", name: "Mathematics", description: "Numbers, proofs and engines" },
@@ -313,7 +313,7 @@ export const communities = [
   }
 ] as const
 
-/** What the service recognises in texts, and the domain that each belongs to. */
+/** Recognised entities and their domains. */
 export const notions = [
   {
     words: ["Effect", "effect", "effect/Schema", "Effect.gen", "typescript", "opensource"],
