@@ -1,4 +1,4 @@
-/** What is asked of the database until it answers: one that restarts, or whose disk is full, is waited for. */
+/** Retries of database steps: they wait for a database that restarts, or whose disk is full. */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
@@ -7,7 +7,7 @@ import * as DatabaseProblem from "./DatabaseProblem.ts"
 /** A database that restarts is back soon. */
 export const untilItAnswers = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("2 seconds")])
 
-/** Says why the database is waited for. */
+/** Logs the reason for waiting. */
 export const complain = (error: unknown): Effect.Effect<void> => {
   const problem = DatabaseProblem.of(error)
   return Effect.logWarning(
@@ -17,7 +17,7 @@ export const complain = (error: unknown): Effect.Effect<void> => {
   )
 }
 
-/** Asks until it answers. */
+/** Repeats a step until it succeeds. */
 export const answered = <A, R>(use: Effect.Effect<A, SqlError, R>): Effect.Effect<A, never, R> =>
   use.pipe(
     Effect.tapError(complain),

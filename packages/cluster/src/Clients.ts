@@ -1,7 +1,7 @@
 /**
- * The clients of a worker, by the name of their credentials. Exports know the name only. It is an account, where the store of the
- * worker has one of that name. Else what it stands for is in the environment of the worker, or in whatever ConfigProvider is
- * installed, and stays there: for `research` the variables `POSTWIRE_RESEARCH_BEARER_TOKEN` and so on, for `default` those without a
+ * The clients of a worker, by the name of their credentials. Exports contain only the name. It is an account if the store of the
+ * worker has one of that name. Otherwise the credentials are in the environment of the worker, or in the installed ConfigProvider,
+ * and stay there: for `research` in the variables `POSTWIRE_RESEARCH_BEARER_TOKEN` and so on, for `default` in those without a
  * name.
  */
 import * as Account from "@postwire/core/accounts/Account"
@@ -19,10 +19,10 @@ import * as Layer from "effect/Layer"
 import * as LayerMap from "effect/LayerMap"
 import * as Option from "effect/Option"
 
-/** The name of credentials that have none. */
+/** The name of unnamed credentials. */
 export const unnamed = "default"
 
-/** Checks the name of credentials, which is one of an account. */
+/** Checks the name of credentials, by the rule for accounts. */
 export const checkName = (name: string): Effect.Effect<string, InvalidSettings> =>
   Effect.mapError(
     Account.checkName(name),
@@ -33,7 +33,7 @@ export const checkName = (name: string): Effect.Effect<string, InvalidSettings> 
       })
   )
 
-/** The variable that holds a setting of a name: of `lab`, `bearerToken` is in `POSTWIRE_LAB_BEARER_TOKEN`. */
+/** The variable of a setting of a name: `bearerToken` of `lab` is in `POSTWIRE_LAB_BEARER_TOKEN`. */
 export const variableOf = (name: string, setting: string): string => inName(name, environmentVariable(setting))
 
 const inName = (name: string, variable: string): string =>
@@ -43,12 +43,12 @@ const layerNamed = (name: string) =>
   Layer.unwrap(Effect.gen(function*() {
     const account = yield* Account.read(yield* TokenStore, name)
     const provider = forName(yield* ConfigProvider.ConfigProvider, name)
-    // Fresh: the same layer is built once, and each name has other settings.
+    // Fresh, since each name has its own settings.
     const client = Option.isSome(account) ? layerAccount(name, account.value.baseUrl) : Layer.fresh(ClientConfig.layer)
     return Layer.provide(client, [NodeCrypto.layer, ConfigProvider.layer(provider)])
   }))
 
-/** The client of an account, which says where its service is unless the environment does. */
+/** The client of an account, with the address of its service unless the environment has one. */
 const layerAccount = (name: string, baseUrl: string) =>
   Layer.unwrap(Effect.map(ClientConfig.settings, (settings) => {
     const service = { ...settings, baseUrl: settings.baseUrl ?? baseUrl }
@@ -58,7 +58,7 @@ const layerAccount = (name: string, baseUrl: string) =>
     ])
   }))
 
-/** Where the settings of a name are. The address of the service, and its wire, may be those of all names. */
+/** The provider of the settings of a name. The address of the service and its dialect may be common to all names. */
 const forName = (provider: ConfigProvider.ConfigProvider, name: string): ConfigProvider.ConfigProvider => {
   if (name === unnamed) return provider
   const own = ConfigProvider.mapInput(
@@ -76,7 +76,7 @@ const forName = (provider: ConfigProvider.ConfigProvider, name: string): ConfigP
   )
 }
 
-/** The clients. All share the rate-limit policy in force, and one pool of connections. */
+/** The clients. All share the current rate limit policy, and one pool of connections. */
 export class Clients extends LayerMap.Service<Clients>()("@postwire/cluster/Clients", {
   lookup: layerNamed,
   idleTimeToLive: "5 minutes",

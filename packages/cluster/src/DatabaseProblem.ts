@@ -1,17 +1,17 @@
 /**
- * What keeps a database or a disk from doing its part, in words that somebody can act on: from the codes of PostgreSQL,
- * SQLite and the system, wherever among the causes of an error they are.
+ * Problems of a database or a disk, in actionable words: from the codes of PostgreSQL, SQLite and the system, anywhere among the
+ * causes of an error.
  */
 import * as Predicate from "effect/Predicate"
 import { isSqlError } from "effect/sql/SqlError"
 
-/** A problem, and what to do about it. */
+/** A problem and its remedy. */
 export interface DatabaseProblem {
   readonly reason: string
   readonly advice: string
 }
 
-/** The problem behind an error; nothing where its codes say nothing. */
+/** The problem behind an error; `undefined` if its codes are unknown. */
 export const of = (error: unknown, isDatabase = false): DatabaseProblem | undefined => {
   if (!Predicate.isObject(error)) return undefined
   const { cause, code, errcode }: Coded = error
@@ -30,7 +30,7 @@ interface Coded {
   readonly cause?: unknown
   /** An SQLSTATE, a code of the system, or SQLite's own number. */
   readonly code?: unknown
-  /** SQLite's own number, as Node has it. */
+  /** SQLite's own number, from Node. */
   readonly errcode?: unknown
 }
 
@@ -126,7 +126,7 @@ const system: Readonly<Record<string, DatabaseProblem>> = {
   EROFS: readOnly
 }
 
-/** By the code of the system, where it is the database that was not reached. */
+/** By the code of the system, for a database that could not be reached. */
 const network: Readonly<Record<string, DatabaseProblem>> = {
   EAI_AGAIN: unreachable,
   ECONNREFUSED: unreachable,

@@ -1,6 +1,6 @@
 /**
- * What runs the workflows: this process alone, with its state in an SQLite file (`layerSingle`), or any number of
- * workers that share a PostgreSQL database (`layerWorker`, and `layerClient` for those who only start exports).
+ * Engines of the workflows: this process alone, with its state in an SQLite file (`layerSingle`), or any number of workers that
+ * share a PostgreSQL database (`layerWorker`, and `layerClient` for processes that only start exports).
  */
 import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
@@ -22,9 +22,9 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 
-/** Where a process listens for the others. */
+/** The address at which a process listens for others. */
 export interface Address {
-  /** The name or number by which the others reach this machine. */
+  /** The host name or IP address of this machine. */
   readonly host: string
   readonly port: number
 }
@@ -32,14 +32,14 @@ export interface Address {
 type Services = WorkflowEngine | Sharding | MessageStorage
 
 const shared: Partial<ShardingConfig.ShardingConfig["Service"]> = {
-  // The database lets go of a worker that was silent for so long (PostgreSQL 14 and later); of one that was killed, at
-  // once. It says three times in that time that it is there.
+  // The database releases the locks of a worker that was silent for this time (PostgreSQL 14 and later), and of a killed one
+  // immediately. A worker refreshes them three times in that time.
   shardLockExpiration: "6 seconds",
   shardLockRefreshInterval: "2 seconds",
-  // Whoever does not answer the others is left out.
+  // Excludes workers that do not respond.
   runnerHealthCheckInterval: "2 seconds",
   refreshAssignmentsInterval: "1 second",
-  // A worker that hands parts to others gives the pages under way so long.
+  // The time for pages in progress when a worker hands parts over.
   entityTerminationTimeout: "2 seconds",
   entityMessagePollInterval: "500 millis",
   entityReplyPollInterval: "200 millis",
@@ -47,10 +47,10 @@ const shared: Partial<ShardingConfig.ShardingConfig["Service"]> = {
   simulateRemoteSerialization: false
 }
 
-/** One of several processes that run parts. Those that are gone are missed after 6 seconds. */
+/** One of several processes that run parts. A process that ended is detected after 6 seconds. */
 export const layerWorker = (
   address: Address,
-  options: { /** Where to listen, if not on every address of the machine. */ readonly listen?: string | undefined } = {}
+  options: { /** The address to listen on. Default: all of the machine. */ readonly listen?: string | undefined } = {}
 ): Layer.Layer<Services, ConfigError | SocketServerError, SqlClient> =>
   ClusterWorkflowEngine.layer.pipe(Layer.provideMerge(NodeClusterSocket.layer({
     storage: "sql",
@@ -70,17 +70,17 @@ export const layerClient: Layer.Layer<Services, ConfigError, SqlClient> = Cluste
   }))
 )
 
-/** This process alone. Whoever opens the database next goes on. */
+/** This process alone. The next process that opens the database continues. */
 export const layerSingle: Layer.Layer<Services, ConfigError, SqlClient> = ClusterWorkflowEngine.layer.pipe(
   Layer.provideMerge(SingleRunner.layer({
-    // The others are gone: their locks need not run out.
+    // Earlier processes have ended: their locks need not expire.
     runnerStorage: "memory",
     shardingConfig: { ...shared, shardsPerGroup: 10 }
   })),
   Layer.provide(NodeCrypto.layerDigest)
 )
 
-/** The workers that are there. */
+/** The running workers. */
 export const workers: Effect.Effect<ReadonlyArray<string>, PersistenceError | SqlError, SqlClient> = RunnerStorage.use(
   ({ getRunners }) => getRunners
 ).pipe(

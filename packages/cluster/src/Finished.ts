@@ -1,4 +1,4 @@
-/** The pages of a finished export as they were read, out of the tables, for any sink of `@postwire/export`. */
+/** The pages of a finished export from the tables, as they were read, for any sink of `@postwire/export`. */
 import { Client } from "@postwire/core/client/Client"
 import { neutral } from "@postwire/core/wire/Wire"
 import type * as Source from "@postwire/export/sources/Source"
@@ -11,7 +11,7 @@ import { answered } from "./Answered.ts"
 import { pageOf, type PagePlace } from "./Rows.ts"
 import type { ExportStatus, Tables } from "./Tables.ts"
 
-/** The tables do not hold the export in its order: it is not finished, or was made by an earlier version. */
+/** The tables do not have the export in order: it is not finished, or was made by an earlier version. */
 export class NotReadable extends Schema.TaggedError<NotReadable>("@postwire/cluster/Finished/NotReadable")(
   "NotReadable",
   { export: Schema.String, reason: Schema.String, advice: Schema.String }
@@ -22,8 +22,7 @@ export class NotReadable extends Schema.TaggedError<NotReadable>("@postwire/clus
 }
 
 /**
- * The pages of a finished export, from the beginning or from the place that a cursor leads to. A database that is away is
- * waited for.
+ * The pages of a finished export, from the beginning or from a cursor. Waits for an unavailable database.
  */
 export const pages = (
   tables: Tables["Service"],
@@ -34,7 +33,7 @@ export const pages = (
   if (state !== "done") return refuse(`it is ${state}`, "Wait until it is done.")
   const [made = created, part = 0, page = 0] = cursor?.split(":").map(Number) ?? []
   if (cursor !== undefined && made !== created) {
-    return refuse("the database has made it anew since the file was begun", "Begin the file anew (--force).")
+    return refuse("the database has made it again since the file was started", "Start the file again (--force).")
   }
   const after = ({ page, part }: PagePlace): PagePlace | undefined =>
     page + 1 < (parts[part]?.pages ?? 0)
@@ -57,15 +56,15 @@ export const pages = (
       hasUnplaced
         ? refuse(
           "an earlier version, which kept no order, has made a part of it",
-          "Make it anew, under another --label."
+          "Make it again, under another --label."
         )
         : Stream.paginate({ part, page }, read))
   )
 }
 
-const neverAsked = Effect.die(new Error("What is in the tables is not asked for again"))
+const neverAsked = Effect.die(new Error("Pages in the tables are not requested again"))
 
-/** The client of a source that asks nobody. */
+/** The client of a source that sends no requests. */
 export const layerClient: Layer.Layer<Client> = Layer.succeed(Client, {
   send: () => neverAsked,
   request: () => neverAsked,

@@ -1,8 +1,8 @@
 /**
- * What processes on several machines share of a stream, in the PostgreSQL that they share anyway.
+ * The log of a stream that processes on several machines share, in their PostgreSQL database.
  *
- * A commit that is made within a transaction of the same client is a part of it: what a consumer writes there, and how far it
- * has read, are both kept or neither.
+ * A commit within a transaction of the same client is part of it: the writes of a consumer and its position are both stored or
+ * neither.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as StreamLog from "@postwire/core/streams/shared/StreamLog"
@@ -15,10 +15,10 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as SharedTable from "./internal/sharedTable.ts"
 import * as Steps from "./internal/steps.ts"
 
-/** The database may be asked for so long; then it counts as gone. */
+/** The time limit of a step; after it, the database counts as unavailable. */
 const stepTimeoutMillis = 5_000
 
-/** Whoever waits asks again after so long, should nobody call. */
+/** The polling interval of a waiting reader that is not notified. */
 const pollMillis = 1_000
 
 // The number goes up when the columns change.
@@ -26,10 +26,10 @@ const extents = "postwire_stream_extents_2"
 const entries = "postwire_stream_entries_2"
 const seats = "postwire_stream_seats_2"
 
-/** Where it is called that something was added. */
+/** The channel of notifications about new entries. */
 const channel = "postwire_stream_1"
 
-/** The log, by the clock of the database. Its tables are made when they are not there. */
+/** The log, by the clock of the database. Its tables are created if they do not exist. */
 export const layer: Layer.Layer<StreamLog.StreamLog, SqlError, PgClient.PgClient> = Layer.effect(
   StreamLog.StreamLog,
   Effect.gen(function*() {
@@ -55,7 +55,7 @@ export const layer: Layer.Layer<StreamLog.StreamLog, SqlError, PgClient.PgClient
   })
 )
 
-/** Ends when something is added to a stream, or after a while. A connection for it is had when somebody waits first. */
+/** Waits until an entry is added to a stream, or the interval ends. Its connection is opened at the first wait. */
 const listening = Effect.fnUntraced(function*(sql: PgClient.PgClient) {
   const scope = yield* Effect.scope
   const waiting = new Map<string, Deferred.Deferred<void>>()
@@ -74,10 +74,10 @@ const listening = Effect.fnUntraced(function*(sql: PgClient.PgClient) {
       for (const stream of waiting.keys()) call(stream)
       while (true) call((yield* Queue.take(calls)).payload)
     }),
-    // A dead connection does not answer `UNLISTEN`.
+    // A dead connection does not respond to `UNLISTEN`.
     (own, exit) => Effect.ignore(Effect.timeout(Scope.close(own, exit), stepTimeoutMillis))
   )
-  // While there is no connection, those who wait ask by themselves.
+  // While there is no connection, waiting readers poll.
   const always = Effect.forever(Effect.andThen(Effect.ignore(listen), Effect.sleep(pollMillis)))
   return (stream: string, isThere: Effect.Effect<boolean, StreamLog.StreamLogUnavailable>) =>
     Effect.gen(function*() {
@@ -156,7 +156,7 @@ const make = (
       const last = yield* answered(Steps.transaction(
         sql,
         Effect.gen(function*() {
-          // Nobody else gets the line before the end.
+          // The row lock keeps the lease until the end of the transaction.
           const held = yield* sql`
           SELECT 1 FROM ${sql(seats)} WHERE ${of({ stream })} AND token = ${token} FOR UPDATE`
           const { last } = yield* extent(stream)

@@ -1,10 +1,10 @@
 /**
- * The accounts of several machines, in the PostgreSQL that they share anyway, of version 14 or later. The texts are plain in it.
+ * The accounts of several machines, in the PostgreSQL database that they share, version 14 or later. The texts are not encrypted.
  *
- * The lock is an advisory one, of a connection that is made for it and written through: a lock that is lost and a write that is
- * made cannot both be. The server takes it back with the connection, which it ends when its holder has died, or has said
- * nothing for ten seconds. A transaction would hide the new text until its end, and a row that says who has the lock can be
- * read, but not written, in the same moment. A pooler that gives each statement another connection keeps no such lock.
+ * The lock is an advisory lock of its own connection, through which the holder also writes, so that a write cannot succeed after
+ * the lock was lost. The server releases it with the connection, which it closes when the holder has died or was silent for ten
+ * seconds. A transaction would hide the new text until its end, and a row that names the holder could change between the check and
+ * the write. A pooler that assigns connections per statement cannot keep such a lock.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { TokenStoreFailure, type TokenStoreFault } from "@postwire/core/errors/Errors"
@@ -25,21 +25,21 @@ import * as Steps from "./internal/steps.ts"
 // The number goes up when its columns change.
 const table = "postwire_accounts_1"
 
-/** So long others may hold the lock of an account. */
+/** The longest wait for the lock of an account. */
 const lockTimeoutMillis = 30_000
 
-/** So long a holder may say nothing. */
+/** The longest silence of a holder. */
 const leaseMillis = 10_000
 
-/** The database may be asked for so long; then it is asked again. */
+/** The time limit of a step. */
 const stepTimeoutMillis = 5_000
 
-/** What most often ails a connection is that it was idle: then the next one does. */
+/** An idle connection is often broken: the next one works. */
 const again = Schedule.upTo(Schedule.spaced(100), { times: 2 })
 
 type Action = TokenStoreFailure["action"]
 
-/** The store. Its table is made when it is not there. */
+/** The store. Its table is created if it does not exist. */
 export const layer: Layer.Layer<TokenStore.TokenStore, SqlError, PgClient.PgClient> = Layer.effect(
   TokenStore.TokenStore,
   Effect.gen(function*() {
@@ -51,9 +51,9 @@ export const layer: Layer.Layer<TokenStore.TokenStore, SqlError, PgClient.PgClie
 
 const make = (sql: PgClient.PgClient): TokenStore.Store => {
   const place = placeOf(sql.config)
-  /** The connections whose locks this store holds, by the names of their accounts. */
+  /** The connections whose locks this store holds, by account name. */
   const held = new Map<string, SqlClient>()
-  /** One of us at a time asks for a lock: the others need no connection. */
+  /** Only one fiber of this store at a time requests a lock: the others need no connection. */
   const turns = TokenStore.makeMemory()
   const describe = (name: string) => `account ${name} in ${place}`
 
@@ -72,7 +72,7 @@ const make = (sql: PgClient.PgClient): TokenStore.Store => {
           ...sql.config.startupParameters,
           idle_session_timeout: String(leaseMillis),
           lock_timeout: String(lockTimeoutMillis),
-          // What is answered is kept, whatever the database is content with otherwise.
+          // Acknowledged writes are durable, whatever the setting of the database.
           synchronous_commit: "on"
         }
       })

@@ -1,4 +1,4 @@
-/** What an export reads, as it is kept: an operation with its parameters, and the name of the credentials. */
+/** The stored query of an export: an operation with its parameters, and the name of the credentials. */
 import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
 import { type ConflictingIdentifiers, InvalidParameters, type InvalidSettings } from "@postwire/core/errors/Errors"
 import type { Definition } from "@postwire/core/schema/Definition"
@@ -10,18 +10,18 @@ import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
 import { checkName } from "./Clients.ts"
 
-/** What is asked for. */
+/** The query of an export. */
 export const Query = Schema.Struct({
   /** The name of an operation that pages. */
   operation: Schema.String,
   parameters: Schema.Record(Schema.String, Schema.Json),
-  /** The name under which workers keep the credentials. Never the credentials. */
+  /** The name of the credentials on the workers. Never the credentials themselves. */
   credentials: Schema.String,
-  /** Tells exports of the same query apart; empty as a rule. */
+  /** Distinguishes exports of the same query; usually empty. */
   label: Schema.String
 })
 
-/** What is asked for. */
+/** The query of an export. */
 export interface Query extends Schema.Schema.Type<typeof Query> {}
 
 const isName = (operation: string): operation is keyof Catalogue => Object.hasOwn(catalogue, operation)
@@ -41,11 +41,11 @@ const definitionOf = (operation: string): Effect.Effect<Definition, InvalidParam
     : Effect.succeed(definition)
 }
 
-/** The pages that a query asks for. */
+/** The pages of a query. */
 export const sourceOf = ({ operation, parameters }: Query): Effect.Effect<Source.Source, InvalidParameters> =>
   Effect.map(definitionOf(operation), (definition) => Source.fromDefinition(definition, parameters))
 
-/** Refuses what the service would refuse, before anything is kept. An alias becomes the name of the operation. */
+/** Refuses a query that the service would refuse, before it is stored. Replaces an alias by the name of the operation. */
 export const check = (
   query: Query
 ): Effect.Effect<Query, InvalidParameters | ConflictingIdentifiers | InvalidSettings> =>

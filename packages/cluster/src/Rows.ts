@@ -1,40 +1,40 @@
-/** A page as rows to keep, and rows as the page that they were. */
+/** Converts a page to rows, and rows back to the page. */
 import * as Table from "@postwire/export/rows/Table"
 import { type Anomalies, type Page, type Source, sumOf } from "@postwire/export/sources/Source"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
-/** Something to keep. */
+/** A row to store. */
 export interface Row {
   /** The kind of resource, in the plural (`posts`, `users`, `media`), `errors` for partial errors, or `anomalies`. */
   readonly kind: string
   /** Unique among its kind in one export. */
   readonly id: string
-  /** Where it is among what was asked for; nothing where it is not. */
+  /** Its position among the requested items; `null` if it is not one of them. */
   readonly listed: number | null
-  /** Where it is among what came along; nothing where it did not. */
+  /** Its position among the included objects; `null` if it is not one of them. */
   readonly included: number | null
   readonly body: object
 }
 
-/** Which page of which part of an export. */
+/** A page of a part of an export. */
 export interface PagePlace {
   readonly part: number
   readonly page: number
 }
 
-/** A page has fewer objects of a kind. */
+/** More than a page has objects of a kind. */
 const placesPerPage = 2 ** 14
-/** A part has fewer pages. */
+/** More than a part has pages. */
 const pagesPerPart = 2 ** 26
 
-/** Where a page begins: places of one page are below the beginning of the next. They rise in the order of the export. */
+/** The first position of a page, above all positions of the page before it in the export. */
 export const beginOf = ({ page, part }: PagePlace): number => (part * pagesPerPart + page) * placesPerPage
 
-/** Where a page ends. */
+/** The end of the positions of a page, exclusive. */
 export const endOf = (place: PagePlace): number => beginOf(place) + placesPerPage
 
-/** What a page holds, each resource once. Those without an id are told apart by their place. */
+/** The resources of a page, each once. Those without an id are distinguished by their position. */
 export const rowsOf = (source: Source, page: Page, place: PagePlace): ReadonlyArray<Row> => {
   const rows = new Map<string, Row>()
   const begin = beginOf(place)
@@ -54,7 +54,7 @@ export const rowsOf = (source: Source, page: Page, place: PagePlace): ReadonlyAr
   for (const [bucket, bodies] of Object.entries(page.includes)) {
     keep(bucket, Table.included(bucket, source.parameters).key, "included", bodies)
   }
-  // Last: an item may also be among what came along.
+  // Last, since an item may also be an included object.
   const { key, name } = Table.items(source.definition, source.parameters)
   keep(name, key, "listed", page.items)
   keep("errors", undefined, "included", page.errors)
@@ -69,14 +69,14 @@ export const rowsOf = (source: Source, page: Page, place: PagePlace): ReadonlyAr
 
 const isCount = Schema.is(Schema.Struct({ path: Schema.String, count: Schema.Int }))
 
-/** What rows of anomalies say together; `undefined` where there are none. */
+/** The sum of rows of anomalies; `undefined` if there are none. */
 export const anomaliesOf = (bodies: ReadonlyArray<object>): Anomalies | undefined =>
   bodies.filter(isCount).reduce<Anomalies | undefined>(
     (all, { count, path }) => sumOf(all, { [path]: count }),
     undefined
   )
 
-/** The page whose rows these are, without what pages before it have brought along. */
+/** The page of rows, without the included objects of pages before it. */
 export const pageOf = (rows: ReadonlyArray<Row>, place: PagePlace): Omit<Page, "next"> => {
   const inPage = (at: number | null): at is number => at !== null && at >= beginOf(place) && at < endOf(place)
   const ordered = (as: "listed" | "included") =>

@@ -14,7 +14,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 
 /** Settings of the client. */
 export interface Options {
-  /** The file, made when it is not there; `:memory:` keeps nothing. */
+  /** The file, created if it does not exist; `:memory:` for none. */
   readonly path: string
 }
 
@@ -36,30 +36,30 @@ const make = Effect.fnUntraced(function*({ path }: Options) {
     compiler: Statement.makeCompilerSqlite(),
     driver: "node-sqlite",
     spanAttributes: [["db.system.name", "sqlite"]],
-    // Asks for the lock at once: a transaction that asks later, to write, cannot wait for it.
+    // Acquires the lock immediately: a transaction that needs it later, to write, cannot wait for it.
     beginTransaction: "BEGIN IMMEDIATE",
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`
   })
 })
 
-/** The wait for another's lock. */
+/** The longest wait for the lock of another process. */
 const lockTimeoutMillis = 5_000
 
-/** Between attempts the thread is free, and a worker can end: statements that block it would do so one after the other. */
+/** Between attempts the thread is free, so that a worker can end: blocking statements would run one after the other. */
 const untilUnlocked = Schedule.min([Schedule.exponential("5 millis", 1.5), Schedule.spaced("100 millis")]).pipe(
   Schedule.upTo({ duration: lockTimeoutMillis })
 )
 
 const open = (path: string): DatabaseSync => {
-  // Not imported: Node announces it as experimental to every program that loads it.
+  // Not imported: Node warns every program that loads it that it is experimental.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
   const database = new DatabaseSync(path, { timeout: lockTimeoutMillis })
-  // What was committed outlives a crash of the process. Only one of the machine can undo the last moments.
+  // Commits survive a crash of the process. Only a crash of the machine can lose the last ones.
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2")
   return database
 }
 
-/** Beyond so many, all are prepared anew. */
+/** The limit of the statement cache, which is cleared when it is full. */
 const maxPreparedStatements = 200
 
 const connect = (database: DatabaseSync): Connection => {
@@ -100,7 +100,7 @@ const connect = (database: DatabaseSync): Connection => {
   }
 }
 
-/** What a driver is given, as SQLite stores it. */
+/** A parameter as SQLite stores it. */
 const valueOf = (value: unknown): SQLInputValue => {
   switch (typeof value) {
     case "string":

@@ -1,6 +1,6 @@
 /**
- * What exports keep in the database, PostgreSQL or SQLite: the exports, where each part stands, and the resources. A page
- * and the place after it are written in one transaction, and only by whoever stands at that page.
+ * The tables of exports, in PostgreSQL or SQLite: the exports, the state of each part, and the resources. A page and the position
+ * after it are written in one transaction, and only if the part is still at that page.
  */
 import type { Partition } from "@postwire/export/Partitions"
 import type { Anomalies, Page } from "@postwire/export/sources/Source"
@@ -18,21 +18,21 @@ import { anomaliesOf, beginOf, endOf, type PagePlace, type Row } from "./Rows.ts
 
 export type { Cursor, ExportStatus, Job, PartKey, PartStatus, State } from "./internal/status.ts"
 
-/** What all exports keep. */
+/** The tables. */
 export class Tables extends Context.Service<Tables, {
-  /** Adds an export, unless it is there: then what had failed may run again. */
+  /** Adds an export. If it exists, its failed parts may run again. */
   readonly add: (query: Query, wanted: number) => Effect.Effect<ExportStatus, SqlError>
   /** Adds the parts of an export, unless it has some. */
   readonly plan: (
     id: string,
     parts: ReadonlyArray<Partition | undefined>
   ) => Effect.Effect<void, SqlError>
-  /** Notes why an export could not be planned. */
+  /** Records the reason why an export could not be planned. */
   readonly refuse: (id: string, problem: string) => Effect.Effect<void, SqlError>
-  /** Takes up a part. Nothing when there is no such part. */
+  /** Starts a part; `undefined` if there is no such part. */
   readonly begin: (key: PartKey, worker: string) => Effect.Effect<Job | undefined, SqlError>
   readonly cursor: (key: PartKey) => Effect.Effect<Cursor, SqlError>
-  /** Writes the page after so many pages. `false`, and nothing written, when the part stands elsewhere by now. */
+  /** Writes the page after `after` pages. `false`, and nothing written, if the part is no longer at that page. */
   readonly commit: (
     key: PartKey,
     after: number,
@@ -40,23 +40,23 @@ export class Tables extends Context.Service<Tables, {
     rows: ReadonlyArray<Row>,
     worker: string
   ) => Effect.Effect<boolean, SqlError>
-  /** Notes why a part does not get on, or why it has failed. */
+  /** Records the reason why a part makes no progress, or has failed. */
   readonly note: (key: PartKey, problem: string, state: "running" | "failed") => Effect.Effect<void, SqlError>
-  /** What a page has brought that no page before it had. */
+  /** The rows of a page that no page before it had. */
   readonly page: (id: string, place: PagePlace) => Effect.Effect<ReadonlyArray<Row>, SqlError>
-  /** Whether an export has resources of which no place is known: those of earlier versions. */
+  /** True if an export has resources without a known position, from earlier versions. */
   readonly hasUnplaced: (id: string) => Effect.Effect<boolean, SqlError>
-  /** How many members were malformed or missing, by place; `undefined` where none was. */
+  /** The number of malformed or missing fields by path; `undefined` if there are none. */
   readonly anomalies: (id: string) => Effect.Effect<Anomalies | undefined, SqlError>
   readonly status: (id?: string) => Effect.Effect<ReadonlyArray<ExportStatus>, SqlError>
   /** The time by the clock of the database, in milliseconds. */
   readonly now: Effect.Effect<number, SqlError>
-  /** Parts that have ended, whose messages are still there. */
+  /** Ended parts whose messages still exist. */
   readonly uncleared: Effect.Effect<ReadonlyArray<PartKey & { readonly attempt: number }>, SqlError>
   readonly setCleared: (key: PartKey) => Effect.Effect<void, SqlError>
 }>()("@postwire/cluster/Tables") {}
 
-/** The tables of a database, made when they are not there. Workers may begin at the same time. */
+/** The tables of a database, created if they do not exist. Workers may start at the same time. */
 export const layer: Layer.Layer<Tables, SqlError | Migrator.MigrationError, SqlClient.SqlClient> = Layer.effect(
   Tables,
   Effect.gen(function*() {
@@ -65,7 +65,7 @@ export const layer: Layer.Layer<Tables, SqlError | Migrator.MigrationError, SqlC
   })
 )
 
-/** No place is so far back. */
+/** Beyond all positions. */
 const nowhere = Number.MAX_SAFE_INTEGER
 
 const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
@@ -88,7 +88,7 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
     return exports.map((row) => Records.exportOf(row, byExport.get(row.id) ?? []))
   })
 
-  /** Of a resource that is there, the first place counts, and the body that was asked for. */
+  /** For an existing resource, the first position counts, and the body of a requested item. */
   const conflict = sql.literal(`
     ON CONFLICT (export, kind, id) DO UPDATE SET
       wanted = kept.wanted OR excluded.wanted,
@@ -225,7 +225,7 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
   }
 }
 
-/** `jsonb` has neither U+0000 nor half a surrogate pair: both become U+FFFD, with SQLite too. */
+/** `jsonb` allows neither U+0000 nor lone surrogates: both become U+FFFD, in SQLite too. */
 const storable = (rows: ReadonlyArray<Row>): string => {
   const text = JSON.stringify(rows)
   return /\\u(0000|d[89a-f])/.test(text)

@@ -1,4 +1,4 @@
-/** Everything a process needs to run exports, and what those need who start or watch them. */
+/** The layers of processes that run, start or watch exports. */
 import type { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as RateLimit from "@postwire/core/rate-limit/RateLimit"
 import * as RateLimitStore from "@postwire/core/rate-limit/RateLimitStore"
@@ -19,23 +19,23 @@ import * as Workflow from "./Workflow.ts"
 /** Settings of a worker. */
 export interface Options {
   readonly database: Database.Database
-  /** How the other workers reach this one. Not used with SQLite, where there are no others. */
+  /** The address at which other workers reach this one. Not used with SQLite, where there are no others. */
   readonly address: Engine.Address
   /** The address of the machine to listen on. Default: all of them. */
   readonly listen?: string | undefined
   /**
-   * Where all workers keep their one budget: a `redis://` or `rediss://` address, or `memory` for a worker that is alone
-   * with its credentials. Default: the PostgreSQL database; the memory with SQLite.
+   * The rate limit store of all workers: a `redis://` or `rediss://` address, or `memory` for the only worker with its credentials.
+   * Default: the PostgreSQL database; the memory with SQLite.
    */
   readonly rateLimitStore?: string | undefined
   /**
-   * Where accounts are, whose names exports may have: a folder, or a `redis://` or `rediss://` address. Default: the PostgreSQL
+   * The store of accounts, which exports may name: a folder, or a `redis://` or `rediss://` address. Default: the PostgreSQL
    * database; with SQLite the folder of this user.
    */
   readonly tokenStore?: string | undefined
 }
 
-/** A day: nobody sits in front of an export, and who gives up loses its turn to those who came later. */
+/** A day: no user waits for an export, and a call that gives up loses its turn to later ones. */
 const maxWaitMillis = 86_400_000
 
 /** Runs exports while it is in scope. */
@@ -45,7 +45,7 @@ export const layer = (options: Options) => {
   const engine = database._tag === "Sqlite"
     ? Engine.layerSingle
     : Engine.layerWorker(address, { listen: options.listen })
-  // One layer, so that there is one pool of connections.
+  // One layer, for one pool of connections.
   const postgres = database._tag === "Postgres" ? Database.layerPostgres(database) : undefined
   return Layer.merge(Workflow.layer, Workflow.layerClear).pipe(
     Layer.provide(Layer.succeed(Workflow.WorkerName, database._tag === "Sqlite" ? "this machine" : name)),
@@ -69,7 +69,7 @@ const layerTokenStore = (
     ? NodeClient.layerTokenStore({ tokenStore })
     : postgres !== undefined
     ? Layer.provide(PostgresTokenStore.layer, postgres)
-    // Who has no home has no accounts.
+    // A user without a home has no accounts.
     : Layer.catch(NodeClient.layerTokenStore({}), () => TokenStore.layerMemory)
 
 const layerStore = (
@@ -81,7 +81,7 @@ const layerStore = (
     ? RateLimitStore.layerMemory
     : RedisRateLimitStore.layerUrl({ url: store })
 
-/** Starts and watches exports that others run. */
+/** Starts and watches exports that other processes run. */
 export const layerClient = (database: Database.Database) =>
   Engine.layerClient.pipe(Layer.provideMerge(Tables.layer), Layer.provideMerge(Database.layer(database)))
 

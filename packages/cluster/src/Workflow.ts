@@ -1,7 +1,7 @@
 /**
- * An export as durable workflows: one execution per part, each page an activity that returns where the part stands and
- * never what was read. Whatever engine is under it (`Engine`), a part goes on from its last page wherever its process
- * ended, and a second start of the same export is the first.
+ * An export as durable workflows: one execution per part, each page an activity that returns the state of the part and never the
+ * data. With any engine (`Engine`), a part resumes after its last page wherever its process ended, and a second start of the same
+ * export joins the first.
  */
 import type { AnyError, ConflictingIdentifiers, InvalidParameters, InvalidSettings } from "@postwire/core/errors/Errors"
 import type { ExportError } from "@postwire/export/files/ExportErrors"
@@ -36,12 +36,12 @@ import { type ExportStatus, type Job, type PartKey, Tables } from "./Tables.ts"
 
 export { ExportFailed } from "./internal/failures.ts"
 
-/** The name by which others see this process. */
+/** The name of this process, for others. */
 export const WorkerName = Context.Reference<string>("@postwire/cluster/Workflow/WorkerName", {
   defaultValue: () => "this process"
 })
 
-/** Where a part stands after a page. */
+/** The state of a part after a page. */
 const Step = Schema.Struct({
   pages: Schema.Int,
   token: Schema.optional(Schema.String),
@@ -50,14 +50,14 @@ const Step = Schema.Struct({
   count: Schema.Int
 })
 
-/** An export: plans its parts and starts them. The payload names it; what to read is in the tables. */
+/** An export: plans its parts and starts them. The payload names it; the query is in the tables. */
 export const ExportWorkflow = Workflow.make("postwire/Export", {
   payload: { export: Schema.String, attempt: Schema.Int },
   idempotencyKey: (payload) => `${payload.export}/${payload.attempt}`,
   error: ExportFailed
 })
 
-/** One part of an export, to its end. */
+/** One part of an export. */
 export const PartWorkflow = Workflow.make("postwire/Part", {
   payload: { export: Schema.String, part: Schema.Int, attempt: Schema.Int },
   idempotencyKey: (payload) => `${payload.export}/${payload.part}/${payload.attempt}`,
@@ -65,16 +65,16 @@ export const PartWorkflow = Workflow.make("postwire/Part", {
   error: ExportFailed
 })
 
-/** A minute at most between two attempts, for as long as it takes. */
+/** At most a minute between two attempts, without end. */
 const untilItWorks = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("1 minute")]).pipe(
   Schedule.jittered
 )
 
-/** The engine dies of a database that is away: a defect, where it is none. */
+/** The engine reports an unavailable database as a defect. */
 const isOfDatabase = (defect: unknown): boolean =>
   isSqlError(defect) || (Predicate.hasProperty(defect, "_tag") && defect._tag === "PersistenceError")
 
-/** A step of the engine, which may be taken again. */
+/** A step of the engine, which is retried while the database is unavailable. */
 const durable = <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   step.pipe(
     Effect.sandbox,
@@ -88,7 +88,7 @@ const durable = <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> 
     Effect.catch((cause) => Effect.failCause(cause))
   )
 
-/** Asks the service until it answers, by the client that the worker has for the credentials. */
+/** Queries the service until it responds, with the client for the credentials. */
 const asked = <A, E extends AnyError | ExportError | Plan.NotPlannable, R>(
   query: Query,
   use: Effect.Effect<A, E, R>,
@@ -101,7 +101,7 @@ const asked = <A, E extends AnyError | ExportError | Plan.NotPlannable, R>(
     Effect.mapError((error) => refusedFor(query.credentials, error))
   )
 
-/** Cuts a search into the parts that were asked for; other operations are one part. */
+/** Divides a search into the requested number of parts; other operations are one part. */
 const plan = Effect.fnUntraced(function*({ id, query, wanted }: ExportStatus) {
   const tables = yield* Tables
   const source = yield* Effect.mapError(sourceOf(query), failed)
@@ -112,7 +112,7 @@ const plan = Effect.fnUntraced(function*({ id, query, wanted }: ExportStatus) {
   yield* answered(tables.plan(id, partitions))
 })
 
-/** Plans once, then sees to it that every part runs. */
+/** Plans once, then starts every part. */
 const runExport = Effect.fnUntraced(function*(id: string) {
   const tables = yield* Tables
   const [standing] = yield* answered(tables.status(id))
@@ -129,7 +129,7 @@ const runExport = Effect.fnUntraced(function*(id: string) {
   )
 })
 
-/** Fetches and keeps the page after so many, unless somebody else did. */
+/** Fetches and stores the page after `after` pages, unless another worker did. */
 const step = Effect.fnUntraced(function*(job: Job, after: number) {
   const tables = yield* Tables
   const standing = yield* answered(tables.cursor(job))
@@ -158,7 +158,7 @@ const step = Effect.fnUntraced(function*(job: Job, after: number) {
     : { ...(yield* answered(tables.cursor(job))), count: 0 }
 })
 
-/** Pages until the part is done. What was read before is not asked again: the tables know where the part stands. */
+/** Reads pages until the part is done. Stored pages are not requested again: the tables have the state of the part. */
 const runPart = Effect.fnUntraced(function*(key: PartKey) {
   const tables = yield* Tables
   const job = yield* answered(Effect.flatMap(WorkerName, (worker) => tables.begin(key, worker)))
@@ -178,7 +178,7 @@ const runPart = Effect.fnUntraced(function*(key: PartKey) {
   return { pages }
 })
 
-/** Keeps the reason of a failure for those who look. */
+/** Records the reason of a failure. */
 const noting = <A, E, R, R2>(run: Effect.Effect<A, E, R>, note: (problem: string) => Effect.Effect<void, never, R2>) =>
   Effect.tapCause(run, (cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : note(reasonOf(Cause.squash(cause))))
 
@@ -194,15 +194,15 @@ export const layer: Layer.Layer<never, never, WorkflowEngine | Tables | Clients>
   )
 )
 
-/** How an export is started. */
+/** Options of an export. */
 export interface Options {
-  /** How many spans of time a search is cut into. Default 1. */
+  /** The number of time spans into which a search is divided. Default: 1. */
   readonly parts?: number | undefined
 }
 
 /**
- * Starts an export, or says how it stands when it was started before; what had failed runs again. Returns at once: the
- * parts run wherever there are workers.
+ * Starts an export, or returns its status if it was started before; failed parts run again. Returns immediately: the parts run on
+ * any workers.
  */
 export const start = Effect.fnUntraced(function*(
   query: Query,
@@ -220,7 +220,7 @@ export const start = Effect.fnUntraced(function*(
   return standing
 })
 
-/** Forgets the messages of parts that have ended. */
+/** Deletes the messages of ended parts. */
 export const clear: Effect.Effect<
   void,
   SqlError | PersistenceError,
@@ -236,7 +236,7 @@ export const clear: Effect.Effect<
     if (result._tag === "None" || result.value._tag !== "Complete") continue
     const entityId = EntityId.make(id)
     yield* storage.clearAddress(EntityAddress.make({
-      // The name that the engine gives to the entities of a workflow.
+      // The engine's name for the entities of a workflow.
       entityType: EntityType.make(`Workflow/${PartWorkflow._tag}`),
       entityId,
       shardId: sharding.getShardId(entityId, "default")
@@ -245,7 +245,7 @@ export const clear: Effect.Effect<
   }
 })
 
-/** Runs `clear` every half minute, in one worker of all. */
+/** Runs `clear` every half minute, on one of the workers. */
 export const layerClear: Layer.Layer<never, never, Sharding | MessageStorage | WorkflowEngine | Tables> = Singleton
   .make(
     "postwire/clear",

@@ -20,18 +20,18 @@ export * from "./index.ts"
 export type { EffectFace } from "./PromiseClient.ts"
 
 /**
- * Every operation, uploads and posts with files, as methods that return Promises; the session; the way to Effect; the end of the
- * client.
+ * Every operation, uploads and posts with files, as methods that return Promises; the session; the access to Effect; and
+ * `close`.
  */
 export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseClient<
   F,
   PromiseClient.WithEffect & {
-    /** As of the client without Effect. */
+    /** The session, as in the client without Effect. */
     readonly session: Session
   }
 >
 
-/** As `createClient` of `@postwire/node`, for a program that uses Effect. */
+/** Like `createClient` of `@postwire/node`, for a program that uses Effect. */
 export const createClient: {
   (settings?: undefined): PostwireClient
   <F extends Form = "response">(settings: NodeClient.Settings<F> & PromiseClient.Chosen<F>): PostwireClient<F>

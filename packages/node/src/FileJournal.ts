@@ -1,6 +1,6 @@
 /**
- * The journal of one user's uploads and threads, in a folder that nobody else can write to: a file for each key, and beside it
- * the one that is locked. A crash leaves the old text or the new one, and no lock.
+ * The journal of one user's uploads and threads, in a folder that no other user can write to: a file per key, with a lock file
+ * beside it. A crash leaves the old text or the new one, and no lock.
  */
 import { InvalidSettings, JournalFailure } from "@postwire/core/errors/Errors"
 import * as Journal from "@postwire/core/storage/Journal"
@@ -11,11 +11,11 @@ import * as TextFolder from "./internal/textFolder.ts"
 
 /** Settings of the journal. */
 export interface Options {
-  /** The folder, made when it is not there. Default: `postwire` in the user's folder for state. */
+  /** The folder, created if it does not exist. Default: `postwire` in the user's folder for state. */
   readonly folder?: string | undefined
 }
 
-/** The folder of the journal where none is named, as `~/.local/state/postwire`. */
+/** The default folder of the journal, such as `~/.local/state/postwire`. */
 export const ownFolder: Effect.Effect<string, InvalidSettings> = Effect.suspend(() =>
   UserDirectories.make().state("postwire")
 ).pipe(
@@ -28,7 +28,7 @@ export const ownFolder: Effect.Effect<string, InvalidSettings> = Effect.suspend(
   )
 )
 
-/** The journal in a folder. What is wrong with the folder fails those who use it. */
+/** The journal in a folder. Problems with the folder fail the operations that use it. */
 export const layer = (options: Options = {}): Layer.Layer<Journal.Journal, InvalidSettings> =>
   Layer.effect(
     Journal.Journal,
@@ -44,10 +44,10 @@ export const make = (folder: string): Journal.Entries =>
     failure: (journal, action, fault, detail) => new JournalFailure({ journal, action, fault, detail })
   })
 
-/** Some systems allow no more for the name of a file, with its ending. */
+/** Some systems allow no longer file names, including the extension. */
 const longestName = 200
 
-/** A key as the name of a file. Capitals are written out, for some systems have no other name for those than for small letters. */
+/** A key as a file name. Capitals are escaped, since some systems do not distinguish case. */
 const fileOf = (key: string): string => {
   const name = Array.from(
     new TextEncoder().encode(key),

@@ -6,8 +6,8 @@ import type { BigIntStats } from "node:fs"
 import { codeOf, saidBy } from "./internal/systemError.ts"
 
 /**
- * A file, by its path or its `file:` address. It is open while it is sent, and no more of it is in memory than is sent at a time.
- * One that changes meanwhile fails the upload.
+ * A file, by its path or its `file:` URL. It is open during the upload, and only the part being sent is in memory. A file that
+ * changes meanwhile fails the upload.
  */
 export const file = (place: string | URL): Source => {
   const name = nameOf(place)
@@ -24,7 +24,7 @@ export const file = (place: string | URL): Source => {
     open: Effect.gen(function*() {
       const { constants, promises } = process.getBuiltinModule("node:fs")
       const handle = yield* Effect.acquireRelease(
-        // Does not wait for who writes into a pipe.
+        // Does not wait for the writer of a pipe.
         attempt(() => promises.open(place, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))),
         (handle) => Effect.ignore(Effect.tryPromise(() => handle.close()))
       )
@@ -46,7 +46,7 @@ export const file = (place: string | URL): Source => {
               if (bytesRead === 0) break
               filled += bytesRead
             }
-            // Also what has as many bytes as before may have others.
+            // A file of the same size may have other bytes.
             if (versionOf(await handle.stat({ bigint: true })) !== version) throw failure("changed")
             if (filled < bytes.length) throw failure("short", `after ${offset + filled} of ${size} bytes`)
             return bytes
@@ -56,14 +56,14 @@ export const file = (place: string | URL): Source => {
   }
 }
 
-/** Tells the bytes of a file from those that it had before. */
+/** The version of a file's bytes. */
 const versionOf = ({ dev, ino, mtimeNs, size }: BigIntStats): string => [dev, ino, size, mtimeNs].join(" ")
 
-/** Without its folders, which are nobody's business. */
+/** The file name without its folders, which are private. */
 const nameOf = (place: string | URL): string =>
   process.getBuiltinModule("node:path").basename(typeof place === "string" ? place : pathOf(place))
 
-/** The path as it is where it cannot be decoded: opening the file reports that. */
+/** The path, undecoded if it cannot be decoded: opening the file reports that. */
 const pathOf = ({ pathname }: URL): string => {
   try {
     return decodeURIComponent(pathname)

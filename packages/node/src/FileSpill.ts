@@ -13,23 +13,23 @@ export interface Options {
   readonly folder?: string | undefined
 }
 
-/** Lets items wait in files. */
+/** Buffers items in files. */
 export const layer = (options: Options = {}): Layer.Layer<never> => Layer.succeed(Spill, make(options))
 
-/** A file that is written to its end, and read from its beginning. */
+/** A file that is appended to, and read from its start. */
 interface Segment {
   readonly handle: FileHandle
   written: number
   read: number
 }
 
-/** After so many bytes comes another file, so that what was read is gone from the disk. */
+/** The size of a file in bytes. Then another one follows, so that the read part is removed from the disk. */
 const segmentBytes = 16 * 1024 * 1024
 
-/** How many bytes are read at a time, unless one text is longer. */
+/** Bytes per read, unless one text is longer. */
 const readBytes = 256 * 1024
 
-/** The same for one who has no Layers. */
+/** The same without a Layer. */
 export const make = ({ folder }: Options = {}): Spill => ({
   open: Effect.suspend(() => open(folder ?? process.getBuiltinModule("node:os").tmpdir()))
 })
@@ -40,7 +40,7 @@ const open = (folder: string): Effect.Effect<SpillQueue, SpillFailed, Scope.Scop
   let turn: Promise<unknown> = Promise.resolve()
   let isClosed = false
 
-  /** One step at a time, in the order of the calls. A step that nobody waits for any more is made all the same. */
+  /** Runs one step at a time, in the order of the calls, even if the caller was interrupted. */
   const inTurn = <A>(work: () => Promise<A>): Effect.Effect<A, SpillFailed> =>
     Effect.tryPromise({
       try: () => {

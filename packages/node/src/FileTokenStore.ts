@@ -1,6 +1,6 @@
 /**
- * The accounts of one user, in a folder that is closed to all others: a file each, and beside it the one that is locked. A
- * crash leaves the old text or the new one, and no lock.
+ * The accounts of one user, in a private folder: a file each, with a lock file beside it. A crash leaves the old text or the new
+ * one, and no lock.
  */
 import { checkName } from "@postwire/core/accounts/Account"
 import { InvalidSettings, TokenStoreFailure } from "@postwire/core/errors/Errors"
@@ -12,14 +12,14 @@ import * as TextFolder from "./internal/textFolder.ts"
 
 /** Settings of the store. */
 export interface Options {
-  /** The folder, made when it is not there. Default: `postwire/accounts` in the user's folder for settings. */
+  /** The folder, created if it does not exist. Default: `postwire/accounts` in the user's folder for settings. */
   readonly folder?: string | undefined
 }
 
 // Not imported: Node takes a millisecond to load it, and most clients have no account.
 const path = () => process.getBuiltinModule("node:path")
 
-/** The folder of accounts where none is named, as `~/.config/postwire/accounts`. */
+/** The default folder of accounts, such as `~/.config/postwire/accounts`. */
 export const ownFolder: Effect.Effect<string, InvalidSettings> = Effect.suspend(() =>
   UserDirectories.make().config("postwire")
 ).pipe(
@@ -34,7 +34,7 @@ export const ownFolder: Effect.Effect<string, InvalidSettings> = Effect.suspend(
   })
 )
 
-/** The store in a folder. What is wrong with the folder fails those who use it. */
+/** The store in a folder. Problems with the folder fail the operations that use it. */
 export const layer = (options: Options = {}): Layer.Layer<TokenStore.TokenStore, InvalidSettings> =>
   Layer.effect(
     TokenStore.TokenStore,

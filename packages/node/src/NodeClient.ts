@@ -1,4 +1,4 @@
-/** The client on Node: settings as a whole, from values or from the environment, and the Layers that they make. */
+/** The client on Node: its settings, from values or from the environment, and its Layers. */
 import "@postwire/core/runtime/SupportedNode"
 import * as Credentials from "@postwire/core/auth/Credentials"
 import type { Client } from "@postwire/core/client/Client"
@@ -37,52 +37,52 @@ export { type Logger, wireOf } from "@postwire/core/promise/Settings"
 /** Every setting of a client. */
 export interface Settings<F extends Form = "response"> extends Shared.Settings<F>, AccountSettings.AccountSettings {
   /**
-   * What `waitOnRateLimit` shares its budgets through: the path of an SQLite file, for processes of one machine, or a
-   * `redis://` or `rediss://` address, which needs the package `@redis/client`. A path names its folder (`./limits`) or
-   * ends in `.db` or `.sqlite`. Default: this client's memory.
+   * The store through which `waitOnRateLimit` shares rate limits: the path of an SQLite file, for processes of one machine, or a
+   * `redis://` or `rediss://` address, which needs the package `@redis/client`. A path names its folder (`./limits`) or ends in
+   * `.db` or `.sqlite`. Default: this client's memory.
    */
   readonly rateLimitStore?: string | undefined
   /**
-   * Where it is kept what was spent, for all who name it: the path of an SQLite file, for processes of one machine, or a
+   * The store of spending, shared by all clients that name it: the path of an SQLite file, for processes of one machine, or a
    * `redis://` or `rediss://` address, which needs the package `@redis/client`. A path names its folder (`./spend`) or ends in
    * `.db` or `.sqlite`. Default: this client's memory.
    */
   readonly spendStore?: string | undefined
   /**
-   * Through what processes share a stream (`client.streamPosts.shared`): a `redis://` or `rediss://` address, which needs the
-   * package `@redis/client`, or `memory` for this client alone. A client on the Layer of `@postwire/cluster/PostgresStreamLog`
+   * The log through which processes share a stream (`client.streamPosts.shared`): a `redis://` or `rediss://` address, which needs
+   * the package `@redis/client`, or `memory` for this client only. A client on the Layer of `@postwire/cluster/PostgresStreamLog`
    * shares it through PostgreSQL. Default: none.
    */
   readonly streamLog?: string | undefined
   /**
-   * Where the `account` is kept: a folder, which is named by a path (`./accounts`), a `redis://` or `rediss://` address, which needs
-   * the package `@redis/client`, or a store of your own. Default: the folder of `postwire login`, `~/.config/postwire/accounts`.
+   * The store of the `account`: a folder by its path (`./accounts`), a `redis://` or `rediss://` address, which needs the package
+   * `@redis/client`, or your own store. Default: the folder of `postwire login`, `~/.config/postwire/accounts`.
    */
   readonly tokenStore?: string | OwnTokenStore.TokenStore | undefined
   /**
-   * Where uploads with `resume` and threads note how far they have come: a folder, or a journal of your own. Default: the folder of
-   * this user for such things, `~/.local/state/postwire`.
+   * The journal of uploads with `resume` and threads: a folder, or your own journal. Default: the user's folder for state,
+   * `~/.local/state/postwire`.
    */
   readonly journal?: string | OwnJournal.Journal | undefined
   /**
-   * The address of a proxy for all requests, or `environment` to take it from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
+   * The address of a proxy for all requests, or `environment` to use `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
    * Default: none.
    */
   readonly proxy?: string | undefined
-  /** Certificates (PEM) of authorities that are trusted instead of those that come with Node. */
+  /** Certificates (PEM) of authorities that are trusted instead of Node's own. */
   readonly ca?: string | ReadonlyArray<string> | undefined
-  /** What sends the requests: the session of another client, or an Undici dispatcher. It is not closed with the client. */
+  /** The sender of requests: the session of another client, or an Undici dispatcher. It is not closed with the client. */
   readonly dispatcher?: Pick<Dispatcher, "dispatch"> | undefined
 }
 
-/** What can be uploaded: a file by its path or its `file:` URL, bytes, a Blob, or a stream with its size. */
+/** An upload's input: a file by its path or its `file:` URL, bytes, a Blob, or a stream with its size. */
 export type Input = string | URL | Composites.Input
 
-/** What can be uploaded, as the core takes it. */
+/** Converts an upload's input to one of core. */
 export const inputOf: InputOf<Input> = (input) =>
   typeof input === "string" || input instanceof URL ? FileSource.file(input) : input
 
-/** Everything that operations, uploads, threads and streams need, from settings. */
+/** The services of operations, uploads, threads and streams, from settings. */
 export const layer = (settings: Settings<Form>): Layer.Layer<Client | Journal.Journal, InvalidSettings> =>
   Layer.unwrap(
     Effect.map(check(settings), () =>
@@ -108,13 +108,13 @@ const layerTransport = (settings: Settings<Form>) =>
     settings.dispatcher === undefined ? agentOptionsOf(settings) : { dispatcher: settings.dispatcher }
   )
 
-/** What sends the requests of settings. Fails where one of them breaks a rule. */
+/** The HTTP client of settings. Fails if one of them is invalid. */
 export const layerHttp = (
   settings: Pick<Settings, "ca" | "dispatcher" | "proxy">
 ): Layer.Layer<HttpClient, InvalidSettings> =>
   Layer.unwrap(Effect.map(checkTransport(settings), () => layerTransport(settings)))
 
-/** The connections that the settings ask for. A given dispatcher limits the time for connecting itself. */
+/** The connections of settings. A given dispatcher limits the time for connecting itself. */
 export const agentOptionsOf = ({ ca, proxy, timeout }: Settings<Form>): UndiciHttpClient.AgentOptions => ({
   connectTimeout: typeof timeout === "object" ? timeout.connect : undefined,
   proxy,
@@ -123,14 +123,14 @@ export const agentOptionsOf = ({ ca, proxy, timeout }: Settings<Form>): UndiciHt
 
 const isAddress = (store: string): boolean => store.includes("://")
 
-/** Whether nobody takes it for the name of a host, such as `10.0.0.5`, `redis.internal:6379/0` or `user:password@cache`. */
+/** Tests that a path cannot be mistaken for a host, such as `10.0.0.5`, `redis.internal:6379/0` or `user:password@cache`. */
 const isPath = (store: string): boolean => isFolder(store) || (!mayBeHost(store) && /\.(db|sqlite3?)$/i.test(store))
 
 const isFolder = (store: string): boolean => !mayBeHost(store) && /[/\\]/.test(store)
 
 const mayBeHost = (store: string): boolean => /^[^/\\]*(@|:\d)/.test(store)
 
-/** Where the settings keep rate limits. Fails when that cannot be used on this machine. */
+/** The rate limit store of settings. Fails if it cannot be used on this machine. */
 export const layerStore = (
   { rateLimitStore: store }: Pick<Settings, "rateLimitStore">
 ): Layer.Layer<RateLimitStore.RateLimitStore, InvalidSettings> =>
@@ -140,7 +140,7 @@ export const layerStore = (
     ? RedisRateLimitStore.layerUrl({ url: store })
     : SqliteRateLimitStore.layer({ path: store })
 
-/** Where the settings keep what was spent. Fails when that cannot be used on this machine. */
+/** The spend store of settings. Fails if it cannot be used on this machine. */
 export const layerSpendStore = (
   { spendStore: store }: Pick<Settings, "spendStore">
 ): Layer.Layer<SpendStore.SpendStore, InvalidSettings> =>
@@ -150,7 +150,7 @@ export const layerSpendStore = (
     ? RedisSpendStore.layerUrl({ url: store })
     : SqliteSpendStore.layer({ path: store })
 
-/** Through what the settings let processes share streams: a `StreamLog` where they say it. */
+/** The stream log of settings, if they have one. */
 export const layerStreamLog = (
   { streamLog: log }: Pick<Settings, "streamLog">
 ): Layer.Layer<never, InvalidSettings> =>
@@ -161,8 +161,8 @@ export const layerStreamLog = (
     : RedisStreamLog.layerUrl({ url: log })
 
 /**
- * Where the settings keep accounts: a folder, a `redis://` or `rediss://` address, a store of the program's own, or the folder of
- * this user where none is named. Fails when that cannot be used on this machine.
+ * The token store of settings: a folder, a `redis://` or `rediss://` address, the program's own store, or by default the user's
+ * folder. Fails if it cannot be used on this machine.
  */
 export const layerTokenStore = (
   { tokenStore: place }: Pick<Settings, "tokenStore">
@@ -176,7 +176,7 @@ export const layerTokenStore = (
         : FileTokenStore.layer({ folder: place }))
   )
 
-/** Checks where accounts are kept without showing it: it may hold a password. */
+/** Checks the location of accounts without showing it: it may contain a password. */
 export const checkTokenStore = (place: Settings["tokenStore"]): Effect.Effect<void, InvalidSettings> => {
   const invalid = (rule: string) => Effect.fail(new InvalidSettings({ setting: "tokenStore", rule }))
   if (place === undefined || OwnTokenStore.isTokenStore(place)) return Effect.void
@@ -190,7 +190,7 @@ export const checkTokenStore = (place: Settings["tokenStore"]): Effect.Effect<vo
     : invalid("may be a folder or a host: an address begins with redis://, a path has a slash (./accounts)")
 }
 
-/** Where the settings note how far uploads and threads have come. What is wrong with a folder fails those who use it. */
+/** The journal of settings. Problems with a folder fail the operations that use it. */
 export const layerJournal = (
   { journal: place }: Pick<Settings, "journal">
 ): Layer.Layer<Journal.Journal, InvalidSettings> =>
@@ -204,8 +204,8 @@ export const layerJournal = (
   )
 
 /**
- * The journal of this user, whose folder is looked for when it is needed: most clients have no need of it, and a user without a
- * home can have a client.
+ * The journal of this user. Its folder is resolved on demand: most clients do not need it, and a user without a home can have a
+ * client.
  */
 const ownJournal = (): Journal.Entries => {
   let found: Journal.Entries | undefined
@@ -243,7 +243,7 @@ const checkJournal = (place: Settings["journal"]): Effect.Effect<void, InvalidSe
 const checkTransport = ({ ca, dispatcher, proxy }: Settings<Form>): Effect.Effect<void, InvalidSettings> => {
   const invalid = (setting: string, rule: string) => Effect.fail(new InvalidSettings({ setting, rule }))
   if (proxy !== undefined && proxy !== "environment" && !isProxy(proxy)) {
-    // Its value is not shown: it may hold a password.
+    // The value is not shown: it may contain a password.
     return invalid("proxy", "must be an http: or https: address, or \"environment\"")
   }
   if (ca !== undefined && !(Array.isArray(ca) ? ca : [ca]).every((pem) => /-----BEGIN CERTIFICATE-----/.test(pem))) {
@@ -272,7 +272,7 @@ const checkStore = Effect.fnUntraced(function*(
   }
   if (isAddress(store)) yield* checkUrl(store)
   else if (!isPath(store)) {
-    // Its value is not shown: it may hold a password.
+    // The value is not shown: it may contain a password.
     return yield* new InvalidSettings({
       setting,
       rule:
@@ -281,7 +281,7 @@ const checkStore = Effect.fnUntraced(function*(
   }
 })
 
-/** The settings that only Node has. */
+/** The settings that exist only on Node. */
 const own = Object.keys(
   {
     ca: true,
@@ -298,7 +298,7 @@ const own = Object.keys(
   }
 )
 
-/** Checks settings as a whole. What is no setting is refused, unless it is one of `others`. */
+/** Checks all settings. Unknown settings are refused, unless they are among `others`. */
 export const check = Effect.fnUntraced(function*(
   settings: Settings<Form>,
   others: ReadonlyArray<string> = []
@@ -316,9 +316,8 @@ export const check = Effect.fnUntraced(function*(
 })
 
 /**
- * The settings that the environment holds, each in the variable of its name, such as `POSTWIRE_BEARER_TOKEN`.
- * `POSTWIRE_REDIS_URL` is the address of a `rateLimitStore`, with or without `redis://`. Where `POSTWIRE_ACCOUNT` names an account,
- * other credentials are left where they are.
+ * The settings of the environment, each in the variable of its name, such as `POSTWIRE_BEARER_TOKEN`. `POSTWIRE_REDIS_URL` is the
+ * address of a `rateLimitStore`, with or without `redis://`. If `POSTWIRE_ACCOUNT` names an account, other credentials are ignored.
  */
 export const fromEnvironment = (
   environment: Readonly<Record<string, string | undefined>> = process.env
@@ -343,7 +342,7 @@ export const fromEnvironment = (
         "account"
       ]),
       ...(environment["POSTWIRE_ACCOUNT"] ? [] : valuesOf(Credentials.names)),
-      // Never a path: the variable says what it is.
+      // Never a path: the variable is an address.
       ["rateLimitStore", redis === undefined || redis === "" || isAddress(redis) ? redis : `redis://${redis}`] as const
     ].filter(([, value]) => value !== undefined && value !== "")
   )

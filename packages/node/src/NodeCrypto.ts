@@ -1,4 +1,4 @@
-/** The cryptography of Node for what core does in plain JavaScript elsewhere. */
+/** The cryptography of Node, in place of core's plain JavaScript. */
 import * as OAuth1 from "@postwire/core/auth/OAuth1"
 import * as Layer from "effect/Layer"
 import type * as Crypto from "node:crypto"

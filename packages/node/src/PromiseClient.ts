@@ -22,26 +22,26 @@ export {
 } from "@postwire/core/promise/PromiseClient"
 
 const platform: Platform<Input> = {
-  // Whose headers are still as they came, it makes one at once.
+  // A buffered response still has its original headers, and needs no Effect.
   webOf: async (response) =>
     response instanceof BufferedResponse ? response.toWeb() : Effect.runPromise(Transport.toWeb(response)),
   turn: () => new Promise((resolve) => setImmediate(resolve)),
   inputOf
 }
 
-/** A client: its operations as methods, uploads, posts with files and threads, and its end. */
+/** A client: its operations as methods, uploads, posts with files and threads, and `close`. */
 export type PromiseClient<F extends Form = "response", Also extends object = {}> = Client.PromiseClient<
   F,
   Also & Composites<Input>
 >
 
 export const {
-  /** A client with the services of a context, `also` more than the methods; `end` is called when it is closed. */
+  /** A client with the services of a context, and `also` beside its methods; `end` is called when it is closed. */
   of,
   /**
-   * The way from Effect to Promises: a client on the services of a Layer, such as one on another HttpClient. Closing it
-   * releases what the Layer acquired. Uploads and threads are noted in the journal of the Layer, or in memory where it has none.
-   * Rejects with what the Layer fails with.
+   * A Promise client on the services of a Layer, such as one on another HttpClient. Closing it releases the resources of the Layer.
+   * Uploads and threads are recorded in the journal of the Layer, or in memory if it has none. Rejects with the errors of the
+   * Layer.
    */
   fromLayer
 }: Makers<Input> = on(platform)

@@ -9,17 +9,17 @@ import type * as Redacted from "effect/Redacted"
 import * as RedisConnection from "./internal/redisConnection.ts"
 import { scripts } from "./internal/redisScripts.ts"
 
-/** Settings of the store with a connection of its own. */
+/** Settings of the store with its own connection. */
 export interface Options {
   /** `redis://[[user]:[password]@]host[:port][/database]`, or `rediss://` for TLS. */
   readonly url: string | Redacted.Redacted
 }
 
-/** Checks an address without showing it: it may hold a password. */
+/** Checks an address without showing it: it may contain a password. */
 export const checkUrl = (given: string | Redacted.Redacted): Effect.Effect<string, InvalidSettings> =>
   RedisConnection.checkUrl(given, "rateLimitStore")
 
-/** By the number that `reserve` answers with; 0 is none. */
+/** The reasons by the number that `reserve` returns, from 1. */
 const reasons: ReadonlyArray<Ledger.Reason> = ["window", "refusal", "pace", "in flight", "turn"]
 
 const make = (redis: RedisConnection.Evaluator): RateLimitStore.Store => {
@@ -55,8 +55,8 @@ export const layer: Layer.Layer<RateLimitStore.RateLimitStore, never, Redis.Redi
 )
 
 /**
- * The store with a connection of its own, made at the first request and closed with the scope. Fails when the address is
- * none, or the package `@redis/client` is not installed; a server that does not answer fails nothing.
+ * The store with its own connection, opened at the first request and closed with the scope. Fails when the address is invalid
+ * or the package `@redis/client` is not installed, but not when the server does not respond.
  */
 export const layerUrl = (options: Options): Layer.Layer<RateLimitStore.RateLimitStore, InvalidSettings> =>
   Layer.effect(

@@ -1,8 +1,8 @@
 /**
- * What processes on several machines share of a stream, in Redis of version 6.2 or later. Every step is one Lua script.
+ * The log of a stream that processes on several machines share, in Redis 6.2 or later. Every step is one Lua script.
  *
- * What Redis forgets when it ends is fetched anew where it can be, and then delivered anew: `appendonly yes`, and
- * `maxmemory-policy noeviction` or one of the `volatile` policies, keep what is to be delivered once.
+ * Entries that Redis loses when it ends are fetched and delivered again where possible. For delivery exactly once, set `appendonly
+ * yes`, and `maxmemory-policy noeviction` or one of the `volatile` policies.
  */
 import type { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as StreamLog from "@postwire/core/streams/shared/StreamLog"
@@ -13,17 +13,17 @@ import type * as Redacted from "effect/Redacted"
 import * as RedisConnection from "./internal/redisConnection.ts"
 import { type RedisEntry, scripts } from "./internal/redisStreamScripts.ts"
 
-/** Settings of the log with a connection of its own. */
+/** Settings of the log with its own connection. */
 export interface Options {
   /** `redis://[[user]:[password]@]host[:port][/database]`, or `rediss://` for TLS. */
   readonly url: string | Redacted.Redacted
 }
 
-/** Checks an address without showing it: it may hold a password. */
+/** Checks an address without showing it: it may contain a password. */
 export const checkUrl = (given: string | Redacted.Redacted): Effect.Effect<string, InvalidSettings> =>
   RedisConnection.checkUrl(given, "streamLog")
 
-/** A script takes a fraction of a millisecond: whoever waits asks again so soon. */
+/** The polling interval of a waiting reader: a script takes a fraction of a millisecond. */
 const pollMillis = 100
 
 const make = (redis: RedisConnection.Evaluator): StreamLog.Store => {
@@ -109,8 +109,8 @@ export const layer: Layer.Layer<StreamLog.StreamLog, never, Redis.Redis> = /*#__
 )
 
 /**
- * The log with a connection of its own, made when it is used first and closed with the scope. Fails when the address is none,
- * or the package `@redis/client` is not installed.
+ * The log with its own connection, opened at the first use and closed with the scope. Fails when the address is invalid or the
+ * package `@redis/client` is not installed.
  */
 export const layerUrl = (options: Options): Layer.Layer<StreamLog.StreamLog, InvalidSettings> =>
   Layer.effect(

@@ -1,10 +1,10 @@
 /**
- * The accounts of several machines, in Redis: a text each, and a lock that lapses soon after its holder has died. Whoever has
- * lost the lock writes nothing over what came later.
+ * The accounts of several machines, in Redis: a text each, and a lock that expires soon after its holder has died. A client that
+ * has lost the lock does not overwrite newer texts.
  *
- * A refresh token is used once, so Redis must not lose what it has answered: `appendonly yes` with `appendfsync always`,
- * `maxmemory-policy noeviction` or one of the `volatile` policies, and `min-replicas-to-write 1` where a replica may take over.
- * The texts are plain in it.
+ * A refresh token is used once, so Redis must not lose acknowledged writes: `appendonly yes` with `appendfsync always`,
+ * `maxmemory-policy noeviction` or one of the `volatile` policies, and `min-replicas-to-write 1` if a replica may take over.
+ * The texts are not encrypted.
  */
 import { type InvalidSettings, TokenStoreFailure, type TokenStoreFault } from "@postwire/core/errors/Errors"
 import * as TokenStore from "@postwire/core/storage/TokenStore"
@@ -17,40 +17,40 @@ import type * as Scope from "effect/Scope"
 import * as RedisConnection from "./internal/redisConnection.ts"
 import type { Script } from "./internal/redisScripts.ts"
 
-/** Settings of the store with a connection of its own. */
+/** Settings of the store with its own connection. */
 export interface Options {
   /** `redis://[[user]:[password]@]host[:port][/database]`, or `rediss://` for TLS. */
   readonly url: string | Redacted.Redacted
   /**
-   * So many milliseconds the lock outlives a holder that died, and a holder may be held up (stopped, swapped out, cut off)
-   * without losing what it has renewed. Default: 10,000.
+   * Milliseconds for which the lock outlives a holder that died, and for which a holder may be delayed (stopped, swapped out, cut
+   * off) without losing the tokens it has refreshed. Default: 10,000.
    */
   readonly lease?: number | undefined
 }
 
-/** Checks an address without showing it: it may hold a password. */
+/** Checks an address without showing it: it may contain a password. */
 export const checkUrl = (given: string | Redacted.Redacted): Effect.Effect<string, InvalidSettings> =>
   RedisConnection.checkUrl(given, "tokenStore")
 
-/** Shorter than the time for which one waits: others go on when a holder has died, and do not fail. */
+/** Shorter than the longest wait for a lock, so that others continue when a holder has died. */
 const defaultLeaseMillis = 10_000
 
-/** So long others may hold the lock of an account. */
+/** The longest wait for the lock of an account. */
 const lockTimeoutMillis = 30_000
 
 const betweenAttemptsMillis = 20
 
-/** What most often ails a connection is that it was idle: then the next one does. */
+/** An idle connection is often broken: the next one works. */
 const again = Schedule.upTo(Schedule.spaced(100), { times: 2 })
 
-/** What is not written is lost: nobody can use the refresh token before it once more. */
+/** Retries a write for longer: an unwritten refresh token is lost, since the previous one cannot be used again. */
 const insistently = Schedule.upTo(Schedule.spaced(250), { duration: 10_000 })
 
 type Action = TokenStoreFailure["action"]
 
 const keyOf = (name: string) => `postwire:account:${name}`
 
-/** It has the slot of its text in a cluster, whose key is hashed as a whole. */
+/** In the cluster slot of its text, whose key is hashed as a whole. */
 const lockOf = (name: string) => `{${keyOf(name)}}:lock`
 
 const script = <Params extends ReadonlyArray<unknown>, Result>(
@@ -59,7 +59,7 @@ const script = <Params extends ReadonlyArray<unknown>, Result>(
   lua: string
 ): Script<Params, Result> => ({ numberOfKeys, params, lua })
 
-/** Only the holder of the lock changes anything. */
+/** Restricts a change to the holder of the lock. */
 const ifHeld = (change: string) => `if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end ${change} return 1`
 
 const scripts = {
@@ -75,7 +75,7 @@ repeat
 until cursor == "0"
 return found`
   ),
-  // Asked twice by the same holder, as after an answer that was lost, it says the same.
+  // Idempotent for its holder, as needed after a lost response.
   lock: script<[name: string, holder: string, lease: number], 0 | 1>(
     1,
     (name, holder, lease) => [lockOf(name), holder, lease],
@@ -109,7 +109,7 @@ const make = (
   place: string,
   lease = defaultLeaseMillis
 ): TokenStore.Store => {
-  /** Who this store holds locks as, by the names of their accounts. */
+  /** The holder ids of this store's locks, by account name. */
   const held = new Map<string, string>()
   const describe = (name: string) => `${keyOf(name)} in ${place}`
 
@@ -136,7 +136,7 @@ const make = (
 
   const lock = Effect.fnUntraced(function*(name: string): Effect.fn.Return<void, TokenStoreFailure, Scope.Scope> {
     const holder = crypto.randomUUID()
-    // Also where it is not known whether it was had.
+    // Also if it is unknown whether the lock was acquired.
     yield* Effect.addFinalizer(() =>
       Effect.andThen(
         Effect.sync(() => held.get(name) === holder && held.delete(name)),
@@ -145,7 +145,7 @@ const make = (
     )
     yield* Effect.timeoutOrElse(
       Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
-        // Another fiber of ours that has lost it has not ended yet: its writes must not pass for those of this one.
+        // While another fiber of this store that has lost the lock still runs, its writes must not count as those of this one.
         const attempt = Effect.suspend(() =>
           held.has(name) ? Effect.succeed(0) : patiently(describe(name), "lock", ask.lock(name, holder, lease))
         )
@@ -202,8 +202,8 @@ export const layer: Layer.Layer<TokenStore.TokenStore, never, Redis.Redis> = /*#
 )
 
 /**
- * The store with a connection of its own, made when it is used first and closed with the scope. Fails when the address is
- * none, or the package `@redis/client` is not installed; a server that does not answer fails those who use it.
+ * The store with its own connection, opened at the first use and closed with the scope. Fails when the address is invalid or the
+ * package `@redis/client` is not installed. A server that does not respond fails the operations that use it.
  */
 export const layerUrl = (options: Options): Layer.Layer<TokenStore.TokenStore, InvalidSettings> =>
   Layer.effect(
@@ -224,7 +224,7 @@ const failure = (store: string, action: Action, fault: TokenStoreFault, detail?:
 const failureOf = (store: string, action: Action) => ({ reason }: RedisConnection.StepFailed): TokenStoreFailure =>
   failure(store, action, faultOf(reason), reason)
 
-/** By the codes of Redis, which an error of a script may have anywhere. */
+/** The fault by the codes of Redis, which may be anywhere in the error of a script. */
 const faultOf = (reason: string): TokenStoreFault =>
   faults.find(([code]) => reason.includes(code))?.[1] ?? "unavailable"
 
@@ -237,5 +237,5 @@ const faults: ReadonlyArray<readonly [code: string, fault: TokenStoreFault]> = [
   ["WRONGTYPE", "damaged"]
 ]
 
-/** What another moment may bring. */
+/** Tests whether a retry may succeed. */
 const isPassing = ({ reason }: RedisConnection.StepFailed): boolean => faultOf(reason) === "unavailable"

@@ -1,9 +1,9 @@
 /**
- * An `HttpClient` on Undici's `dispatch`: bodies are buffered and decompressed, redirects are not followed, and spans
- * are made only where a tracer is installed.
+ * An `HttpClient` on Undici's `dispatch`: bodies are buffered and decompressed, redirects are not followed, and spans are made only
+ * if a tracer is installed.
  *
- * A body that never ends comes as it is made where `Transport.Streaming` asks for that; other streams that never end need
- * another client, such as the one of `@effect/platform-node`.
+ * `Transport.Streaming` streams a body without an end; other endless streams need another client, such as the one of
+ * `@effect/platform-node`.
  */
 import { secrets } from "@postwire/core/auth/Redaction"
 import { Progress } from "@postwire/core/http/Timeouts"
@@ -34,7 +34,7 @@ export { secretsOfProxy, Session, type Statistics } from "./internal/session.ts"
 
 /** Settings of any client. */
 export interface Options {
-  /** The longest body that a response may have, in bytes after decompression; 64 MiB unless given. */
+  /** The maximum size of a response body, in bytes after decompression. Default: 64 MiB. */
   readonly maxBodySize?: number | undefined
 }
 
@@ -46,16 +46,16 @@ export interface DispatcherOptions extends Options {
   readonly dispatcher: Pick<Dispatcher, "dispatch">
 }
 
-/** A client on a dispatcher that somebody else configures and closes. */
+/** A client on a dispatcher that its owner configures and closes. */
 export const make = (dispatcher: Pick<Dispatcher, "dispatch">, options?: Options): HttpClient.HttpClient =>
   fromDispatch(
     (request, exchange) => dispatcher.dispatch(request, exchange),
     options,
-    // Of a session, whichever copy of this package made it.
+    // Of a session, made by any copy of this package.
     () => secrets in dispatcher && typeof dispatcher[secrets] === "function" ? dispatcher[secrets]() : []
   )
 
-/** A client on a given dispatcher, or on connections of its own, which are closed with the layer. */
+/** A client on a given dispatcher, or on its own connections, which are closed with the layer. */
 export const layer = (options: AgentOptions | DispatcherOptions = {}): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(
     HttpClient.HttpClient,
@@ -68,7 +68,7 @@ export const layer = (options: AgentOptions | DispatcherOptions = {}): Layer.Lay
     )
   )
 
-/** The body of a response; not a copy where it is one of these clients': whoever gives it away reads it no more. */
+/** The body of a response. Not a copy if it is from one of these clients: do not read a body that was passed on. */
 export const bytesOf = (
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<Uint8Array<ArrayBuffer>, HttpClientError.HttpClientError> =>
@@ -76,7 +76,7 @@ export const bytesOf = (
     ? Effect.succeed(response.body)
     : Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
 
-/** Hands a request to a dispatcher, which tells the exchange what happens. */
+/** Passes a request to a dispatcher, which reports to the exchange. */
 type Dispatch = (request: Dispatcher.DispatchOptions, exchange: Exchange) => void
 
 const fromDispatch = (
@@ -84,7 +84,7 @@ const fromDispatch = (
   options: Options | undefined,
   ownSecrets: () => ReadonlyArray<string>
 ): HttpClient.HttpClient => {
-  // Whoever has this client reads what it brings, and on Node the size of a compiler does not matter.
+  // The bodies of this client are decoded, and on Node the size of a compiler does not matter.
   ResponseDecoder.compileWith(SchemaJITCompiler.enable)
   const send = sender(dispatch, options?.maxBodySize ?? defaultMaxBodyBytes)
   const traced = HttpClient.make((request) => send(request))
@@ -124,13 +124,13 @@ const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
         const { origin, path } = target
         const { method } = request
         const wired = wireHeaders(headers)
-        // What a body may be is for the dispatcher to say, which takes more than its types tell, and refuses what it does not know.
+        // The dispatcher accepts more bodies than its types declare, and refuses unknown ones.
         const taken = body as Uint8Array | null
         try {
           dispatch(
             progress === undefined
               ? { origin, path, method, headers: wired, body: taken }
-              // Who follows the progress limits the phases.
+              // The owner of the progress limits the phases.
               : { origin, path, method, headers: wired, body: taken, headersTimeout: 0, bodyTimeout: 0 },
             exchange
           )
@@ -165,7 +165,7 @@ const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
           (encoded) => send(request, encoded.body, { ...headers, "content-type": encoded.contentType }, progress)
         )
       case "Stream":
-        // Its bytes take a shorter way.
+        // Its bytes need no stream.
         if (body instanceof Multipart.Content) return send(request, new Multipart.Pieces(body.bytes), headers, progress)
         return Effect.flatMap(
           Stream.toAsyncIterableEffect(body.stream),
@@ -179,7 +179,7 @@ const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
 const readableOf = (iterable: AsyncIterable<Uint8Array>) =>
   process.getBuiltinModule("node:stream").Readable.from(iterable, { objectMode: false })
 
-/** Origin and path. A URL in the usual form is taken as it is: re-encoding would break a signature of it. */
+/** Origin and path. A URL in the usual form is not re-encoded: that would break its signature. */
 const locate = (
   request: HttpClientRequest.HttpClientRequest
 ): { readonly origin: string; readonly path: string } | undefined => {

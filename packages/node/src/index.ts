@@ -8,7 +8,7 @@
  * for await (const post of client.searchRecentPosts.items({ query: "effect" })) console.log(post.text)
  * ```
  *
- * It is published with an Effect of its own inside. A program that uses Effect itself makes its client with
+ * The published package bundles its own Effect. A program that uses Effect itself creates its client with
  * `@postwire/node/EffectClient`.
  */
 import "@postwire/core/runtime/SupportedNode"
@@ -50,21 +50,21 @@ export type Post = Publish.Post<NodeClient.Input>
 /** A file of a post, and how it is uploaded. */
 export type Media = Publish.Media<NodeClient.Input>
 
-/** What an upload may be told, besides its file. */
+/** Options of an upload. */
 export type UploadOptions = Composites.UploadOptions<NodeClient.Input>
 
-/** Every operation, uploads and posts with files, as methods that return Promises; the session; the end of the client. */
+/** Every operation, uploads and posts with files, as methods that return Promises; the session; and `close`. */
 export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseClient<F, {
   /**
-   * Its own connections, with `statistics()` and `close()`, or the dispatcher that it was given. Another client that is
-   * made with it as `dispatcher` shares them.
+   * Its own connections, with `statistics()` and `close()`, or the given dispatcher. Another client created with it as `dispatcher`
+   * shares them.
    */
   readonly session: Session
 }>
 
 /**
- * Makes a client from settings, or from the environment when none are given (`POSTWIRE_BASE_URL`,
- * `POSTWIRE_BEARER_TOKEN`, ...). Throws `InvalidSettings` at once when a setting breaks a rule; connects at the first call.
+ * Creates a client from settings, by default from the environment (`POSTWIRE_BASE_URL`, `POSTWIRE_BEARER_TOKEN`, ...). Throws
+ * `InvalidSettings` immediately if a setting is invalid; connects at the first call.
  */
 export const createClient: {
   (settings?: undefined): PostwireClient

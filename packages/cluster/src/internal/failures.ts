@@ -1,4 +1,4 @@
-/** What failures mean for an export: wait, or give up with a reason that says what to do. */
+/** The consequence of a failure for an export: wait, or fail with a reason and a remedy. */
 import type { AnyError, InvalidSettings } from "@postwire/core/errors/Errors"
 import type { ExportError } from "@postwire/export/files/ExportErrors"
 import type { NotPlannable } from "@postwire/export/sources/Plan"
@@ -6,7 +6,7 @@ import type { ConfigError } from "effect/Config"
 import * as Schema from "effect/Schema"
 import { variableOf } from "../Clients.ts"
 
-/** An export or a part of it cannot go on. The same export, started again, tries once more. */
+/** An export or a part of it failed. Starting the same export again retries it. */
 export class ExportFailed
   extends Schema.TaggedError<ExportFailed>("@postwire/cluster/Workflow/ExportFailed")("ExportFailed", {
     reason: Schema.String
@@ -17,7 +17,7 @@ export class ExportFailed
   }
 }
 
-/** What may be better in a while. */
+/** Tests whether a failure may be temporary. */
 export const isTransient = (error: AnyError | ExportError | NotPlannable | InvalidSettings | ConfigError): boolean => {
   switch (error._tag) {
     case "TransportFailure":
@@ -35,12 +35,12 @@ export const isTransient = (error: AnyError | ExportError | NotPlannable | Inval
   }
 }
 
-/** For good, until the export is started again. */
+/** Fails until the export is started again. */
 export const failed = (error: { readonly message: string }) => new ExportFailed({ reason: error.message })
 
 const ofUser = ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
 
-/** A failure, with the variables that are at fault where credentials are. They are where the worker runs. */
+/** A failure, naming the variables of the worker's environment if the credentials are the cause. */
 export const refusedFor = (
   name: string,
   error: AnyError | ExportError | NotPlannable | InvalidSettings | ConfigError

@@ -1,4 +1,4 @@
-/** The tables, as they came to be. What a database has run is never changed. */
+/** The migrations of the tables. A released migration is never changed. */
 import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -49,7 +49,7 @@ export const migrations = Migrator.fromRecord({
         SELECT export, id, wanted, body FROM postwire_resources WHERE kind = ${sql.literal(`'${kind}'`)}`
     }
   }),
-  // Where each resource is in the order of its export.
+  // The position of each resource in its export.
   "0002_add_places": Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     for (const place of ["listed", "included"]) {
@@ -59,7 +59,7 @@ export const migrations = Migrator.fromRecord({
         WHERE ${sql(place)} IS NOT NULL`
     }
   }),
-  // How many members of each page were malformed or missing, by place.
+  // The number of malformed or missing fields of each page, by path.
   "0003_add_anomalies": Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     yield* sql`

@@ -1,4 +1,4 @@
-/** Rows of the tables, as drivers give them, and what they say. */
+/** Rows of the tables as drivers return them, and their decoding. */
 import { Partition } from "@postwire/export/Partitions"
 import * as Schema from "effect/Schema"
 import { Query } from "../Query.ts"
@@ -16,7 +16,7 @@ export interface PartRow {
   readonly attempt: number
   readonly token: string | null
   readonly pages: number
-  /** Drivers differ in what they make of 64 bits. */
+  /** Drivers differ in the type of 64-bit numbers. */
   readonly items: unknown
   readonly errors: unknown
   readonly worker: string | null
@@ -37,7 +37,7 @@ export interface ExportRow {
 export interface ResourceRow {
   readonly kind: string
   readonly id: string
-  /** Drivers differ in what they make of 64 bits, and of JSON. */
+  /** Drivers differ in the type of 64-bit numbers, and of JSON. */
   readonly listed: unknown
   readonly included: unknown
   readonly body: unknown
@@ -93,7 +93,7 @@ export const exportOf = (row: ExportRow, parts: ReadonlyArray<PartStatus>): Expo
   }
 }
 
-/** Whether anything is under way or to do; else whether anything has failed. */
+/** `running` or `waiting` while a part is; otherwise `failed` if a part has failed. */
 const stateOf = (parts: ReadonlyArray<PartStatus>): State => {
   const states = new Set(parts.map(({ state }) => state))
   if (states.has("running") || (states.has("waiting") && states.size > 1)) return "running"

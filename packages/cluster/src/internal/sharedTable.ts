@@ -1,17 +1,17 @@
-/** A table that every process makes which finds none. */
+/** A table that the first process creates. */
 import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { LockTimeoutError, SqlError } from "effect/sql/SqlError"
 import * as Steps from "./steps.ts"
 
-/** The table has to be there after so long. */
+/** The time limit for creating a table. */
 const openTimeoutMillis = 10_000
 
-/** Makes a table when it is not there, and then does what is to be done first of all. */
+/** Creates a table if it does not exist, and then prepares it. */
 export const open = Effect.fnUntraced(
   function*(sql: SqlClient, table: string, columns: string, prepare: Effect.Effect<unknown, SqlError> = Effect.void) {
     const [found] = yield* sql<{ readonly made: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS made`
-    // Who may use one that is there need not be allowed to make it.
+    // A user of an existing table need not be permitted to create it.
     if (found?.made !== true) yield* make(sql, table, columns)
     yield* prepare
   },
@@ -21,16 +21,16 @@ export const open = Effect.fnUntraced(
         new SqlError({
           reason: new LockTimeoutError({
             cause: undefined,
-            message: `The table ${table} could not be made within ${
+            message: `The table ${table} could not be created within ${
               openTimeoutMillis / 1000
-            } s: somebody keeps it locked`,
+            } s: another session keeps it locked`,
             operation: "open"
           })
         })
       ))
 )
 
-/** Two that make it at the same time would disturb each other: the lock is that of the table's name. */
+/** Creates a table under a lock of its name, since two processes that create it at the same time fail. */
 const make = (sql: SqlClient, table: string, columns: string) =>
   Steps.transaction(
     sql,

@@ -1,33 +1,33 @@
-/** How exports and their parts stand. */
+/** The state of exports and their parts. */
 import type { Partition } from "@postwire/export/Partitions"
 import type { Query } from "../Query.ts"
 
-/** How far a part has come. */
+/** The state of a part. */
 export type State = "waiting" | "running" | "done" | "failed"
 
-/** Names a part of an export. */
+/** The key of a part of an export. */
 export interface PartKey {
   readonly export: string
   readonly part: number
 }
 
-/** A part to run, from where it stands. */
+/** A part to run, from its cursor. */
 export interface Job extends PartKey {
   readonly query: Query
-  /** What sets it apart from the other parts; nothing where there is but one. */
+  /** Its partition; `undefined` if it is the only part. */
   readonly partition: Partition | undefined
   readonly cursor: Cursor
 }
 
-/** The place in the pages of a part. */
+/** A position in the pages of a part. */
 export interface Cursor {
   readonly pages: number
-  /** Leads to the next page; none at the beginning. */
+  /** The token of the next page; `undefined` at the beginning. */
   readonly token: string | undefined
   readonly state: State
 }
 
-/** A part as it stands. Times are in milliseconds. */
+/** The status of a part. Times are in milliseconds. */
 export interface PartStatus extends PartKey {
   readonly partition: Partition | undefined
   readonly state: State
@@ -35,18 +35,18 @@ export interface PartStatus extends PartKey {
   readonly pages: number
   readonly items: number
   readonly errors: number
-  /** Who worked on it last. */
+  /** The last worker. */
   readonly worker: string | undefined
   readonly updated: number
-  /** Why it failed, or why it does not get on. */
+  /** The reason why it failed, or makes no progress. */
   readonly problem: string | undefined
 }
 
-/** An export as it stands. Times are in milliseconds. */
+/** The status of an export. Times are in milliseconds. */
 export interface ExportStatus {
   readonly id: string
   readonly query: Query
-  /** How many parts were asked for. */
+  /** The requested number of parts. */
   readonly wanted: number
   readonly state: State | "planning"
   readonly attempt: number
@@ -55,7 +55,7 @@ export interface ExportStatus {
   readonly pages: number
   readonly items: number
   readonly errors: number
-  /** Why it could not be planned. */
+  /** The reason why it could not be planned. */
   readonly problem: string | undefined
   readonly parts: ReadonlyArray<PartStatus>
 }

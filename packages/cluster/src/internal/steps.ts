@@ -1,6 +1,6 @@
 /**
- * Steps on a database that end in time, also when the network swallows what is sent: a driver waits for the answers to `BEGIN`,
- * `COMMIT` and `ROLLBACK` whatever becomes of the caller, and to the rest for seconds after it has given up.
+ * Steps on a database that end in time, even if the network drops all packets: a driver waits for the responses to `BEGIN`,
+ * `COMMIT` and `ROLLBACK` even if the caller is interrupted, and to other statements for seconds after that.
  */
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -10,10 +10,10 @@ import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** A `ROLLBACK` that takes longer ends its connection. */
+/** A `ROLLBACK` that takes longer closes its connection. */
 const rollbackMillis = 2_000
 
-/** A step that may take so long. After that it ends by itself, and with it its connection if that is dead. */
+/** Runs a step with a time limit. After that it ends in the background, with its connection if that is dead. */
 export const within = <A, E, R>(
   sql: SqlClient,
   step: Effect.Effect<A, E, R>,
@@ -21,7 +21,7 @@ export const within = <A, E, R>(
 ): Effect.Effect<A, E | Cause.TimeoutError, R> =>
   Effect.flatMap(Effect.serviceOption(sql.transactionService), (joined) =>
     Option.isSome(joined)
-      // A transaction of the caller goes no further before the step has ended.
+      // A transaction of the caller cannot continue before the step has ended.
       ? Effect.timeout(step, millis)
       : Effect.acquireUseRelease(
         Effect.forkDetach(step, { startImmediately: true }),
@@ -30,8 +30,8 @@ export const within = <A, E, R>(
       ))
 
 /**
- * A transaction whose every statement can be interrupted. Within one of the caller it is a part of that. The effect begins no
- * transaction itself, and lets no error of a statement pass: PostgreSQL answers `COMMIT` after one without committing.
+ * A transaction whose every statement can be interrupted. Within one of the caller it is part of that. The effect must not begin a
+ * transaction itself, nor ignore the error of a statement: after one, PostgreSQL responds to `COMMIT` without committing.
  */
 export const transaction = <A, E>(sql: SqlClient, effect: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
   Effect.flatMap(

@@ -6,7 +6,7 @@ import type { Figures } from "../schema/RateLimitHeaders.ts"
 
 /** The outcome of a request. */
 export interface Report {
-  /** Whether the service counted it. A gateway's response without rate limit headers does not show that, unless it is a success. */
+  /** True if the service counted it. A gateway's response without rate limit headers does not show that, unless it is a success. */
   readonly answered: boolean
   readonly figures?: Figures | undefined
   /** Milliseconds without further requests, because the service refused this one. */
@@ -35,7 +35,7 @@ export interface Place {
  */
 export type Reason = "window" | "refusal" | "pace" | "in flight" | "turn"
 
-/** Whether a request may be sent. If not, it asks again after at most `millis`. */
+/** The decision about a request. A refused one is repeated after at most `millis`. */
 export type Decision =
   | {
     readonly granted: true
@@ -78,7 +78,7 @@ export interface Ticket {
   /** The time of its arrival. */
   readonly arrived: number
   readonly callers: number
-  /** The time at which it should ask again. */
+  /** The time of its next attempt. */
   readonly due: number
 }
 

@@ -59,7 +59,7 @@ export type Change = Announced | Waiting
 
 /** Decides when a request may be sent, and how to handle a 429. */
 export interface Policy {
-  /** Whether the policy waits. */
+  /** True if the policy waits. */
   readonly waits: boolean
   /** `patience` limits the wait for a shared store, in milliseconds. */
   readonly guard: <E>(

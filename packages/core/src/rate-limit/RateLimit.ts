@@ -33,7 +33,7 @@ export const RateLimit = Context.Reference<RateLimit>("@postwire/core/rate-limit
   defaultValue: () => makeFail()
 })
 
-/** Every rate limit that was used, as far as it is known. */
+/** Every rate limit that was used, with its known state. */
 export const snapshot: Effect.Effect<ReadonlyArray<Usage>> = /*#__PURE__*/ Effect.flatMap(
   RateLimit,
   ({ snapshot }) => snapshot

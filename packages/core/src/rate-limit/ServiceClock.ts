@@ -38,7 +38,7 @@ export class ServiceClock {
   #doubted: Reading | undefined
   /** The end of the current request for the time. */
   #requested: Deferred.Deferred<void> | undefined
-  /** Whether the service responds without its time. */
+  /** True if the service responds without its time. */
   isSilent = false
 
   /** The time in milliseconds, if the service has sent it. */

@@ -40,7 +40,8 @@ export const noAmounts: Amounts = Object.freeze({ spent: 0, inDoubt: 0, reserved
 
 /**
  * The decision about a request, with the amounts of its day and its month before it. A request in flight counts for every day and
- * every month, since the service decides on which day it is charged. Once its process is gone, it counts for its own day and the next.
+ * every month, since the service decides on which day it is charged. Once its process is gone, it counts for its own day and the
+ * next.
  */
 export interface Decision {
   /** The limit that the request would exceed. */
@@ -55,9 +56,9 @@ export interface Decision {
 export interface Charge extends Purpose {
   /** The charge for the request itself. */
   readonly micros: number
-  /** Whether the request itself is charged. */
+  /** True if the request itself is charged. */
   readonly isCharged: boolean
-  /** Whether it is unknown that the service charged it. */
+  /** True if it is unknown that the service charged it. */
   readonly inDoubt: boolean
   /** Resources, each of which is charged once a day. */
   readonly resources: ReadonlyArray<Resources>

@@ -1,6 +1,6 @@
 /**
- * What the service charges: per resource that is read and per request that writes, in whole micro-dollars. Which row an
- * operation falls under is in its declaration (`price`). The service does not say so of each operation: that is our reading.
+ * Prices of the service: per resource that is read and per request that writes, in whole micro-dollars. The declaration of an
+ * operation names its row (`price`). The service does not document that for each operation: it is our interpretation.
  */
 import { type Definition, pageSizeOf } from "../schema/Definition.ts"
 import type { Price, Priced, ReadRow } from "../schema/Price.ts"
@@ -12,13 +12,13 @@ import { current, type Prices } from "./internal/priceTable.ts"
 export type { Price, Priced, ReadRow, RequestRow } from "../schema/Price.ts"
 export * from "./internal/priceTable.ts"
 
-/** What a request asks for, as far as its price goes. */
+/** The parts of a request that decide its price. */
 export interface Ask {
-  /** The most items that the answer may have. */
+  /** The maximum number of items in the response. */
   readonly items: number
-  /** What brings related objects, in whatever words. */
+  /** Expansions, which add related objects, in the names of any dialect. */
   readonly expansions: ReadonlyArray<string>
-  /** Whether what it writes has a link. */
+  /** True if the written text has a link. */
   readonly hasUrl: boolean
 }
 
@@ -41,7 +41,7 @@ export const mostOf = (
   return items * each
 }
 
-/** What a request asks for, by its query and its body as they travel. */
+/** The parts of a request that decide its price, from its encoded query and body. */
 export const askOf = (
   { items, price }: Priced,
   { body, query }: { readonly query: string; readonly body?: unknown }
@@ -60,14 +60,14 @@ export const askOf = (
   }
 }
 
-/** Whether the text of a body has a link, or one goes with it. */
+/** Tests whether the text of a body has a link, or a deep link is attached. */
 const hasUrl = (body: string): boolean => {
   const members: unknown = JSON.parse(body)
   const text = member(members, "text")
   return (typeof text === "string" && hasLink(text)) || member(members, "direct_message_deep_link") !== undefined
 }
 
-/** The largest amount that one call, or one page of it, may be charged: of an operation as such, or with parameters. */
+/** The largest amount that one call, or one page of it, may be charged: of an operation in general, or with parameters. */
 export const most = (
   definition: Definition,
   parameters: Readonly<Record<string, unknown>> = {},
@@ -85,10 +85,10 @@ export const most = (
   )
 }
 
-/** Whether the service finds a link in a text. */
+/** Tests whether the service finds a link in a text. */
 export const hasLink = (text: string): boolean => Links.find(text).length > 0
 
-/** The most items that an answer may have. */
+/** The maximum number of items in a response. */
 const itemsOf = (definition: Definition, parameters: Readonly<Record<string, unknown>>): number => {
   for (const name of lookups) {
     if (definition.query?.[name] !== undefined && parameters[name] !== undefined) return listOf(parameters[name]).length
@@ -97,13 +97,13 @@ const itemsOf = (definition: Definition, parameters: Readonly<Record<string, unk
   return typeof asked === "number" ? asked : pageSizeOf(definition)
 }
 
-/** The parameters that list what is looked up: each brings one at most. */
+/** The parameters that list the resources to look up: each element yields at most one. */
 const lookups = ["ids", "usernames"] as const
 
 const listOf = (value: unknown): ReadonlyArray<string> =>
   Array.isArray(value) ? value.map(String) : typeof value === "string" && value !== "" ? value.split(",") : []
 
-/** A request has the names of its wire. */
+/** Maps the neutral names and those of both dialects, since a request has the names of its dialect. */
 const inAllWords = <A>(byName: Readonly<Record<string, A>>): ReadonlyMap<string, A> =>
   new Map(
     Object.entries(byName).flatMap(([name, value]) =>
@@ -116,8 +116,8 @@ const inAllWords = <A>(byName: Readonly<Record<string, A>>): ReadonlyMap<string,
 type Brought = readonly [kind: "post" | "user", count: number]
 
 /**
- * What each expansion brings for one item, and of them the most that is reckoned with. The service has no bound for mentions;
- * what comes beyond is charged all the same.
+ * The resources that each expansion adds per item, and their assumed maximum. The service has no limit for mentions; those beyond
+ * the maximum are charged as well.
  */
 const brought = /*#__PURE__*/ inAllWords<Brought>({
   "affiliation.user_id": ["user", 1],
@@ -142,21 +142,21 @@ const brought = /*#__PURE__*/ inAllWords<Brought>({
 
 const none: Brought = ["post", 0]
 
-/** Whether the owner of the app reads what is theirs: `perhaps owned` where the user of a bearer token is not known. */
+/** The owner of the app reads their own resources, or not: `perhaps owned` if the user of a bearer token is unknown. */
 export type Ownership = "owned" | "perhaps owned" | "other"
 
-/** Resources of one kind in an answer, and what each is charged once a day. */
+/** Resources of one kind in a response, and the price of each, which is charged once a day. */
 export interface Resources {
-  /** The row. Owned reads, and those that may be, are counted apart. */
+  /** The row. Owned reads, and those that may be, are counted separately. */
   readonly kind: ReadRow | `${Exclude<Ownership, "other">} ${ReadRow}`
   /** Micro-dollars for each. */
   readonly micros: number
-  /** None twice. What has no id is counted in `unnamed`. */
+  /** Distinct ids. Resources without one are counted in `unnamed`. */
   readonly ids: ReadonlyArray<string>
   readonly unnamed: number
 }
 
-/** What a body that answers a read holds, in neutral names or those of the service. */
+/** The resources in the response body of a read, in neutral field names or those of the service. */
 export const resourcesOf = (
   { owned: mayBeOwned, read }: { readonly read: ReadRow; readonly owned?: true },
   body: unknown,
@@ -192,7 +192,7 @@ export const resourcesOf = (
   return [...byKind.values()].filter(({ ids, unnamed }) => ids.length + unnamed > 0)
 }
 
-/** Several bodies as one, as far as their resources go. */
+/** Merges the resources of several bodies into one. */
 export const together = (bodies: ReadonlyArray<object>): object => {
   const included = (name: string) => bodies.flatMap((body) => arrayAt(member(body, "includes"), name))
   return {

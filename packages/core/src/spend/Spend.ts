@@ -1,7 +1,7 @@
 /**
- * What requests are charged, and limits of it. `layer` counts what the answers hold at the prices in force, each resource
- * once a day, and keeps a request back that might pass a limit: what it may cost at most is reserved before it is sent.
- * Clients that share a `SpendStore` share one bill for each service.
+ * Charges of requests, and limits of spending. `layer` counts the resources of responses at the current prices, each resource once
+ * a day, and refuses a request that might exceed a limit: its largest price is reserved before it is sent. Clients that share a
+ * `SpendStore` share one bill per service.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -31,24 +31,24 @@ import * as SpendStore from "./SpendStore.ts"
 
 export { check, type Limit, type Settings, type Spent } from "./SpendSettings.ts"
 
-/** Dollars that were spent, by operation and state (`spent` or `in doubt`). */
+/** Spending in dollars, by operation and state (`spent` or `in doubt`). */
 export const dollars = /*#__PURE__*/ Metric.counter("postwire_spend_dollars", {
   description: "Dollars that requests were charged, or may have been",
   incremental: true
 })
 
-/** What counts towards the limit `total`, in micro-dollars. One that is provided may begin with what was spent before. */
+/** The amounts that count towards the limit `total`, in micro-dollars. A provided one may include earlier spending. */
 export class Total extends /*#__PURE__*/ Context.Service<Total, { -readonly [K in keyof Bill.Amounts]: number }>()(
   "@postwire/core/spend/Spend/Total"
 ) {}
 
-/** A total that begins with nothing. */
+/** A total that starts at zero. */
 export const layerTotal: Layer.Layer<Total> = /*#__PURE__*/ Layer.sync(
   Total,
   () => ({ spent: 0, inDoubt: 0, reserved: 0 })
 )
 
-/** Counts what the clients that it is provided to are charged. Without a `SpendStore` it keeps their bills in memory. */
+/** Counts the charges of the clients that it is provided to. Without a `SpendStore`, their bills are in memory. */
 export const layer = (settings: Settings = {}): Layer.Layer<never, InvalidSettings> =>
   Layer.effect(
     SpendGuard,
@@ -74,7 +74,7 @@ const make = (
   store: Keeping.Keeping<SpendStore.SpendStoreUnavailable>,
   logging: typeof Logging.Service
 ) => {
-  /** What tells the requests of this layer from those of others. */
+  /** Distinguishes the requests of this layer from those of others. */
   const own = globalThis.crypto.randomUUID()
   let last = 0
   /** The clocks of services by their addresses. */
@@ -86,7 +86,7 @@ const make = (
   }
 
   const ownershipOf = ({ prepared: { identityAt, template, userAuth }, url, values }: Outgoing): Prices.Ownership => {
-    // Every read of what is someone's has their id there.
+    // Every read of a user's resources has their id there.
     const read = /\/2\/users\/(\d+)\//.exec(url)?.[1]
     if (appOwner === undefined || read !== appOwner || !template.includes("/2/users/:")) return "other"
     const token = values.accessToken
@@ -96,7 +96,7 @@ const make = (
     return user === undefined ? "perhaps owned" : user === appOwner ? "owned" : "other"
   }
 
-  /** What may be charged, for what, and to whom. */
+  /** The purpose of a request's charge. */
   const purposeOf = ({ values }: Outgoing, { credential, key, operation }: Bucket) => ({
     operation,
     account: values.grant?.account ?? `${credential} ${key.slice(key.lastIndexOf(" ") + 1)}`
@@ -111,7 +111,7 @@ const make = (
     newLease: () => `${own}:${++last}`
   })
 
-  /** Charges what was reserved, and tells of it. */
+  /** Charges what was reserved, and reports it. */
   const settle = (
     bill: string,
     lease: string,
@@ -188,7 +188,7 @@ const make = (
             Effect.flatMap(
               chargeOf(exit, day, outgoing.sent > before),
               (charge) =>
-                // A caller that has given up does not wait for the store.
+                // An interrupted caller does not wait for the store.
                 Effect.map(settle(bill, lease, needed, charge, Exit.isSuccess(exit) ? terms.left : 0), (cost) => {
                   if (Exit.isSuccess(exit)) {
                     Response.markCost(exit.value, cost)
@@ -200,7 +200,7 @@ const make = (
     )
   }
 
-  /** Opening costs nothing. What the next item may cost is reserved as long as the response goes on. */
+  /** Opening costs nothing. The price of the next item stays reserved while the response continues. */
   const metered = (
     bill: string,
     use: (meter: Meter) => void,
@@ -262,7 +262,7 @@ const make = (
   })
 }
 
-/** Whether a request without a whole answer may be charged. A head that refuses it says that it is not. */
+/** Tests whether a request without a complete response may be charged. A status of 300 or more excludes it. */
 const mayBeCharged = (cause: Cause.Cause<HttpClientError>, prepared: Outgoing["prepared"]): boolean => {
   const head = headOf(cause)
   if (head !== undefined && head.status >= 300) return false

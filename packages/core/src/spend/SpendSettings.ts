@@ -1,33 +1,33 @@
-/** Settings of `Spend`, and their check. Apart from it, because clients of Promises load it when a setting asks for it. */
+/** Settings of `Spend`, and their check. Separate from it, since Promise clients load `Spend` only if a setting needs it. */
 import * as Effect from "effect/Effect"
 import { InvalidSettings } from "../errors/Errors.ts"
 import type { Cost } from "../schema/Response.ts"
 import type * as Bill from "./Bill.ts"
 import * as PriceTable from "./internal/priceTable.ts"
 
-/** The most that may be spent, in dollars. What is in doubt and what requests in flight may cost counts. */
+/** Limits of spending, in dollars. Charges in doubt and the largest price of requests in flight count. */
 export interface Limit {
-  /** From midnight to midnight, UTC, by all who share the store. */
+  /** From midnight to midnight, UTC, for all clients that share the store. */
   readonly perDay?: number | undefined
-  /** In a calendar month, UTC, by all who share the store. */
+  /** In a calendar month, UTC, for all clients that share the store. */
   readonly perMonth?: number | undefined
-  /** By the clients with this very layer, as long as they live. */
+  /** For the clients with this same layer, during their lifetime. */
   readonly total?: number | undefined
   /**
-   * What happens to requests under `perDay` or `perMonth` while the store does not answer: `refuse` (the default) fails them,
-   * `allow` sends them as long as what this process knows is within the limit.
+   * How to treat requests under `perDay` or `perMonth` while the store does not respond: `refuse` (the default) fails them, `allow`
+   * sends them as long as the spending known to this process is within the limit.
    */
   readonly withoutStore?: "refuse" | "allow" | undefined
 }
 
-/** What a request was charged. */
+/** The charge of a request. */
 export interface Spent extends Cost {
   readonly operation: string
-  /** The name of an account, or the kind of a credential and what tells it from others. */
+  /** The name of an account, or the kind of a credential and its fingerprint. */
   readonly account: string
   /** In UTC, as `2026-08-22`. */
   readonly day: string
-  /** Whether nobody knows that it was charged: no answer came. `dollars` is then the most that it may be. */
+  /** True if it is unknown that it was charged, since no response came. `dollars` is then the largest possible charge. */
   readonly inDoubt: boolean
 }
 
@@ -35,21 +35,21 @@ export interface Spent extends Cost {
 export interface Settings {
   /** Prices that differ from those of `Prices.current`, in dollars. */
   readonly prices?: PriceTable.Changes | undefined
-  /** The most that may be spent: a call that might pass it fails with `SpendLimitReached` before anything is sent. */
+  /** The limit of spending: a call that might exceed it fails with `SpendLimitReached` before anything is sent. */
   readonly spendLimit?: Limit | undefined
-  /** The id of the user that owns the app: what they read of their own, with a credential of theirs, is an owned read. */
+  /** The id of the user that owns the app: their reads of their own resources, with their own credential, are owned reads. */
   readonly appOwner?: string | undefined
-  /** Called with everything that was charged or is in doubt. What it throws or rejects with is ignored. */
+  /** Called with every charge, also one in doubt. Its errors and rejections are ignored. */
   readonly onSpend?: ((spent: Spent) => void) | undefined
 }
 
-/** Settings that were checked. */
+/** Checked settings. */
 export interface Checked {
   readonly prices: PriceTable.Prices
   readonly limits: Bill.Limits
   /** In micro-dollars. */
   readonly total: number
-  /** Requests under a limit are refused while the store does not answer. */
+  /** True if requests under a limit are refused while the store does not respond. */
   readonly refuses: boolean
   readonly appOwner: string | undefined
   readonly onSpend: Settings["onSpend"]

@@ -23,7 +23,7 @@ export class SpendStoreUnavailable extends /*#__PURE__*/ Data.TaggedError("Spend
 export interface Store<E = SpendStoreUnavailable> {
   /**
    * Reserves the most that a request may be charged, unless that exceeds a limit. Without limits, nothing is refused. A lease that
-   * is held already stays as it is.
+   * is already held is not changed.
    */
   readonly reserve: (
     bill: string,
@@ -47,7 +47,7 @@ const parts = 16
 export interface Processes {
   /** The lease in the store, which names its process. */
   readonly leaseOf: (lease: string) => string
-  /** Whether the process of a lease has ended. */
+  /** Tests whether the process of a lease has ended. */
   readonly isGone: (lease: string) => boolean
 }
 

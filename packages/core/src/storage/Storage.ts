@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { IdSet } from "../internal/idSet.ts"
 import * as Monotonic from "../runtime/Monotonic.ts"
 
-/** The keys that one step reads and changes. All of one step have the same `{hash tag}`, so that a Redis cluster keeps them together. */
+/** The keys of one step. They have the same `{hash tag}`, so that a Redis cluster keeps them together. */
 export interface Target {
   readonly texts: ReadonlyArray<string>
   /** Members to add to sets, if the step changes a text. A set expires `setMillis` after it was changed last. */
@@ -30,7 +30,7 @@ export interface Before extends Snapshot {
 /** The outcome of a step. */
 export interface Step<A> {
   readonly result: A
-  /** The new texts, never empty, in the order of the keys; `undefined` leaves a text as it is. Without it, nothing changes. */
+  /** The new texts, never empty, in the order of the keys; `undefined` keeps a text. Without it, nothing changes. */
   readonly texts?: ReadonlyArray<string | undefined>
   /** The time until which the texts have to be kept, by the storage's clock. Default: forever. */
   readonly until?: number

@@ -114,7 +114,7 @@ export class BufferedResponse extends Inspectable.Class implements HttpClientRes
     return pipeArguments(this, arguments)
   }
 
-  /** A response of the platform, anew each time. */
+  /** A new response of the platform. */
   toWeb(): globalThis.Response {
     const headers = new globalThis.Headers()
     for (const name in this[received]) {
@@ -134,7 +134,7 @@ export class BufferedResponse extends Inspectable.Class implements HttpClientRes
   }
 }
 
-// Undici has made the names lower-case and the object for this response alone, so it need not be copied.
+// Undici has made the names lower-case, and the object for this response only, so that it need not be copied.
 const toHeaders = (raw: IncomingHeaders): HttpHeaders.Headers =>
   areTexts(raw) ? HttpHeaders.fromRecordUnsafe(raw) : HttpHeaders.fromInput(raw)
 
@@ -145,9 +145,9 @@ const areTexts = (raw: IncomingHeaders): raw is Readonly<Record<string, string>>
   return true
 }
 
-/** The statuses with which a web `Response` refuses any body. */
+/** The statuses for which a web `Response` refuses a body. */
 const bodyless: ReadonlySet<number> = new Set([204, 205, 304])
 
-// A byte order mark is no part of a text, as everywhere on the web.
+// A byte order mark is not part of a text, as everywhere on the web.
 const toText = (body: Buffer): string =>
   body.toString("utf8", body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0)

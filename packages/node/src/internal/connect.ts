@@ -1,4 +1,4 @@
-/** What a client is made of, whether or not its program uses Effect. */
+/** The parts of a client, with or without Effect. */
 import { type Caller, type Provided, valueOf } from "@postwire/core/promise/Calls"
 import { build, formOf } from "@postwire/core/promise/PromiseClient"
 import type { Form } from "@postwire/core/schema/Definition"
@@ -8,10 +8,10 @@ import type { Dispatcher } from "undici"
 import * as NodeClient from "../NodeClient.ts"
 import { Session as OwnSession } from "./session.ts"
 
-/** The HTTP session of a client: what sends its requests. */
+/** The HTTP session of a client, which sends its requests. */
 export type Session = Pick<Dispatcher, "dispatch"> & Partial<Pick<OwnSession, "statistics" | "close">>
 
-/** The services of a client, what sends its requests, and its end. */
+/** The services of a client, its session, and its end. */
 export interface Connected<F extends Form> {
   readonly services: Context.Context<Provided>
   readonly session: Session
@@ -19,7 +19,7 @@ export interface Connected<F extends Form> {
   readonly end: () => Promise<void>
 }
 
-/** From settings, for the function that is to make a client. Throws `InvalidSettings` at once; connects at the first call. */
+/** Makes the parts from settings. Throws `InvalidSettings` immediately; connects at the first call. */
 export const connect = <F extends Form>(settings: NodeClient.Settings<F>, caller: Caller): Connected<F> => {
   valueOf(Effect.runSyncExit(NodeClient.check(settings)), undefined, caller)
   const own = settings.dispatcher === undefined ? new OwnSession(NodeClient.agentOptionsOf(settings)) : undefined

@@ -1,4 +1,4 @@
-/** The encodings of bodies that a client asks for. */
+/** The content encodings that a client accepts. */
 import type * as Zlib from "node:zlib"
 
 type Decompressed = (error: Error | null, plain: Buffer<ArrayBuffer>) => void
@@ -7,17 +7,17 @@ interface Options {
   readonly maxOutputLength: number
 }
 
-/** Fails with `ERR_BUFFER_TOO_LARGE` when the plain body would have more than so many bytes. */
+/** Fails with `ERR_BUFFER_TOO_LARGE` if the decoded body would exceed a number of bytes. */
 type Decompress = (body: Buffer, maxBytes: number, done: Decompressed) => void
 
-/** Up to so many bytes, a thread would cost more than it saves. */
+/** Up to this size in bytes, a thread would cost more than it saves. */
 const maxBytesOnThisThread = 1024 * 1024
 
-// Not imported: Node takes 2 ms to load them, and a client may never be answered with such a body.
+// Not imported: Node takes 2 ms to load them, and a client may never receive such a body.
 let loaded: typeof Zlib | undefined
 const zlib = () => loaded ??= process.getBuiltinModule("node:zlib")
 
-/** No body is longer, whatever a client allows. */
+/** The longest possible body, whatever a client allows. */
 let longest: number | undefined
 
 const decompressor = (

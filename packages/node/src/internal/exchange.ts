@@ -1,4 +1,4 @@
-/** One request and its response, as a dispatcher of Undici tells of them in callbacks. */
+/** One request and its response, from the callbacks of an Undici dispatcher. */
 import type { Progress, TimedOut } from "@postwire/core/http/Timeouts"
 import { headed } from "@postwire/core/http/Transport"
 import * as Data from "effect/Data"
@@ -12,34 +12,34 @@ import { BufferedResponse, type IncomingHeaders } from "./bufferedResponse.ts"
 import { decompressors } from "./decompression.ts"
 
 /**
- * How far an exchange had come: getting a connection, writing the request, waiting for the headers of the response,
- * reading its body.
+ * The phase of an exchange: getting a connection, writing the request, waiting for the headers of the response, reading its
+ * body.
  */
 export type Phase = "connect" | "send" | "headers" | "body"
 
-/** The `cause` of a `TransportError`. It quotes nothing of the request. */
+/** The `cause` of a `TransportError`. It quotes no part of the request. */
 export class UndiciTransportCause extends Data.TaggedError("UndiciTransportCause")<{
   readonly phase: Phase
-  /** Whether any byte of the request may have reached the server. */
+  /** True if any byte of the request may have reached the server. */
   readonly requestSent: boolean
   /** The code of Node or Undici, such as `ECONNREFUSED` or `UND_ERR_HEADERS_TIMEOUT`. */
   readonly code: string | undefined
   readonly message: string
 }> {}
 
-/** The `cause` of a `DecodeError` for a body longer than `maxBodySize`, of which nothing is kept. */
+/** The `cause` of a `DecodeError` for a body longer than `maxBodySize`, which is discarded. */
 export class BodyTooLarge extends Data.TaggedError("BodyTooLarge")<{ readonly maxBodySize: number }> {
   override get message() {
     return `the body is longer than ${this.maxBodySize} bytes`
   }
 }
 
-/** A response, or why there is none. */
+/** A response, or the reason why there is none. */
 export type Outcome = Effect.Effect<HttpClientResponse, HttpClientError.HttpClientError>
 
 export type Resume = (outcome: Outcome) => void
 
-/** Calls `resume` once, unless it is interrupted before. */
+/** Calls `resume` once, unless it was interrupted. */
 export class Exchange implements Dispatcher.DispatchHandler {
   protected readonly request: HttpClientRequest
   private readonly maxBodySize: number
@@ -101,7 +101,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.settled) return
-    // Undici makes each chunk, and so do we the whole: no memory here is shared.
+    // Undici allocates each chunk, and we allocate the whole body: no memory is shared.
     const body = (this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks)) as Buffer<ArrayBuffer>
     const encoding = this.headers["content-encoding"]
     const decompress = body.length > 0 && typeof encoding === "string"
@@ -124,7 +124,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.settled) this.fail(this.brokenOff(error))
   }
 
-  /** Why the exchange went no further. */
+  /** The reason why the exchange failed. */
   protected brokenOff(error: unknown): HttpClientError.TransportError {
     const code = Predicate.hasProperty(error, "code") && typeof error.code === "string" ? error.code : undefined
     const refused = code !== undefined && refusal.test(code)
@@ -160,7 +160,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   private fail(reason: HttpClientError.HttpClientErrorReason): void {
     const error = new HttpClientError.HttpClientError({ reason })
-    // In this phase alone there is a status.
+    // Only this phase has a status.
     if (this.phase === "body") headed(error, this.responseOf(this.headers, Buffer.alloc(0)))
     this.settle(Effect.fail(error))
   }
@@ -177,7 +177,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** One whose request has a body that leaves in pieces. */
+/** An exchange whose request body is sent in chunks. */
 export class Upload extends Exchange {
   override onRequestStart(controller: Dispatcher.DispatchController): void {
     super.onRequestStart(controller)
@@ -185,7 +185,7 @@ export class Upload extends Exchange {
   }
 
   onBodySent(): void {
-    // An answer may come before the end of the request.
+    // A response may arrive before the end of the request.
     if (this.phase === "send") this.progress?.reached("send")
   }
 
@@ -195,7 +195,7 @@ export class Upload extends Exchange {
   }
 }
 
-// Texts about what was to be sent may quote it, and so may those without a code, whoever wrote them.
+// Messages about the request may quote it, and so may those without a code.
 const refusal = /^(ERR_(HTTP_)?INVALID_|UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_))/
 
 const failures: Readonly<Record<Phase, string>> = {

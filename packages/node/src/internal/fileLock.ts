@@ -1,22 +1,22 @@
-/** A lock on a file that the system takes back however its process ends: SQLite's, which holds within a process too. */
+/** A file lock that the system releases however its process ends: SQLite's, which also excludes within a process. */
 
 import { makePrivate } from "./sqliteFile.ts"
 
-/** A lock that is held. */
+/** A held lock. */
 export interface FileLock {
-  /** Whether it still keeps others out: it does not once its file was removed or replaced. */
+  /** Tests whether it still excludes others: not once its file was removed or replaced. */
   readonly isEffective: () => boolean
-  /** Gives it back, and keeps its file for the next one or not: who waits for it makes another. */
+  /** Releases it, and keeps or removes its file: a waiting process creates another. */
   readonly release: (file: "keep" | "remove") => void
 }
 
 /**
- * Locks a file, which is made when it is not there; `undefined` when somebody else has it. Waits for nobody.
+ * Locks a file, created if it does not exist; `undefined` if the lock is taken. Does not wait.
  *
- * The file is never opened in another way: whoever closes a file loses all locks that the process has on it.
+ * The file must not be opened in another way: closing a file releases all locks that the process has on it.
  */
 export const tryLock = (path: string): FileLock | undefined => {
-  // Of one that it has made, SQLite does not say whether another has replaced it.
+  // A file must exist before SQLite opens it: otherwise a replacement cannot be detected.
   if (look(path) === undefined) attempt(path)?.release("keep")
   return attempt(path)
 }
@@ -24,10 +24,10 @@ export const tryLock = (path: string): FileLock | undefined => {
 const attempt = (path: string): FileLock | undefined => {
   const before = look(path)
   if (before?.isFile() === false) throw new Error("the file of its lock is something else")
-  // What SQLite cannot write it locks for reading, together with others.
+  // SQLite locks a read-only file for reading, shared with others.
   const { accessSync, constants } = files()
   accessSync(before === undefined ? process.getBuiltinModule("node:path").dirname(path) : path, constants.W_OK)
-  // Not imported: Node announces it as experimental to every program that loads it.
+  // Not imported: Node warns every program that loads it that it is experimental.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
   if (before === undefined) makePrivate(path)
   const database = new DatabaseSync(path, { timeout: 0 })
@@ -37,12 +37,12 @@ const attempt = (path: string): FileLock | undefined => {
   }
   try {
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")
-    // A file that was replaced before it was locked keeps nobody out.
+    // The lock on a file that was replaced meanwhile has no effect.
     if (isEffective()) {
       return {
         isEffective,
         release: (file) => {
-          // Not after it was given back: then it is the lock of another.
+          // Before the release: after it, the lock may be another's.
           if (file === "remove") remove(path, isEffective)
           database.close()
         }
@@ -58,12 +58,12 @@ const attempt = (path: string): FileLock | undefined => {
   return undefined
 }
 
-/** A file that cannot be removed is only left over. */
+/** Ignores a file that cannot be removed. */
 const remove = (path: string, isEffective: () => boolean): void => {
   try {
     if (isEffective()) files().rmSync(path)
   } catch {
-    // Windows removes none that is open.
+    // Windows does not remove an open file.
   }
 }
 

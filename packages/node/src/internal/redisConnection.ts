@@ -1,4 +1,4 @@
-/** A connection to Redis that is made when it is needed, and given up when nothing comes back. */
+/** A connection to Redis, opened on demand and dropped when Redis does not respond. */
 import { InvalidSettings } from "@postwire/core/errors/Errors"
 import type * as RedisClient from "@redis/client"
 import type * as Cause from "effect/Cause"
@@ -9,13 +9,13 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { Script } from "./redisScripts.ts"
 
-/** So long a connection and a step may take; then the store counts as gone. A busy machine is slow too. */
+/** Time limits for connecting and for a step, generous because a busy machine is slow. Then the store counts as unavailable. */
 const connectTimeoutMillis = 5_000
 const stepTimeoutMillis = 2_000
-/** A connection on which nothing has come for so long is dropped. */
+/** A connection that receives nothing for this time is dropped. */
 const idleTimeoutMillis = 30_000
 
-/** Redis did not do a step. What Effect's `RedisError` says, without the Schema that it is. */
+/** A step failed. Has the fields of Effect's `RedisError`, without its schema. */
 export interface RedisFailed extends Pick<Redis.RedisError, "_tag" | "cause"> {}
 
 class NotDone extends Data.TaggedError("RedisError")<{ readonly cause: unknown }> implements RedisFailed {}
@@ -25,9 +25,9 @@ export interface Evaluator {
   readonly eval: <Params extends ReadonlyArray<unknown>, Result>(
     script: Script<Params, Result>
   ) => (...params: Params) => Effect.Effect<Result, RedisFailed>
-  /** Connects, when there is no connection. */
+  /** Connects if there is no connection. */
   readonly connected: Effect.Effect<unknown, RedisFailed | Cause.TimeoutError>
-  /** Nothing comes back any more. */
+  /** Drops a connection that no longer responds. */
   readonly giveUp: Effect.Effect<void>
 }
 
@@ -52,25 +52,24 @@ const drop = (open: Open): void => {
 const modules = () => process.getBuiltinModule("node:module")
 
 /**
- * Where `@redis/client` is installed, if it is: beside this package or, once that is in a bundle, beside the program. Never in the
- * working directory, whose packages may be anybody's. Not imported by name, which bundlers would take into the program or fail
- * for want of it.
+ * The path of `@redis/client`, if it is installed: beside this package or, once that is bundled, beside the program. Never in the
+ * working directory, whose packages are not trusted. Not imported by name: bundlers would include it, or fail if it is missing.
  */
 const find = (): string | undefined => {
   const { createRequire } = modules()
-  // In a bundle this module may not know its address.
+  // In a bundle, this module may have no URL.
   const here: string | undefined = import.meta.url
   for (const from of [here, process.argv[1]]) {
     try {
       if (from !== undefined) return createRequire(from).resolve("@redis/client")
     } catch {
-      // There may be one from elsewhere.
+      // It may be found from elsewhere.
     }
   }
   return undefined
 }
 
-/** Checks an address without showing it: it may hold a password. */
+/** Checks an address without showing it: it may contain a password. */
 export const checkUrl = (
   given: string | Redacted.Redacted,
   setting: string
@@ -84,7 +83,7 @@ export const checkUrl = (
 const isServer = ({ hostname, pathname, protocol }: URL): boolean =>
   /^rediss?:$/.test(protocol) && /\w|:/.test(hostname) && /^\/?\d*$/.test(pathname)
 
-/** What a setting of this name leads to. */
+/** The connection of a setting. */
 export const connectionOf = (
   given: string | Redacted.Redacted,
   setting: string
@@ -101,7 +100,7 @@ export const connectionOf = (
       : connection(url, path)
   })
 
-/** What any `Redis` service of Effect does. */
+/** The scripts of any `Redis` service of Effect. */
 export const ofService = (redis: Redis.Redis["Service"]): Evaluator => ({
   eval: <Params extends ReadonlyArray<unknown>, Result>({ lua, numberOfKeys, params }: Script<Params, Result>) =>
     redis.eval(Redis.script(params, { lua, numberOfKeys }).withReturnType<Result>()),
@@ -109,7 +108,7 @@ export const ofService = (redis: Redis.Redis["Service"]): Evaluator => ({
   giveUp: Effect.void
 })
 
-/** One step, which may take so long; then nothing is expected of the connection any more. */
+/** Runs a step with a time limit, after which the connection is dropped. */
 export const step = <A>(redis: Evaluator, effect: Effect.Effect<A, RedisFailed>): Effect.Effect<A, StepFailed> =>
   Effect.andThen(redis.connected, Effect.timeout(effect, stepTimeoutMillis)).pipe(
     Effect.tapError((error) => error._tag === "TimeoutError" ? redis.giveUp : Effect.void),
@@ -122,23 +121,23 @@ export const step = <A>(redis: Evaluator, effect: Effect.Effect<A, RedisFailed>)
     }))
   )
 
-/** Why there is no answer, in words of Redis or of the system. */
+/** The failure of a step, in the words of Redis or of the system. */
 export interface StepFailed {
   readonly reason: string
 }
 
 /**
- * Connects when there is something to send, and again when the connection is gone. Nothing goes on in the background, so
- * that a program ends without closing its client. `path` is where `@redis/client` is.
+ * Connects when there is something to send, and again after the connection was lost. Nothing runs in the background, so that a
+ * program ends without closing its client. `path` is the path of `@redis/client`.
  */
 const connection = (url: string, path: string) => {
   const connect = async (open: Open): Promise<Client> => {
-    // As late as this, for it is some hundred files.
+    // Loaded late: it is some hundred files.
     const { createClient }: typeof RedisClient = modules().createRequire(path)(path)
     const client: Client = createClient({
       url,
       disableOfflineQueue: true,
-      // A connection on which nothing comes back is dropped, like one that is idle.
+      // An unresponsive connection is dropped, like an idle one.
       socket: { connectTimeout: connectTimeoutMillis, socketTimeout: idleTimeoutMillis, reconnectStrategy: false }
     })
     const lose = () => {
@@ -148,7 +147,7 @@ const connection = (url: string, path: string) => {
     if (open.isClosed) throw new Error("the store is closed")
     open.client = client
     await client.connect()
-    // What waits for an answer has a timer, which keeps the program going.
+    // A pending step has a timer, which keeps the program running.
     client.unref()
     return client
   }

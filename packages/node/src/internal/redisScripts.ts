@@ -1,7 +1,10 @@
-/** The rules of `Ledger.reserve` and `settle` in Lua, by the clock of Redis. A property test holds the two together. */
+/**
+ * The rules of `Ledger.reserve` and `settle` in Lua, by the clock of Redis, so that each step needs one round trip. A property test
+ * compares the two.
+ */
 import * as Ledger from "@postwire/core/rate-limit/Ledger"
 
-/** What the names of all keys begin with. The number goes up when the form of a ledger changes. */
+/** The prefix of all keys. The number goes up when the form of a ledger changes. */
 const keyPrefix = "postwire:ledger:2:"
 
 /** The keys of a ledger have the same hash tag, so that a cluster keeps them together. */
@@ -9,7 +12,7 @@ const keysOf = (key: string) => [`${keyPrefix}{${key}}`, `${keyPrefix}{${key}}:l
 
 const { lease: leaseMillis, longest, poll, probe, recheck, silence, skew, turn } = Ledger.millisOf
 
-/** A ledger from the future, which a clock wrote that has been set back, is not believed. */
+/** A ledger from the future, written before the clock was set back, is discarded. */
 const now = `
 local time = redis.call("TIME")
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -29,13 +32,13 @@ do
 end
 `
 
-/** A step in Lua. Not Effect's `Script`, with which every client would make the Schemas of its module. */
+/** A step in Lua. Not Effect's `Script`, whose module would make its schemas in every client. */
 export interface Script<Params extends ReadonlyArray<unknown>, Result> {
   readonly lua: string
   /** The number of parameters that are keys. */
   readonly numberOfKeys: number | ((...params: Params) => number)
   readonly params: (...params: Params) => ReadonlyArray<string | number>
-  /** Only its type is there. */
+  /** For its type only. */
   readonly result?: Result
 }
 
@@ -45,7 +48,7 @@ const answering = <Result>() =>
   lua: string
 ): Script<Params, Result> => ({ lua, numberOfKeys: 3, params })
 
-/** What the steps of a store send, and what Redis answers. */
+/** The scripts of a store. */
 export const scripts = {
   reserve: answering<readonly [reason: number, millisOrRefusals: number]>()(
     (key: string, lease: string, pace: number, place: Ledger.Place | undefined) => [

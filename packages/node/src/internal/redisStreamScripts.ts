@@ -2,7 +2,7 @@
 import * as StreamLog from "@postwire/core/streams/shared/StreamLog"
 import type { Script } from "./redisScripts.ts"
 
-/** What the names of all keys begin with. The number goes up when the form of a log changes. */
+/** The prefix of all keys. The number goes up when the form of a log changes. */
 const keyPrefix = "postwire:stream:2:"
 
 /** The keys of a stream have the same hash tag, so that a cluster keeps them together. */
@@ -18,17 +18,17 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 const ifHeld = `if redis.call("HGET", KEYS[1], "token " .. ARGV[1]) ~= ARGV[2] then return 0 end
 `
 
-/** Numbers as texts: those of Lua lose digits when they become one by themselves. */
+/** Numbers as texts: Lua's own conversion loses digits. */
 const whole = `local function whole(number) return string.format("%.0f", number) end
 `
 
 const positionOf = `local function positionOf(entry) return tonumber(string.match(entry[1], "^%d+")) end
 `
 
-/** So many entries are looked at in a step, which holds up everybody else. */
+/** Entries examined in one step, which blocks all other clients. */
 const pageSize = 1_000
 
-/** The id of an entry, its place, what it has. */
+/** The id of an entry, and its fields. */
 export type RedisEntry = readonly [id: string, fields: ReadonlyArray<string>]
 
 interface Steps {
@@ -44,16 +44,16 @@ interface Steps {
   >
   readonly extent: Script<[stream: string], readonly [last: string | null, until: string | null]>
   readonly read: Script<[stream: string, after: number, limit: number], ReadonlyArray<RedisEntry>>
-  /** The ids of a page and where the page before it ends; `""` when there is none. */
+  /** The ids of a page and the end of the page before it; `""` if there is none. */
   readonly ids: Script<[stream: string, since: number, end: string], readonly [end: string, ...ids: Array<string>]>
   readonly cursor: Script<[stream: string, consumer: string], readonly [position: string | null, at: string | null]>
   readonly commit: Script<[stream: string, consumer: string, token: number, cursor: StreamLog.Cursor], 0 | 1>
   readonly forget: Script<[stream: string, consumer: string], 0>
-  /** Whether there may be more to drop. */
+  /** 1 if there may be more to drop. */
   readonly trim: Script<[stream: string, trim: StreamLog.Trim], 0 | 1>
 }
 
-/** What the steps of a store send, and what Redis answers. */
+/** The scripts of a log. */
 export const scripts: Steps = {
   acquire: {
     numberOfKeys: 1,

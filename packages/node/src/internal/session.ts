@@ -3,8 +3,8 @@ import { secrets } from "@postwire/core/auth/Redaction"
 import type { Agent, Dispatcher } from "undici"
 
 /**
- * How connections are made and kept. Times are in milliseconds, and 0 turns one off. Requests of Postwire have limits of
- * their own, of which only the one for connecting is kept here.
+ * Settings of connections. Times are in milliseconds, and 0 disables one. Requests of Postwire have their own time limits, except
+ * the one for connecting.
  */
 export interface Options {
   /** The number of connections per origin, beyond which requests wait for one; 64 unless given. */
@@ -33,11 +33,11 @@ export interface Statistics {
 }
 
 /**
- * Connections with their end and their figures: an Undici Agent that is loaded at the first request, for it takes longer
- * to import than all the rest.
+ * Connections with `close` and statistics: an Undici Agent that is loaded at the first request, since its import takes longer than
+ * all the rest.
  */
 export class Session {
-  // Truly private: what prints a client does not print the password of its proxy.
+  // Truly private, so that printing a client does not show the password of its proxy.
   readonly #options: Options
   #loading: Promise<Connections> | undefined
   #connections: Connections | undefined
@@ -47,12 +47,12 @@ export class Session {
     this.#options = options
   }
 
-  /** What no text may hold of how it connects. */
+  /** The secrets of its connections, for redaction. */
   [secrets](): ReadonlyArray<string> {
     return secretsOfProxy(this.#options.proxy)
   }
 
-  /** As of an Undici dispatcher. */
+  /** The `dispatch` of an Undici dispatcher. */
   dispatch(
     request: Dispatcher.DispatchOptions,
     handler: Dispatcher.DispatchHandler & { onResponseError: (controller: undefined, error: Error) => void }
@@ -70,7 +70,7 @@ export class Session {
     return Object.fromEntries(
       Object.entries(this.#connections?.stats ?? {}).map(([origin, stats]) => {
         const { connected, running, size } = stats
-        // An origin with a single connection tells whether it is open.
+        // An origin with a single connection has a `connected` flag.
         return "free" in stats
           ? [origin, { connected: stats.connected, free: stats.free, queued: stats.queued, running, size }]
           : [origin, {
@@ -84,7 +84,7 @@ export class Session {
     )
   }
 
-  /** Ends what is under way and closes the connections. */
+  /** Ends requests in flight and closes the connections. */
   async close(): Promise<void> {
     this.#closed = true
     const connections = await this.#loading
@@ -95,7 +95,7 @@ export class Session {
     const { ca, proxy } = this.#options
     const tls = ca === undefined ? {} : { ca: typeof ca === "string" ? ca : [...ca] }
     const options = {
-      // With HTTP/1.1 alone, a connection carries one exchange, and what became of it is certain.
+      // With HTTP/1.1 only, a connection carries one exchange, whose outcome is certain.
       allowH2: false,
       connections: this.#options.connections ?? 64,
       connectTimeout: this.#options.connectTimeout ?? 10_000,
@@ -110,7 +110,7 @@ export class Session {
   }
 }
 
-/** User name and password of a proxy, as they are and as a header has them; of all in the environment, if that says which. */
+/** User name and password of a proxy, plain and as in a header; of all proxies in the environment, if that names the proxy. */
 export const secretsOfProxy = (proxy: string | undefined): ReadonlyArray<string> => {
   const addresses = proxy === "environment"
     ? ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"].map((name) => process.env[name])
@@ -123,7 +123,7 @@ export const secretsOfProxy = (proxy: string | undefined): ReadonlyArray<string>
   })
 }
 
-/** A dispatcher of Undici; only an Agent has figures. */
+/** A dispatcher of Undici; only an Agent has statistics. */
 type Connections = Pick<Dispatcher, "dispatch" | "destroy"> & { readonly stats?: Agent["stats"] | undefined }
 
 const connect = async (

@@ -5,13 +5,13 @@ import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import type { DatabaseSync } from "node:sqlite"
 
-/** A file as steps use it. */
+/** An open file and its steps. */
 export interface Connection<out S> {
   readonly database: DatabaseSync
   readonly steps: S
 }
 
-/** What makes the steps of a file whose tables are there. */
+/** Creates the tables of a file, and its steps. */
 export type Prepare<S> = (database: DatabaseSync) => S
 
 /** The names under which errors of a file are reported. */
@@ -24,7 +24,7 @@ export interface Names<out E> {
 /** A file that others keep locked for longer counts as unavailable. */
 const lockTimeoutMillis = 2_000
 
-/** A file by its path, which is opened when it is needed. */
+/** A file by its path, opened on demand. */
 export const make = <S, E>(
   path: string,
   { prepare, setting, unavailable }: Names<E> & { readonly prepare: Prepare<S> }
@@ -35,7 +35,7 @@ export const make = <S, E>(
     connection = undefined
     if (database?.isOpen === true) database.close()
   }
-  /** Fails when it cannot be opened; that it is locked fails nothing. */
+  /** Fails if the file cannot be opened, but not if it is locked. */
   const open: Effect.Effect<void, InvalidSettings> = Effect.try({
     try: () => void (connection ??= connect(path, prepare)),
     catch: (cause) => ({ isLocked: isBusy(cause), reason: reasonOf(cause) })
@@ -54,7 +54,7 @@ export const make = <S, E>(
         return { isLocked, reason: reasonOf(cause) }
       }
     })
-    // Who finds the file locked tries again, one at a time and without blocking the thread; who comes later waits too.
+    // A step that finds the file locked retries without blocking the thread, one at a time; later steps wait behind it.
     const patiently = Effect.suspend(() => {
       waiting++
       return turns.withPermit(Effect.retry(once, { while: ({ isLocked }) => isLocked, schedule: betweenAttempts }))
@@ -81,10 +81,10 @@ const isBusy = (cause: unknown): boolean =>
   typeof cause === "object" && cause !== null && "errcode" in cause && (Number(cause.errcode) & 0xff) === 5
 
 const connect = <S>(path: string, prepare: Prepare<S>): Connection<S> => {
-  // Not imported: a program that keeps nothing in such a file does not load it, and does not read that it is experimental.
+  // Not imported: a program without such a file does not load it, and does not see the warning that it is experimental.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
   makePrivate(path)
-  // Waiting inside of SQLite blocks the thread. A step of another process takes microseconds.
+  // Waiting inside SQLite blocks the thread. A step of another process takes microseconds.
   const database = new DatabaseSync(path, { timeout: 2 })
   try {
     return { database, steps: prepare(database) }
@@ -94,18 +94,18 @@ const connect = <S>(path: string, prepare: Prepare<S>): Connection<S> => {
   }
 }
 
-/** Makes a file that only its user can read, unless there is one. SQLite makes files that all users can read. */
+/** Creates a file that only its user can read, unless it exists. SQLite creates files that all users can read. */
 export const makePrivate = (path: string): void => {
   if (path === ":memory:") return
   const { closeSync, openSync } = process.getBuiltinModule("node:fs")
   try {
     closeSync(openSync(path, "wx", 0o600))
   } catch {
-    // It is there, or SQLite says why it cannot be.
+    // It exists, or SQLite reports why it cannot be created.
   }
 }
 
-/** Makes a function that runs a step as a transaction. */
+/** A function that runs a step as a transaction. */
 export const transactions = (database: DatabaseSync) => {
   const begin = database.prepare("BEGIN IMMEDIATE")
   const commit = database.prepare("COMMIT")

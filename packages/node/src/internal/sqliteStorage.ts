@@ -10,7 +10,7 @@ import * as SqliteFile from "./sqliteFile.ts"
 /** Options of a storage. */
 export interface Options<E> extends SqliteFile.Names<E> {
   readonly path: string
-  /** Whether a commit outlives a machine that loses its power: with `OFF`, even the file may not. */
+  /** Durability in a power loss: with `NORMAL` the last commits may be lost, with `OFF` the file may be damaged. */
   readonly synchronous: "OFF" | "NORMAL"
 }
 

@@ -1,4 +1,4 @@
-/** An exchange whose response has no end: it is there with its head, and its body comes as it is made. */
+/** An exchange whose response has no end: it resolves with the headers, and its body is streamed. */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ import type { Dispatcher } from "undici"
 import { BufferedResponse, type IncomingHeaders } from "./bufferedResponse.ts"
 import { Exchange } from "./exchange.ts"
 
-/** So many bytes are kept of what nobody has read; then the connection waits. */
+/** The number of unread bytes that are buffered; beyond it, the connection waits. */
 const mostKept = 256 * 1024
 
 type Chunks = Stream.Stream<Uint8Array, HttpClientError.HttpClientError>
@@ -24,13 +24,13 @@ class StreamedResponse extends BufferedResponse {
     this.#chunks = chunks
   }
 
-  /** Read once, by one. */
+  /** Read once, by one reader. */
   override get stream(): Chunks {
     return this.#chunks
   }
 }
 
-/** Of an answer that is no success, an exchange like any other. */
+/** For a response that is not a success, an ordinary exchange. */
 export class Streamed extends Exchange {
   #body: Body | undefined
 
@@ -65,7 +65,7 @@ export class Streamed extends Exchange {
     else this.#body.fail(error)
   }
 
-  /** Nobody reads any more. */
+  /** The reader has stopped. */
   override interrupt(): void {
     if (this.#body === undefined) super.interrupt()
     else this.#body.close()
@@ -76,7 +76,7 @@ export class Streamed extends Exchange {
   }
 }
 
-/** What came of a body and was not read yet. The connection waits while that is much. */
+/** The unread part of a body. The connection waits while it is large. */
 class Body {
   readonly #controller: Dispatcher.DispatchController
   readonly #decoder: Transform | undefined
@@ -118,7 +118,7 @@ class Body {
   fail(error: unknown): void {
     this.#loss = { error }
     if (this.#decoder === undefined) this.#settle(this.#loss)
-    // What came before is still being read.
+    // The bytes before it are still being read.
     else this.#decoder.end()
   }
 
@@ -130,7 +130,7 @@ class Body {
     this.#controller.abort(new Error("interrupted"))
   }
 
-  /** What has come since the last look, at once. What came before it broke off is read first. */
+  /** All bytes since the last read. The bytes before a failure are read first. */
   chunks(brokenOff: (error: unknown) => HttpClientError.HttpClientError): Chunks {
     const next: Pull.Pull<Arr.NonEmptyReadonlyArray<Uint8Array>, HttpClientError.HttpClientError> = Effect.suspend(
       () => {
@@ -179,7 +179,7 @@ class Body {
     this.#rouse()
   }
 
-  /** Once for all that comes out of one reading of the connection. */
+  /** Wakes the reader once for all bytes of one read of the connection. */
   #rouse(): void {
     const wake = this.#wake
     this.#wake = undefined
@@ -187,7 +187,7 @@ class Body {
   }
 }
 
-// Flushed with every piece: what was sent is read, however little it is.
+// Flushed with every chunk, so that even a short one can be read.
 const zlib = () => process.getBuiltinModule("node:zlib")
 
 const gunzip = () => {

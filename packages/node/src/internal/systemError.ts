@@ -1,7 +1,7 @@
-/** What the system says of what it did not do. */
+/** Errors of the system. */
 import * as Predicate from "effect/Predicate"
 
-/** In its words, which Node follows with the path. */
+/** The message of the system, without the path that Node appends. */
 export const saidBy = (cause: unknown): string =>
   Predicate.hasProperty(cause, "errno") && typeof cause.errno === "number" && cause.errno < 0
     ? process.getBuiltinModule("node:util").getSystemErrorMessage(cause.errno)
@@ -9,6 +9,6 @@ export const saidBy = (cause: unknown): string =>
     ? cause.message
     : String(cause)
 
-/** As `ENOENT`. */
+/** The code, such as `ENOENT`. */
 export const codeOf = (cause: unknown): string | undefined =>
   Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : undefined

@@ -1,6 +1,6 @@
 /**
- * Texts by name in a folder that is closed to others: a file each, and beside it the one that is locked. A crash leaves the old
- * text or the new one, and no lock.
+ * Texts by name in a private folder: a file each, with a lock file beside it. A crash leaves the old text or the new one, and no
+ * lock.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -8,19 +8,19 @@ import type { Stats } from "node:fs"
 import { type FileLock, tryLock } from "./fileLock.ts"
 import { codeOf, saidBy } from "./systemError.ts"
 
-/** What can be wrong. */
+/** The kind of a failure. */
 export type Fault = "locked" | "unavailable" | "forbidden" | "exposed" | "full"
 
-/** What was to be done. */
+/** The failed action. */
 export type Action = "read" | "write" | "lock"
 
-/** What the texts are. */
+/** Properties of the texts. */
 export interface Kind<E> {
-  /** The file of a name, without its ending. */
+  /** The file of a name, without its extension. */
   readonly fileOf: (name: string) => string
-  /** Fails with what is wrong with a name. */
+  /** Fails with the rule that a name breaks. */
   readonly checkName: (name: string) => Effect.Effect<unknown, string>
-  /** What others may do with a folder and its files, of the rights of Unix; more is refused. */
+  /** The Unix permissions that other users may have; more are refused. */
   readonly open: "nothing" | "read"
   readonly failure: (place: string, action: Action, fault: Fault, detail: string) => E
 }
@@ -31,11 +31,11 @@ export interface TextFolder<E> {
   readonly read: (name: string) => Effect.Effect<string | undefined, E>
   readonly write: (name: string, text: string | undefined) => Effect.Effect<void, E>
   readonly lock: (name: string) => Effect.Effect<void, E, Scope.Scope>
-  /** The files that may have a text, without their endings. */
+  /** The files that may have a text, without their extensions. */
   readonly files: Effect.Effect<ReadonlyArray<string>, E>
 }
 
-/** So long others may hold the lock of a name. */
+/** The longest wait for the lock of a name. */
 const lockTimeoutMillis = 30_000
 
 const betweenAttemptsMillis = 20
@@ -47,7 +47,7 @@ const files = () => process.getBuiltinModule("node:fs/promises")
 /** The texts in a folder. */
 export const make = <E>(given: string, { checkName, failure, fileOf, open }: Kind<E>): TextFolder<E> => {
   const folder = paths().resolve(given)
-  /** The locks that are held here, by the files that they are for. */
+  /** The locks held here, by their files. */
   const held = new Map<string, FileLock>()
   const pathIn = (file: string) => paths().join(folder, `${file}${suffix}`)
 
@@ -68,7 +68,7 @@ export const make = <E>(given: string, { checkName, failure, fileOf, open }: Kin
       onSuccess: () => fileOf(name)
     })
 
-  /** Refuses what other users may read. Windows has lists of access, which those of a user's own folder get right. */
+  /** Refuses files with excessive permissions. Windows has access lists, which are right in the user's own folder. */
   const checkClosed = (path: string, action: Action, { mode, uid }: Stats, closed: string) =>
     process.geteuid === undefined
       ? Effect.void
@@ -83,7 +83,7 @@ export const make = <E>(given: string, { checkName, failure, fileOf, open }: Kin
       )
       : Effect.void
 
-  /** Whether there is a folder, which is refused when others may look into it. */
+  /** Tests whether the folder exists, and refuses one with excessive permissions. */
   const checkFolder = (action: Action): Effect.Effect<boolean, E> =>
     Effect.flatMap(attempt(folder, action, () => orMissing(files().stat(folder))), (stats) =>
       stats === undefined
@@ -160,14 +160,14 @@ export const make = <E>(given: string, { checkName, failure, fileOf, open }: Kin
   }
 }
 
-/** What nobody else may have. */
+/** The permissions that other users must not have. */
 const forbidden = { nothing: 0o077, read: 0o022 } as const
 
 const suffix = ".json"
 
-/** The text of a file, where there is one, and who may read it. */
+/** The text of a file, if it exists, and its permissions. */
 const read = async (path: string) => {
-  // Neither follows a link, which a write would replace, nor waits for who writes into a pipe.
+  // Does not follow a link, which a write would replace, nor wait for the writer of a pipe.
   const { constants, promises } = process.getBuiltinModule("node:fs")
   const file = await orMissing(
     promises.open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
@@ -181,7 +181,7 @@ const read = async (path: string) => {
   }
 }
 
-/** Puts a text in the place of a file: whatever happens, the whole old or the whole new one is there. */
+/** Replaces a file atomically: after a crash, it has the complete old text or the complete new one. */
 const replace = async (path: string, text: string) => {
   const temporary = temporaryOf(path)
   try {
@@ -205,10 +205,10 @@ const remove = async (path: string) => {
   await syncFolder(paths().dirname(path))
 }
 
-/** It may have one name only, for who writes it has the lock; who has the lock next removes what a crash left. */
+/** One fixed name is enough, since its writer has the lock. The next holder of the lock removes the rest of a crash. */
 const temporaryOf = (path: string) => `${path}.tmp`
 
-/** A name is there after a crash only when its folder was synchronised too. */
+/** A file name survives a crash only if its folder was synchronized too. */
 const syncFolder = async (path: string) => {
   try {
     const folder = await files().open(path, "r")
@@ -225,7 +225,7 @@ const syncFolder = async (path: string) => {
 
 const unsynchronised = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EPERM", "EACCES", "EISDIR", "EBADF"])
 
-/** Node's own way says of a read-only disk that the folder is not there, and synchronises nothing. */
+/** Node's recursive `mkdir` reports a missing folder on a read-only disk, and synchronizes nothing. */
 const makeFolders = async (folder: string): Promise<void> => {
   const parent = paths().dirname(folder)
   if (parent !== folder && await orMissing(files().stat(parent)) === undefined) await makeFolders(parent)
@@ -250,7 +250,7 @@ const faults: Readonly<Record<string, Fault>> = {
   EROFS: "forbidden"
 }
 
-/** What is clearer than the words of the system. */
+/** Details that are clearer than the messages of the system. */
 const details: Readonly<Record<string, string>> = {
   EISDIR: "it is not a file",
   ELOOP: "it is a symbolic link, which a write would replace",

@@ -18,9 +18,9 @@ export class Place {
   readonly arrived: number
   /** The time at which it gives up. */
   readonly deadline: number
-  /** Whether the store may know it. */
+  /** True if the store may know it. */
   isKnown = false
-  /** Whether the request may have arrived much later than it was sent. */
+  /** True if the request may have arrived much later than it was sent. */
   isCold = false
   /** Requests refused in a row before this one, by any caller. */
   refusals = 0
@@ -104,7 +104,7 @@ export class Line {
     )
   }
 
-  /** Makes the head ask again. */
+  /** Makes the head try again. */
   wake(): void {
     this.#first?.wake()
   }

@@ -61,7 +61,7 @@ interface Verdict {
   /** Milliseconds to wait before the request is retried; `undefined` returns the response. */
   readonly again?: number
   readonly isBrief?: boolean
-  /** Whether all waiting callers would be refused too. */
+  /** True if all waiting callers would be refused too. */
   readonly isHopeless?: boolean
 }
 

@@ -14,10 +14,10 @@ import type { Checked } from "../SpendSettings.ts"
 import type { SpendStoreUnavailable } from "../SpendStore.ts"
 import type { Keeping, Restore } from "./keeping.ts"
 
-/** What all requests of a layer share. */
+/** The environment that all requests of a layer share. */
 export interface Environment extends Pick<Checked, "limits" | "total"> {
   readonly store: Keeping<SpendStoreUnavailable>
-  /** What counts towards `total`, in micro-dollars. */
+  /** The amounts that count towards `total`, in micro-dollars. */
   readonly here: { -readonly [K in keyof Bill.Amounts]: number }
   readonly newLease: () => string
   readonly logging: typeof Logging.Service
@@ -30,7 +30,7 @@ export interface Request extends Pick<Bill.Reservation, "operation" | "account">
   /** In micro-dollars. */
   readonly needed: number
   readonly terms: Outgoing["terms"]
-  /** The headers of an answer that costs nothing; `undefined` when there is no answer. */
+  /** The headers of a response that costs nothing; `undefined` without a response. */
   readonly ask: Effect.Effect<Headers | undefined>
 }
 
@@ -56,7 +56,7 @@ export const make = (environment: Environment) => {
     const { account, ask, bill, needed, operation, service, terms } = request
     let pause = shortestPauseMillis
     let waited = 0
-    /** The day to reserve on where the service does not answer a request for its time. */
+    /** The day to reserve on if the service does not respond to a request for its time. */
     let supposed: string | undefined
 
     const refuse = (period: SpendLimitReached["period"], amounts: Bill.Amounts, limit: number, day: string) => {
@@ -133,7 +133,7 @@ export const make = (environment: Environment) => {
           const { newest, refused } = decision
           const limit = (refused === "day" ? limits.perDay : refused === "month" ? limits.perMonth : undefined) ??
             Infinity
-          // A day begins when the service says so: the clock of this machine may be wrong. A request that exceeds a whole limit
+          // A day begins by the clock of the service: that of this machine may be wrong. A request that exceeds a whole limit
           // fits into no day.
           const isDoubtful = isLimited && needed <= limit && time === undefined && (newest ?? supposed) !== day
           if (isDoubtful && !service.isSilent) {
@@ -175,7 +175,7 @@ const reached = (
   resetAt: endOf(period, day)
 })
 
-/** When a limit begins anew. */
+/** The reset of a limit. */
 const endOf = (period: SpendLimitReached["period"], day: string): Date | undefined => {
   const [year = 0, month = 0, date = 0] = day.split("-").map(Number)
   return period === "total"

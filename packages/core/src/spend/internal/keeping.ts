@@ -1,6 +1,6 @@
 /**
- * A store of bills that may be away. Every step has a limited time. Charges that the store lacks are kept here, within
- * bounds, and recorded when it answers again. Until then they reduce the limits that the store checks.
+ * A store of bills that may be unavailable. Every step has a time limit. Charges that the store lacks are kept here, within bounds,
+ * and recorded when it responds again. Until then they reduce the limits that the store checks.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -17,7 +17,7 @@ export type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
 /** The steps of a bill. `patience` limits how long the caller waits, in milliseconds. */
 export interface Keeping<E> {
-  /** Fails when the store does not answer and a limit must not be exceeded. Called in an uninterruptible region. */
+  /** Fails when the store does not respond and a limit must not be exceeded. Called in an uninterruptible region. */
   readonly reserve: (
     bill: string,
     lease: string,
@@ -75,7 +75,7 @@ export const make = Effect.fnUntraced(function*(
       return logging(Effect.logWarning(`The spend store does not answer (${reason}). ${until}`))
     })
 
-  /** Starts a step, which goes to its end also when the caller has no more time. */
+  /** Starts a step, which continues after the caller's time. */
   const start = <A>(
     lease: string,
     effect: Effect.Effect<A, SpendStoreUnavailable>,

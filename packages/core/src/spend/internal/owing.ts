@@ -1,4 +1,4 @@
-/** The charges that a store of bills may lack, within bounds. */
+/** The charges that a store may lack, within bounds. */
 import * as Bill from "../Bill.ts"
 import type { Resources } from "../Prices.ts"
 
@@ -12,7 +12,7 @@ const mostKept = 50_000
 export interface Held {
   readonly bill: string
   readonly reservation: Bill.Reservation
-  /** A step whose answer was lost may have been done. */
+  /** `perhaps`: the result of a step was lost. */
   inStore: "yes" | "perhaps" | "no"
 }
 
@@ -27,7 +27,7 @@ export interface Owed extends Held {
 
 const estimateOf = (charge: Bill.Charge): Bill.Settled => Bill.settledOf(charge, ({ ids }) => ids.length)
 
-/** Tells whether a charge adds nothing to a bill. */
+/** Tests whether a charge adds nothing to a bill. */
 export const isFree = (charge: Bill.Charge): boolean => {
   const { charged, micros } = estimateOf(charge)
   return micros + charged === 0
@@ -42,7 +42,7 @@ export const lackingOf = (all: Iterable<Held>, bill: string): number => {
   return sum
 }
 
-/** Charges in the order of their requests, but for those that the store did not take. */
+/** Charges in the order of their requests, except those that the store did not accept. */
 export class Owing {
   readonly #charges = new Map<string, Owed>()
   /** Charges that more can be added to, by their purpose. */
@@ -71,7 +71,7 @@ export class Owing {
     return lackingOf(this.#charges.values(), bill)
   }
 
-  /** Returns an estimate that takes no resource for a repeat. */
+  /** Returns an estimate that counts no resource as a repeat. */
   add(lease: string, held: Held, charge: Bill.Charge): Bill.Settled {
     const estimate = estimateOf(charge)
     const { micros } = estimate

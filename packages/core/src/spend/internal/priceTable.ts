@@ -1,23 +1,23 @@
-/** The dated table of prices, and changes of it. */
+/** The dated table of prices, and changes to it. */
 import * as Predicate from "effect/Predicate"
 import { InvalidSettings } from "../../errors/Errors.ts"
 import type { ReadRow, RequestRow } from "../../schema/Price.ts"
 
 /** A table of prices, in micro-dollars. */
 export interface Prices {
-  /** The day that the prices are of, as `2026-08-22`. */
+  /** The date of the prices, as `2026-08-22`. */
   readonly since: string
   /** Per resource. */
   readonly read: Readonly<Record<ReadRow, number>>
   /** Per request. */
   readonly request: Readonly<Record<RequestRow, number>>
-  /** Per resource that the owner of the app reads of their own. */
+  /** Per resource of their own that the owner of the app reads. */
   readonly ownedRead: number
-  /** Whether posts and users that `expansions` bring are charged as well: they are resources of the answer. */
+  /** True if posts and users added by `expansions` are charged as well: they are resources of the response. */
   readonly includes: boolean
 }
 
-/** The prices of pay per use as the service published them on 2026-08-22. */
+/** The pay-per-use prices that the service published on 2026-08-22. */
 export const current: Prices = {
   since: "2026-08-22",
   read: {
@@ -58,15 +58,15 @@ export const current: Prices = {
 
 /** Prices that differ from the current ones, in dollars. */
 export interface Changes {
-  /** The day that they are of, as `2026-08-22`. */
+  /** The date of the prices, as `2026-08-22`. */
   readonly since?: string | undefined
   /** Per resource, by row. */
   readonly read?: Readonly<Partial<Record<ReadRow, number>>> | undefined
   /** Per request, by row. */
   readonly request?: Readonly<Partial<Record<RequestRow, number>>> | undefined
-  /** Per resource that the owner of the app reads of their own. */
+  /** Per resource of their own that the owner of the app reads. */
   readonly ownedRead?: number | undefined
-  /** Whether posts and users that `expansions` bring are charged as well. Default true. */
+  /** True if posts and users added by `expansions` are charged as well. Default: true. */
   readonly includes?: boolean | undefined
 }
 
