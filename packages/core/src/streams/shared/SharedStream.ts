@@ -1,7 +1,7 @@
 /**
- * One connection for many processes: one of them holds the line, and writes what comes to a `StreamLog`; any number of
- * consumers read it there, each from where it stood. When the process that holds the line dies, another one takes over, and
- * begins where the log ends.
+ * Shares one connection among many processes: one of them holds the connection and writes the items to a `StreamLog`. Any number of
+ * consumers read them there, each from its cursor. When the process with the connection dies, another one takes over and continues
+ * where the log ends.
  *
  * ```ts
  * const cats = Effect.gen(function*() {
@@ -33,84 +33,84 @@ import * as StreamLog from "./StreamLog.ts"
 export type { SharedItem } from "./internal/logConsumer.ts"
 export type { Missed } from "./internal/logEntry.ts"
 
-/** This process holds the line now. */
+/** This process now holds the connection. */
 export interface Holding {
   readonly _tag: "Holding"
   readonly at: Date
-  /** Until when the log has everything, by the service's clock; `undefined` of a log that is new. */
+  /** The time up to which the log is complete, by the service's clock; `undefined` for a new log. */
   readonly until: Date | undefined
 }
 
-/** This process held the line, and has lost it: it was silent for too long, or the log was. */
+/** This process no longer holds the connection: it or the log was silent for too long. */
 export interface LineLost {
   readonly _tag: "LineLost"
   readonly at: Date
 }
 
-/** The log does not answer. It is asked until it does; told once for each row of failures. */
+/** The log does not respond. Requests are retried until it does. Reported once for consecutive failures. */
 export interface LogAway {
   readonly _tag: "LogAway"
   readonly at: Date
   readonly reason: string
 }
 
-/** What happens in this process. Of the line, only the process that holds it is told. */
+/** An event in this process. Events of the connection are only reported in the process that holds it. */
 export type SharedNotice = StreamNotice | Holding | LineLost | LogAway
 
-/** How a stream is shared, and what the process that holds the line takes besides its parameters. */
+/** How a stream is shared, and the options of the connection. */
 export interface SharedOptions extends Omit<StreamOptions, "onEvent" | "tags"> {
-  /** Whether this process may hold the line; default true. Consumers alone need no credential. */
+  /** Whether this process may hold the connection; default true. A process that only consumes needs no credential. */
   readonly holds?: boolean | undefined
   /**
-   * After how many milliseconds without news of it a process has lost its place, as holder or as consumer; default 4,000. It
-   * gives news four times in this time. One that ends in good order gives its place back at once.
+   * Milliseconds of silence after which a process loses its place, as holder or as consumer; default 4,000. It renews its lease
+   * four times in this period. A process that ends in good order releases its place immediately.
    */
   readonly lease?: number | undefined
   /**
-   * What the log keeps at most. What all known consumers have read goes after two minutes; what goes unread is told to those who
-   * have not read it, as a `Gap`.
+   * The limits of the log. Items that all known consumers have read are deleted after two minutes. Unread items that are deleted
+   * are reported as a `Gap` to the consumers that have not read them.
    */
   readonly keep?: {
-    /** For how many milliseconds; default 86,400,000, a day. */
+    /** The age in milliseconds; default 86,400,000, a day. */
     readonly age?: number | undefined
-    /** How many items; default 100,000. */
+    /** The number of items; default 100,000. */
     readonly items?: number | undefined
   } | undefined
-  /** Called with what happens, but deliveries. What it throws is ignored. */
+  /** Called with all events except deliveries. Its errors are ignored. */
   readonly onEvent?: ((event: SharedNotice) => void) | undefined
 }
 
-/** What a consumer wants. */
+/** The options of a consumer. */
 export interface ConsumeOptions {
   /**
-   * Its name, by which the log knows how far it has read. One process at a time reads under a name; others that try wait, and
-   * take over when it dies.
+   * Its name, under which the log stores its cursor. One process at a time reads under a name. Others wait, and take over when it
+   * dies.
    */
   readonly consumer: string
-  /** Only what rules with one of these tags match. */
+  /** Delivers only items that match a rule with one of these tags. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * Where it begins. `oldest` (the default) and `newest`: with what the log still has, or with what comes from now on, where
-   * nothing has been read under this name; then it goes on. A number: after this `position`, whatever was read.
+   * Where to start. `oldest` (the default) and `newest` apply to a new name, and start with the oldest item in the log or with the
+   * next new item; a known name continues at its cursor. A number starts after this `position`, regardless of the cursor.
    */
   readonly from?: "oldest" | "newest" | number | undefined
   /**
-   * Whether an item counts as done when the next one is asked for; default true. With `false` only `commit` moves the cursor.
-   * It is written once a second, and whenever everything has been read: after a crash some items come again.
+   * Whether an item is done when the next one is requested; default true. With `false` only `commit` moves the cursor. The cursor
+   * is written once a second and whenever everything was read, so that after a crash some items are delivered again.
    */
   readonly acknowledges?: boolean | undefined
-  /** Called with what it may miss, in its place between the items: gaps, also those that were filled. */
+  /** Called with gaps, also filled ones, and other items that may be missing, in their order between the items. */
   readonly onMissed?: ((missed: Missed) => void) | undefined
 }
 
-/** A stream that processes share. */
+/** A stream that is shared among processes. */
 export interface SharedStream<out Item, out E> {
   /**
-   * What the log has, from where this consumer stands. It goes on until it is left, the stream fails for good, or, with
-   * `end_time`, everything until then has come.
+   * The items in the log, from the cursor of this consumer on. It ends when it is interrupted, when the stream fails for good, or,
+   * with `end_time`, when everything up to then was delivered.
    */
   readonly consume: (options: ConsumeOptions) => Stream.Stream<LogConsumer.SharedItem<Item>, E>
-  /** Forgets a consumer that does not come back, so that the log need not keep what it has not read. */
+  /** Forgets a consumer that will not return, so that the log need not keep its unread items. */
   readonly forget: (consumer: string) => Effect.Effect<void, StreamLog.StreamLogUnavailable>
 }
 
@@ -119,8 +119,8 @@ const defaultLeaseMillis = 4_000
 const defaultKeep = { age: 86_400_000, items: 100_000 }
 
 /**
- * Takes part in a stream that all processes share which name it so, with the same operation and parameters. As long as the scope
- * is open, this process follows the stream whenever no other does. Fails when the log does not answer now; later it is waited for.
+ * Joins the shared stream of this name. All processes use the same operation and parameters for it. While the scope is open, this
+ * process holds the connection whenever no other does. Fails if the log does not respond now; later failures are retried.
  */
 export function open<P, R, Sel extends keyof Selection, E, const S extends SelectionOf<P, R, Sel>>(
   name: string,
@@ -141,7 +141,7 @@ export function open(
   return share(name, definition, (options) => Streaming.run(definition, parameters, options), options)
 }
 
-/** Shares what happens on any stream whose items are of a declared form. */
+/** Shares any stream of events whose items have a declared type. */
 export const share = Effect.fnUntraced(function*<E extends AnyStreamError, R>(
   name: string,
   { result }: Pick<Definition, "result">,
@@ -155,7 +155,7 @@ export const share = Effect.fnUntraced(function*<E extends AnyStreamError, R>(
   const log = yield* StreamLog.StreamLog
   const { last: opened } = yield* log.extent(name)
   const isPost = result._tag === "One"
-  const tell = (event: SharedNotice) => {
+  const notify = (event: SharedNotice) => {
     if (onEvent !== undefined) Callback.call(onEvent, event)
   }
   let isAway = false
@@ -166,7 +166,7 @@ export const share = Effect.fnUntraced(function*<E extends AnyStreamError, R>(
     isPost,
     lease,
     onAway: ({ reason }: StreamLog.StreamLogUnavailable, at: Date) => {
-      if (!isAway) tell({ _tag: "LogAway", at, reason })
+      if (!isAway) notify({ _tag: "LogAway", at, reason })
       isAway = true
     },
     onBack: () => {
@@ -180,8 +180,8 @@ export const share = Effect.fnUntraced(function*<E extends AnyStreamError, R>(
       keep: { age: keep?.age ?? defaultKeep.age, items: keep?.items ?? defaultKeep.items },
       resumeFrom,
       events: (resumeFrom) => events({ ...live, onEvent, resumeFrom }),
-      onHolding: (at, until) => tell({ _tag: "Holding", at, until }),
-      onLost: (at) => tell({ _tag: "LineLost", at })
+      onHolding: (at, until) => notify({ _tag: "Holding", at, until }),
+      onLost: (at) => notify({ _tag: "LineLost", at })
     })
     yield* Effect.forkScoped(Deferred.into(Effect.andThen(holding, Effect.never), failed))
   }
@@ -198,7 +198,7 @@ export const share = Effect.fnUntraced(function*<E extends AnyStreamError, R>(
             if (onMissed !== undefined) Callback.call(onMissed, missed)
           }
         }),
-        ({ next }) => Stream.fromPull(Effect.succeed(Effect.raceFirst(Deferred.await(failed), next)))
+        (next) => Stream.fromPull(Effect.succeed(Effect.raceFirst(Deferred.await(failed), next)))
       )),
     forget: (consumer) => log.forget(name, consumer)
   }

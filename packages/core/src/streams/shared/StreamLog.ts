@@ -1,10 +1,9 @@
 /**
- * Where processes that share a stream keep what they share: who holds the line, what has come over it, and how far each
- * consumer has read. `SharedStream` reads and writes it; `@postwire/node` has one in Redis, `@postwire/cluster` one in
- * PostgreSQL.
+ * The state of a shared stream: which process holds the connection, the items, and the cursor of each consumer. `SharedStream` reads
+ * and writes it. `@postwire/node` stores it in Redis, `@postwire/cluster` in PostgreSQL.
  *
- * A lease carries a fencing token: a number that goes up whenever a lease changes hands. What is written with an earlier
- * number is refused, so that a process that was held up (stopped, swapped out, cut off) cannot write over its successor.
+ * A lease has a fencing token, a number that increases whenever the lease changes hands. Writes with an earlier token are refused,
+ * so that a process that was stopped, swapped out or disconnected cannot overwrite its successor's work.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -13,66 +12,65 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** The log did not answer. */
+/** The log did not respond. */
 export class StreamLogUnavailable extends /*#__PURE__*/ Data.TaggedError("StreamLogUnavailable")<{
   readonly reason: string
 }> {
   override get message(): string {
-    return `The log of the shared stream does not answer: ${this.reason}`
+    return `The log of the shared stream does not respond: ${this.reason}`
   }
 }
 
 /**
- * The seat is not held any more: another process has taken over, or the log has gone back to an earlier state, as after a
- * restore. Nothing was written.
+ * The seat is lost: another process has taken over, or the log was restored to an earlier state. Nothing was written.
  */
 export class LeaseLost extends /*#__PURE__*/ Data.TaggedError("LeaseLost")<{
   readonly stream: string
-  /** Whose place was lost; `undefined` for the line. */
+  /** The consumer whose seat was lost; `undefined` for the connection. */
   readonly consumer: string | undefined
 }> {
   override get message(): string {
     return this.consumer === undefined
-      ? `This process does not hold the line of the shared stream ${this.stream} any more`
-      : `This process does not read the shared stream ${this.stream} as ${this.consumer} any more`
+      ? `This process no longer holds the connection of the shared stream ${this.stream}`
+      : `This process no longer reads the shared stream ${this.stream} as ${this.consumer}`
   }
 }
 
-/** What one process at a time has: the line of a stream, or the place of one of its consumers. */
+/** A role that one process at a time has: holding the connection of a stream, or reading as one of its consumers. */
 export interface Seat {
   readonly stream: string
-  /** Left out for the line. */
+  /** Omitted for the connection. */
   readonly consumer?: string | undefined
 }
 
-/** The name of a seat among those of its stream. */
+/** The name of a seat within its stream. */
 export const seatName = ({ consumer }: Seat): string => consumer === undefined ? "line" : JSON.stringify(consumer)
 
-/** Whether a seat was had. */
+/** The result of a request for a seat. */
 export type Lease =
   | {
     readonly _tag: "Held"
     /**
-     * The fencing token: the microseconds of the store's clock when the seat changed hands, or one more than the token
-     * before, whichever is higher. So a log that has gone back gives no token twice.
+     * The fencing token: the microseconds of the store's clock when the seat changed hands, or the previous token plus one,
+     * whichever is higher. So a restored log issues no token twice.
      */
     readonly token: number
   }
-  | { readonly _tag: "Taken"; /** When it lapses at the earliest, in milliseconds from now. */ readonly millis: number }
+  | { readonly _tag: "Taken"; /** When its lease may expire, in milliseconds from now. */ readonly millis: number }
 
-/** What is added to a log. */
+/** An entry of a log. */
 export interface Entry {
-  /** When it came, in milliseconds. */
+  /** When it arrived, in milliseconds. */
   readonly at: number
-  /** By which it is known when it comes again; `""` where it has none. Well-formed Unicode without U+0000. */
+  /** Identifies the item if it arrives again; `""` if it has no id. Well-formed Unicode without U+0000. */
   readonly id: string
-  /** JSON: there is no U+0000 in it. */
+  /** JSON, without U+0000. */
   readonly text: string
 }
 
 /**
- * An entry at its place. Places only go up. The first entry of a holder is at its token, or behind the last entry if that is
- * higher: a log that was lost or restored gives no place twice.
+ * An entry with its place. Places only increase. The first entry of a holder is at its token, or after the last entry if that is
+ * higher, so that a log that was lost or restored uses no place twice.
  */
 export interface Placed extends Entry {
   readonly position: number
@@ -80,43 +78,42 @@ export interface Placed extends Entry {
   readonly follows: number
 }
 
-/** How far a log goes. */
+/** The end of a log. */
 export interface Extent {
-  /** The place of the last entry that was ever added; 0 before the first. */
+  /** The place of the last entry; 0 before the first. */
   readonly last: number
-  /** Until when it has everything that came, in milliseconds; `undefined` before anything was added. */
+  /** The time up to which the log is complete, in milliseconds; `undefined` before anything was added. */
   readonly until: number | undefined
 }
 
-/** How far a consumer has read. */
+/** The position of a consumer. */
 export interface Cursor {
   readonly position: number
-  /** When the entry at this place came, in milliseconds. */
+  /** When the entry at this place arrived, in milliseconds. */
   readonly at: number
 }
 
-/** What may go. Times are in milliseconds. */
+/** Which entries to delete. Times are in milliseconds. */
 export interface Trim {
-  /** What came before this goes, read or not. */
+  /** Entries from before this time are deleted, read or not. */
   readonly before: number
-  /** So many of the last entries are kept, read or not. */
+  /** At most this many entries are kept, read or not. */
   readonly keep: number
-  /** Of what came before this, what every consumer has read goes too. */
+  /** Entries from before this time are deleted if every consumer has read them. */
   readonly readBefore: number
 }
 
-/** Keeps logs. Every step is atomic, for all who share the store; leases run by its clock. */
+/** Stores logs. Each operation is atomic across all processes. Leases expire by the store's clock. */
 export interface Store<E = StreamLogUnavailable> {
-  /** Gives a seat to a holder for so long, if nobody has it. Asked again, one who has it still gets the same token. */
+  /** Gives a free seat to a holder for this long. A holder that still has the seat gets the same token. */
   readonly acquire: (seat: Seat, holder: string, millis: number) => Effect.Effect<Lease, E>
-  /** Keeps a seat for so long from now, also one that has lapsed, if nobody has had it since. */
+  /** Extends a lease to this long from now, even an expired one if no other holder had the seat since. */
   readonly prolong: (seat: Seat, token: number, millis: number) => Effect.Effect<void, E | LeaseLost>
-  /** Gives a seat back. Nothing happens when somebody else has it. */
+  /** Releases a seat. Does nothing if another holder has it. */
   readonly release: (seat: Seat, token: number) => Effect.Effect<void, E>
   /**
-   * Adds entries after a place, which is the last, and notes until when the log has everything, where that is known. Gives the
-   * place of the last entry. Repeated after a lost answer, it adds nothing. Fails with `LeaseLost` also when
-   * the log ends before this place.
+   * Adds entries after the last place, and notes the time up to which the log is complete, if known. Returns the place of the last
+   * entry. Adds nothing when repeated after a lost response. Also fails with `LeaseLost` if the log ends before this place.
    */
   readonly append: (
     stream: string,
@@ -126,27 +123,26 @@ export interface Store<E = StreamLogUnavailable> {
     until: number | undefined
   ) => Effect.Effect<number, E | LeaseLost>
   readonly extent: (stream: string) => Effect.Effect<Extent, E>
-  /** The entries after a place that are still there, in their order, so many at most. */
+  /** The remaining entries after a place, in order, up to a limit. */
   readonly read: (stream: string, after: number, limit: number) => Effect.Effect<ReadonlyArray<Placed>, E>
-  /** Ends soon after there is an entry behind this place. It may end before: whoever waits reads, and waits again. */
+  /** Ends soon after there is an entry after this place. It may also end earlier, so callers read and wait again. */
   readonly wait: (stream: string, after: number) => Effect.Effect<void, E>
-  /** The ids of what came since a time, in milliseconds, in any order. */
+  /** The ids of entries since a time in milliseconds, in any order. */
   readonly idsSince: (stream: string, since: number) => Effect.Effect<ReadonlyArray<string>, E>
-  /** `undefined` of a consumer that has committed nothing. */
+  /** The cursor of a consumer; `undefined` if it has committed nothing. */
   readonly cursor: (stream: string, consumer: string) => Effect.Effect<Cursor | undefined, E>
-  /** Moves a cursor forward; never back. */
+  /** Moves a cursor forward, never back. */
   readonly commit: (
     stream: string,
     consumer: string,
     token: number,
     cursor: Cursor
   ) => Effect.Effect<void, E | LeaseLost>
-  /** Forgets a consumer, so that what it has not read can go, and its seat unless it is held. */
+  /** Deletes a consumer's cursor, so that its unread entries can be deleted, and its seat unless it is held. */
   readonly forget: (stream: string, consumer: string) => Effect.Effect<void, E>
   readonly trim: (stream: string, trim: Trim) => Effect.Effect<void, E>
 }
 
-/** The store in force. */
 export class StreamLog
   extends /*#__PURE__*/ Context.Service<StreamLog, Store>()("@postwire/core/streams/shared/StreamLog")
 {}
@@ -166,7 +162,7 @@ interface Log {
   added: Deferred.Deferred<void>
 }
 
-/** A store for one process. */
+/** A store in memory, for one process. */
 export const makeMemory = (): Store<never> => {
   const logs = new Map<string, Log>()
   let newest = 0
@@ -189,7 +185,7 @@ export const makeMemory = (): Store<never> => {
 
   const lost = ({ consumer, stream }: Seat) => Effect.fail(new LeaseLost({ stream, consumer }))
 
-  /** A step of the one who has a seat. */
+  /** Runs a step of the seat's holder. */
   const held = <A>(seat: Seat, token: number, f: (log: Log, tenure: Tenure) => A) =>
     Effect.suspend(() => {
       const tenure = tenureOf(seat)
@@ -202,7 +198,7 @@ export const makeMemory = (): Store<never> => {
         const tenure = tenureOf(seat)
         const isTaken = tenure !== undefined && tenure.ends > now
         if (isTaken && tenure.holder !== holder) return { _tag: "Taken", millis: tenure.ends - now }
-        // A seat may be given, forgotten and given again within one millisecond.
+        // A seat may be acquired, forgotten and acquired again within one millisecond.
         const token = isTaken ? tenure.token : Math.max(newest + 1, now * 1_000)
         newest = Math.max(newest, token)
         logOf(seat.stream).seats.set(seatName(seat), { token, holder, ends: now + millis })
@@ -222,15 +218,7 @@ export const makeMemory = (): Store<never> => {
         const log = logOf(stream)
         if (tenureOf({ stream })?.token !== token || log.last < after) return lost({ stream })
         if (until !== undefined) log.until = Math.max(log.until ?? until, until)
-        if (log.last !== after || entries.length === 0) return Effect.succeed(log.last)
-        for (const entry of entries) {
-          const follows = log.last
-          log.last = Math.max(follows + 1, token)
-          log.entries.push({ ...entry, position: log.last, follows })
-        }
-        const { added } = log
-        log.added = Deferred.makeUnsafe()
-        Deferred.doneUnsafe(added, Effect.void)
+        if (log.last === after && entries.length > 0) append(log, token, entries)
         return Effect.succeed(log.last)
       }),
     extent: (stream) =>
@@ -264,18 +252,33 @@ export const makeMemory = (): Store<never> => {
         const name = seatName({ stream, consumer })
         if ((seats.get(name)?.ends ?? 0) <= now) seats.delete(name)
       }),
-    trim: (stream, { before, keep, readBefore }) =>
+    trim: (stream, limits) =>
       Effect.sync(() => {
         const log = logOf(stream)
-        const read = Math.min(...[...log.cursors.values()].map(({ position }) => position))
-        const kept = log.entries.findIndex(({ at, position }, index) =>
-          at >= before && index >= log.entries.length - keep &&
-          !(Number.isFinite(read) && position <= read && at < readBefore)
-        )
-        log.entries = kept === -1 ? [] : log.entries.slice(kept)
+        log.entries = trimmed(log, limits)
       })
   }
 }
 
-/** A store for the streams of one process. */
+const append = (log: Log, token: number, entries: ReadonlyArray<Entry>): void => {
+  for (const entry of entries) {
+    const follows = log.last
+    log.last = Math.max(follows + 1, token)
+    log.entries.push({ ...entry, position: log.last, follows })
+  }
+  const { added } = log
+  log.added = Deferred.makeUnsafe()
+  Deferred.doneUnsafe(added, Effect.void)
+}
+
+const trimmed = ({ cursors, entries }: Log, { before, keep, readBefore }: Trim): Array<Placed> => {
+  const read = Math.min(...[...cursors.values()].map(({ position }) => position))
+  const kept = entries.findIndex(({ at, position }, index) =>
+    at >= before && index >= entries.length - keep &&
+    !(Number.isFinite(read) && position <= read && at < readBefore)
+  )
+  return kept === -1 ? [] : entries.slice(kept)
+}
+
+/** A store in memory, for the streams of one process. */
 export const layerMemory: Layer.Layer<StreamLog> = /*#__PURE__*/ Layer.sync(StreamLog, makeMemory)

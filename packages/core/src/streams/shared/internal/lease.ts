@@ -1,25 +1,25 @@
-/** A seat of a shared stream: how a process gets it, keeps it, and learns that it is lost. */
+/** Takes and keeps seats of a shared stream, and notices when one is lost. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Monotonic from "../../../runtime/Monotonic.ts"
 import type { LeaseLost, Seat, Store, StreamLogUnavailable } from "../StreamLog.ts"
 
-/** So soon a log is asked again that did not answer. */
+/** The pause after a failed request to the log. */
 const againMillis = 250
 
-/** So often those who want a seat ask for one that another has: it may be given back before it lapses. */
+/** How often to request a seat that another process has: it may be released before its lease expires. */
 const pollMillis = 500
 
-/** A log, and who is told when it does not answer. */
+/** A log, with callbacks for its failures. */
 export interface Patience {
   readonly log: Store
   /** Called with each failure. */
   readonly onAway: (error: StreamLogUnavailable, at: Date) => void
-  /** Called when there is an answer to what had failed. */
+  /** Called when a request succeeds that had failed. */
   readonly onBack: () => void
 }
 
-/** Asks until there is an answer. */
+/** Retries until the log responds. */
 export const patiently = <A>(
   { onAway, onBack }: Patience,
   step: Effect.Effect<A, StreamLogUnavailable>
@@ -33,16 +33,16 @@ export const patiently = <A>(
     return again(first)
   })
 
-/** A step that only the holder of a seat may make; `undefined` where the seat is lost. */
+/** Runs a step that only the holder of a seat may make. Returns `undefined` if the seat is lost. */
 export const ifHeld = <A>(
   patience: Patience,
   step: Effect.Effect<A, LeaseLost | StreamLogUnavailable>
 ): Effect.Effect<A | undefined> => patiently(patience, step.pipe(Effect.catchTag("LeaseLost", () => Effect.undefined)))
 
-/** A seat that was had. */
+/** A seat that was taken. */
 export interface Seated {
   readonly token: number
-  /** When it was asked for at the latest, in milliseconds of time that only passes. */
+  /** When it was requested, in monotonic milliseconds. */
   readonly since: number
 }
 
@@ -61,7 +61,7 @@ export const take = Effect.fnUntraced(function*(
   }
 })
 
-/** Keeps a seat, and ends when it is lost: another has it, or may have it, since the log has not answered for so long. */
+/** Keeps a seat. Ends when it is lost: another process has it, or may have it because the log has been silent for too long. */
 export const keep = Effect.fnUntraced(function*(
   patience: Patience,
   seat: Seat,

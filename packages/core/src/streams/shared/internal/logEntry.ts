@@ -1,4 +1,4 @@
-/** What comes over a line, as the log of a shared stream has it. */
+/** The entries in the log of a shared stream. */
 import * as Predicate from "effect/Predicate"
 import type { Anomaly } from "../../../schema/Anomaly.ts"
 import * as StreamItem from "../../../schema/StreamItem.ts"
@@ -7,10 +7,10 @@ import { idOf } from "../../internal/deduplicator.ts"
 import type { Dropped, Gap, StreamEvent, Unreadable } from "../../StreamEvents.ts"
 import type { Entry } from "../StreamLog.ts"
 
-/** What all consumers are told, besides what is delivered: what they may miss. */
+/** Events that are reported to all consumers: items that they may miss. */
 export type Missed = Gap | Dropped | Unreadable
 
-/** An item, what may be missing in its place, or the end of a stream that was asked for by time. */
+/** An item, items that may be missing, or the end of a stream with an `end_time`. */
 export type Logged = { readonly item: StreamItem.AnyItem } | { readonly missed: Missed } | typeof ended
 
 const ended = { ended: true } as const
@@ -18,7 +18,7 @@ const ended = { ended: true } as const
 /** The entry at the end of a stream. */
 export const endOf = (at: number): Entry => ({ at, id: "", text: JSON.stringify(ended) })
 
-/** The entry of what happened; `undefined` of what only concerns those who hold the line. */
+/** The entry of an event; `undefined` if it only concerns the connected process. */
 export const entryOf = (event: StreamEvent<StreamItem.AnyItem>): Entry | undefined => {
   const at = event.at.getTime()
   switch (event._tag) {
@@ -44,13 +44,13 @@ export const entryOf = (event: StreamEvent<StreamItem.AnyItem>): Entry | undefin
   }
 }
 
-/** An id as a log keeps it: U+0000 and halves of surrogate pairs are escaped, which not every store can keep. */
+/** Escapes U+0000 and lone surrogates in an id, which not every store can keep. */
 const idTo = (id: string): string => JSON.stringify(id).slice(1, -1)
 
-/** The id that a log kept. */
+/** The id of an entry. */
 export const idFrom = (id: string): string => JSON.parse(`"${id}"`)
 
-/** Reads what an entry says; `undefined` where that is not known here. */
+/** Decodes an entry; `undefined` if its kind is unknown to this version. */
 export const read = (isPost: boolean, text: string): Logged | undefined => {
   const stored: unknown = JSON.parse(text)
   if (!Predicate.isObject(stored)) return undefined
@@ -67,7 +67,7 @@ const isItem = (
 const isMissed = (stored: object): stored is { readonly missed: Missed } =>
   Predicate.hasProperty(stored, "missed") && Predicate.isObject(stored.missed)
 
-/** With dates in place of their texts. */
+/** Replaces the texts of dates by dates. */
 const dated = (missed: Missed): Missed => {
   const at = new Date(missed.at)
   return missed._tag === "Gap"
