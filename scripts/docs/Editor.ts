@@ -92,17 +92,17 @@ export const module = (): string => {
   return `// ${notice}
 /** What editors show of methods and of parameters. Types only. */
 
-/** How a face calls operations: \`method\` is the type of the one called \`name\`. */
-export interface Face {
+/** Defines the methods of a kind of client: \`method\` is the type for the operation called \`name\`. */
+export interface MethodType {
   readonly name: string
   readonly method: unknown
 }
 
-/** The method of an operation in a face. */
-export type MethodOf<F extends Face, Name extends string> = (F & { readonly name: Name })["method"]
+/** The method of an operation. */
+export type MethodOf<F extends MethodType, Name extends string> = (F & { readonly name: Name })["method"]
 
-/** Every operation as a method of a face. */
-export interface Methods<F extends Face> {
+/** Every operation as a method of a client. */
+export interface Methods<F extends MethodType> {
 ${
     names.map(({ name, operation, second }) =>
       `${comment(methodText(operation, second), "  ")}\n  readonly ${name}: MethodOf<F, "${name}">`

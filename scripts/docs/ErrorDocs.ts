@@ -5,7 +5,7 @@ import type {
   PublishingError,
   RuleError,
   StreamError
-} from "../../packages/core/src/errors/ErrorSchemas.ts"
+} from "../../packages/sync/src/internal/errorSchemas.ts"
 import { type Member, membersAfter, membersOf, table } from "./Members.ts"
 import {
   conditional,

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Cause, Effect, Schema } from "effect"
 import { inspect } from "node:util"
+import * as ErrorSchemas from "../../sync/src/internal/errorSchemas.ts"
 import * as Errors from "../src/errors/Errors.ts"
-import * as ErrorSchemas from "../src/errors/ErrorSchemas.ts"
 import { show } from "../src/schema/Show.ts"
 
 type ErrorClass = new(...args: Array<never>) => Error

@@ -8,7 +8,7 @@
  * const { status, progress } = await exportTo(client, posts, { sink: JsonLines.make("effect.jsonl"), mode: "resume" })
  * ```
  */
-import type { EffectFace } from "@postwire/core/promise/PromiseClient"
+import type { EffectAccess } from "@postwire/core/promise/PromiseClient"
 import * as Effect from "effect/Effect"
 import * as Export from "./Export.ts"
 import * as Rows from "./rows/Rows.ts"
@@ -16,7 +16,7 @@ import type { Source } from "./sources/Source.ts"
 
 /** What is needed of a client. */
 export interface Client {
-  readonly effect: EffectFace
+  readonly effect: EffectAccess
 }
 
 /** How to run an export. */

@@ -17,7 +17,7 @@ import * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"
 
 export * from "./index.ts"
-export type { EffectFace } from "./PromiseClient.ts"
+export type { EffectAccess } from "./PromiseClient.ts"
 
 /**
  * Every operation, uploads and posts with files, as methods that return Promises; the session; the access to Effect; and

@@ -16,7 +16,7 @@ import * as NodeClient from "./NodeClient.ts"
 export { scopesFor } from "@postwire/core/Catalogue"
 export * from "@postwire/core/errors/SignInErrors"
 export type { Tokens } from "@postwire/core/promise/AccountSettings"
-export type { Asked, Settings, SignIn, SignIns, User } from "@postwire/core/promise/OAuth2"
+export type { AuthorizationOptions, Settings, SignIn, SignIns, User } from "@postwire/core/promise/OAuth2"
 
 /** Connection settings, as those of a client. */
 export type Connection = Pick<NodeClient.Settings, "ca" | "dispatcher" | "proxy">

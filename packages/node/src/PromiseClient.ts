@@ -13,7 +13,7 @@ export type { PageOptions } from "@postwire/core/promise/Pages"
 export {
   type Answer,
   type Chosen,
-  type EffectFace,
+  type EffectAccess,
   type Methods,
   type PromiseOperation,
   type PromisePaged,

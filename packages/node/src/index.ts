@@ -47,7 +47,7 @@ export type { Answer, CallOptions, PageOptions } from "./PromiseClient.ts"
 /** A post to publish, with its files and its poll. */
 export type Post = Publish.Post<NodeClient.Input>
 
-/** A file of a post, and how it is uploaded. */
+/** A file of a post, with the options of its upload. */
 export type Media = Publish.Media<NodeClient.Input>
 
 /** Options of an upload. */

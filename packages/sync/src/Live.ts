@@ -1,4 +1,4 @@
-/** Streams of the service as iterables: the worker keeps them up, and the loop blocks until something comes. */
+/** Streams of the service as iterables: the worker keeps the connection, and the loop blocks until an item arrives. */
 import * as CallErrors from "@postwire/core/client/CallErrors"
 import type { Arguments, SelectionOf } from "@postwire/core/client/Operation"
 import * as Callback from "@postwire/core/runtime/Callback"
@@ -16,19 +16,19 @@ import type * as Protocol from "./internal/protocol.ts"
 import * as Streams from "./internal/streams.ts"
 
 /**
- * An operation that answers until somebody ends it, as a blocking method. It connects when a loop begins, stays connected, and
- * ends with the loop. `onEvent` is called on the thread that the loop blocks, in the order of what happens. In forms other than
- * `response`, an item is its line as a plain dictionary.
+ * A streaming operation as a blocking method. It connects when a loop begins, stays connected, and ends with the loop. `onEvent` is
+ * called in order on the thread that the loop blocks. With return types other than `response`, an item is its line as a plain
+ * dictionary.
  */
 export interface SyncLive<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
   <const S extends SelectionOf<P, R, Sel>>(...args: Arguments<P, R, Sel, S, StreamOptions>): Iterable<FormOf<F, R, S>>
-  /** Everything that happens, in its order: what it brings (`Delivered`), connections, gaps and what fills them. */
+  /** All events in order: items (`Delivered`), connections, gaps and their recovery. */
   readonly events: <const S extends SelectionOf<P, R, Sel>>(
     ...args: Arguments<P, R, Sel, S, StreamOptions>
   ) => Iterable<StreamEvent<FormOf<F, R, S>>>
 }
 
-/** An operation on a client. */
+/** The method of a streaming operation. */
 export const method = (context: Calls.Context, definition: Definition, form: Form) => {
   const itemOf = (item: AnyItem): unknown => form === "response" ? item : item.body
   const items = (batch: LiveBatch.LiveBatch) => LiveBatch.itemsOf(definition, batch).map(itemOf)
@@ -36,7 +36,7 @@ export const method = (context: Calls.Context, definition: Definition, form: For
     LiveBatch.eventsOf(definition, batch).map((event) =>
       event._tag === "Delivered" ? { ...event, item: itemOf(event.item) } : event
     )
-  const telling = (onEvent: (event: StreamNotice) => void) =>
+  const reporting = (onEvent: (event: StreamNotice) => void) =>
     function*(batch: LiveBatch.LiveBatch) {
       for (const event of LiveBatch.eventsOf(definition, batch)) {
         if (event._tag === "Delivered") yield itemOf(event.item)
@@ -44,19 +44,19 @@ export const method = (context: Calls.Context, definition: Definition, form: For
       }
     }
   return Object.assign(
-    iterable(context, definition, ({ onEvent }) => onEvent === undefined ? [false, items] : [true, telling(onEvent)]),
+    iterable(context, definition, ({ onEvent }) => onEvent === undefined ? [false, items] : [true, reporting(onEvent)]),
     { events: iterable(context, definition, () => [true, events]) }
   )
 }
 
-/** Whether a stream is of everything that happens, and what is made of a batch of it. */
+/** Includes events if `isWhole`; `of` makes the values of the loop from a batch. */
 type Reading = readonly [isWhole: boolean, of: (batch: LiveBatch.LiveBatch) => Iterable<unknown>]
 
 const iterable = (context: Calls.Context, definition: Definition, readingOf: (options: StreamOptions) => Reading) => {
   function* run(given: ReturnType<typeof RequestEncoder.ownProperties>, options: StreamOptions) {
     const parameters = Calls.orThrow(given, run)
     const { connection, redact, settings, wire } = context
-    // Here, where the stack leads to the loop. What the worker makes of them is the same.
+    // Checked on this thread, so that the stack of an error leads to the loop. The worker encodes the same request.
     Calls.orThrow(RequestEncoder.encode(definition, parameters, wire, settings, redact), run)
     const { onEvent, ...rest } = options
     if (onEvent !== undefined && typeof onEvent !== "function") {

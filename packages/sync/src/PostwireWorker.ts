@@ -1,6 +1,6 @@
 /**
- * The worker's side of the bridge: it runs the Effects, the caller sleeps until the answer is there. A program that
- * bundles the client bundles this module as an entry of its own.
+ * The worker's side of the bridge: it runs the Effects while the caller sleeps until the answer has arrived. A program that bundles
+ * the client bundles this module as an entry of its own.
  */
 import { lost } from "@postwire/core/client/CallErrors"
 import { Client } from "@postwire/core/client/Client"
@@ -35,13 +35,13 @@ const { places, room } = shared
 
 interface Open {
   readonly client: Client["Service"]
-  /** Also says what is logged, and where. */
+  /** The services, including the loggers. */
   readonly context: Context.Context<Client | Journal>
   readonly session: UndiciHttpClient.Session
   readonly scope: Scope.Closeable
 }
 
-/** Why a client could not be opened. */
+/** The reason why a client could not be opened. */
 interface Unopened {
   readonly reason: string
 }
@@ -54,16 +54,16 @@ const answer = (message: Answer, transfer: Array<ArrayBuffer> = []) => {
   wake(shared)
 }
 
-/** Whoever waits for an answer is blocked, so that what is thrown on the way to it is one. */
+/** Answers with errors that are thrown before the answer: the caller is blocked until there is one. */
 const answering = (id: number, work: () => void) => {
   try {
     work()
   } catch (defect) {
-    answer({ _tag: "Defect", id, message: wordsOf(defect) })
+    answer({ _tag: "Defect", id, message: messageOf(defect) })
   }
 }
 
-const wordsOf = (defect: unknown): string => {
+const messageOf = (defect: unknown): string => {
   try {
     return String(defect)
   } catch {
@@ -107,7 +107,7 @@ const send = ({ ahead, client, id, options, prepared }: Request & { readonly _ta
   })
 }
 
-/** Lets the caller see whether its create has left, even when it gives the call up: see `Bridge`. */
+/** Shows the caller whether its create was sent, even after it abandoned the call: see `Bridge`. */
 const gateOf = (id: number): SendGate => ({
   maySend: () => {
     Atomics.store(places, place.out, id)
@@ -115,7 +115,7 @@ const gateOf = (id: number): SendGate => ({
     Atomics.compareExchange(places, place.out, id, 0)
     return false
   },
-  // By now it may be about another call.
+  // The field may belong to another call by now.
   withoutEffect: () => void Atomics.compareExchange(places, place.out, id, 0)
 })
 
@@ -173,14 +173,14 @@ const watchedBy = (
     ? args
     : args.map((arg, index) => index === methods[method].options ? Object.assign({}, arg, { onProgress }) : arg)
 
-/** `undefined` at the end. */
+/** Reads the next items; `undefined` at the end. */
 type Next = Effect.Effect<unknown, unknown, Client | Journal>
 
 interface Opened {
   readonly client: number
   readonly scope: Scope.Closeable
   readonly next: Next
-  /** Of whoever waits for what comes next. */
+  /** Set by the job that waits for the next items. */
   onProgress: OnProgress | undefined
 }
 
@@ -198,7 +198,7 @@ const openStream = (
   })
 
 const openLive = ({ isWhole, operation, options, parameters }: Protocol.Job & { readonly type: "openLive" }) =>
-  // Not before: the declarations of all operations are for streams alone.
+  // Only streams need the declarations of all operations.
   Effect.flatMap(Effect.promise(() => import("@postwire/core/Catalogue")), ({ catalogue }) => {
     const named: Readonly<Record<string, { readonly definition: Definition }>> = catalogue
     const { definition } = named[operation]!
@@ -212,7 +212,7 @@ const batchesBy = <A>(of: (some: ReadonlyArray<A>) => LiveBatch.LiveBatch) =>
 
 const nextOf = (stream: number, onProgress: OnProgress | undefined) => {
   const opened = streams.get(stream)
-  if (opened === undefined) return Effect.die(new Error("the worker was lost, and what it was to fetch with it"))
+  if (opened === undefined) return Effect.die(new Error("the worker was lost, and the stream with it"))
   opened.onProgress = onProgress
   return opened.next
 }
@@ -223,7 +223,7 @@ const leave = async (stream: number) => {
   if (opened !== undefined) await Effect.runPromise(Scope.close(opened.scope, Exit.void))
 }
 
-/** As `gateOf`, of posts with files and of threads. */
+/** The gate of a job, as `gateOf` of a call. */
 const gatedBy = (gate: Int32Array): SendGate => ({
   maySend: () => {
     Atomics.store(gate, Protocol.gate.out, 1)
@@ -246,7 +246,7 @@ interface Arrived {
   readonly cost: Cost | undefined
 }
 
-/** Into the memory where there is room; otherwise as a message whose body changes hands. */
+/** Responds in the shared memory if there is room, otherwise with a message that transfers the body. */
 const respond = (id: number, { body, cost, response }: Arrived, roomy: boolean) => {
   const { status } = response
   const headers = pairsOf(response).flat().join("\n")
@@ -262,12 +262,12 @@ const respond = (id: number, { body, cost, response }: Arrived, roomy: boolean) 
     Atomics.store(places, place.answer, id)
     return wake(shared)
   }
-  // A part of a larger buffer is copied first, as others read the rest.
+  // A part of a larger buffer is copied, since other code reads the rest.
   const own = body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body)
   answer({ _tag: "Response", id, status, headers, body: own, cost }, [own.buffer])
 }
 
-/** Cookies have a pair each: they cannot be told apart when they are one line. */
+/** The headers as pairs. Each cookie is its own pair, since joined cookies cannot be separated again. */
 const pairsOf = (response: HttpClientResponse): Array<[name: string, value: string]> => {
   const web = "set-cookie" in response.headers ? Option.getOrUndefined(toWeb(response)) : undefined
   return web === undefined ? Object.entries(response.headers) : [...web.headers]
@@ -304,8 +304,8 @@ port.on("message", (request: Request) => {
       try {
         return clients.set(request.client, open(request))
       } catch (error) {
-        // Nobody waits for this one; every call of the client hears of it.
-        return clients.set(request.client, { reason: wordsOf(error) })
+        // This message has no answer; every call of the client reports the reason.
+        return clients.set(request.client, { reason: messageOf(error) })
       }
     case "Send":
       return answering(request.id, () => send(request))
@@ -314,7 +314,7 @@ port.on("message", (request: Request) => {
     case "Abort":
       return fibers.get(request.id)?.interruptUnsafe()
     case "Leave":
-      // Nobody waits for it.
+      // This message has no answer.
       return void leave(request.stream)
     case "Statistics":
       return answering(

@@ -1,4 +1,4 @@
-/** A raw HTTP response whose body has arrived: like a web `Response`, but everything is there at once. */
+/** A raw HTTP response whose body has arrived: like a web `Response`, but synchronous. */
 export interface RawResponse {
   readonly status: number
   readonly ok: boolean

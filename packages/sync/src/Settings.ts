@@ -1,4 +1,4 @@
-/** What a synchronous client is made with. */
+/** The settings of a synchronous client. */
 import type * as Timeouts from "@postwire/core/http/Timeouts"
 import type { OAuth2Settings } from "@postwire/core/promise/AccountSettings"
 import type { Form } from "@postwire/core/schema/Definition"
@@ -12,27 +12,27 @@ export interface Settings<F extends Form = "response"> extends
   >
 {
   /**
-   * The tokens of a user. They have no `save`, because a function cannot be handed to a worker: what the client renews ends with
-   * it, and the refresh token that was given is used up. What is to last is an `account`.
+   * The tokens of a user. They have no `save`, because a function cannot be handed to a worker: refreshed tokens are lost with the
+   * client, and the given refresh token is used up. Use an `account` to keep them.
    */
   readonly oauth2?: Omit<OAuth2Settings, "save"> | undefined
   /**
-   * Where the `account` is kept: a folder, which is named by a path (`./accounts`), or a `redis://` or `rediss://` address, which
-   * needs the package `@redis/client`. Default: the folder of `postwire login`, `~/.config/postwire/accounts`.
+   * The store of the `account`: the path of a folder (`./accounts`), or a `redis://` or `rediss://` address, which needs the
+   * package `@redis/client`. Default: the folder of `postwire login`, `~/.config/postwire/accounts`.
    */
   readonly tokenStore?: string | undefined
   /**
-   * Where uploads with `resume` and threads note how far they have come: a folder. Default: the folder of this user for such
-   * things, `~/.local/state/postwire`.
+   * The folder in which uploads with `resume` and threads record their progress. Default: the state folder of this user,
+   * `~/.local/state/postwire`.
    */
   readonly journal?: string | undefined
   /**
-   * Limits in milliseconds. A number is the longest that one call may block, waits for a rate limit included. Without one
-   * that is 5 minutes, or the total if it is longer, and `maxWait` on top with `waitOnRateLimit`.
+   * Timeouts in milliseconds. A number is the longest time that one call may block, waits for a rate limit included. The default is
+   * 5 minutes, or the total timeout if it is longer, plus `maxWait` with `waitOnRateLimit`.
    */
   readonly timeout?: number | Timeouts.Timeouts | undefined
-  /** Gives the client a worker of its own, which ends with it, instead of the one that all clients share. */
+  /** Gives the client its own worker, which ends with it, instead of the worker that all clients share. */
   readonly ownWorker?: boolean | undefined
-  /** Where `@postwire/sync/PostwireWorker` is, when the client is bundled and the worker is not beside the bundle. */
+  /** The address of `@postwire/sync/PostwireWorker`, if the client is bundled and the worker is not beside the bundle. */
   readonly workerUrl?: string | URL | undefined
 }

@@ -1,4 +1,4 @@
-/** The synchronous face: every operation of the catalogue as a blocking method. Nothing here knows one by name. */
+/** The synchronous client: every operation of the catalogue as a blocking method. No operation is referred to by name here. */
 import * as Credentials from "@postwire/core/auth/Credentials"
 import type { Redact } from "@postwire/core/auth/Redaction"
 import * as Redaction from "@postwire/core/auth/Redaction"
@@ -36,10 +36,10 @@ import * as Live from "./Live.ts"
 import type { RawResponse } from "./RawResponse.ts"
 import type { Settings } from "./Settings.ts"
 
-/** What a call takes besides its parameters. A `timeout` that is a number is the longest that it may block. */
+/** The options of a call. A `timeout` that is a number is the longest time that the call may block. */
 export type CallOptions = Core.CallOptions
 
-/** What a run of pages takes besides the parameters. */
+/** The options of iterating over pages. */
 export type PageOptions<D extends Direction = Direction> = Pagination.PageOptions<D>
 
 /** An operation as a blocking method. */
@@ -47,7 +47,7 @@ export interface SyncOperation<in out P, out R, Sel extends keyof Selection, F e
   <const S extends SelectionOf<P, R, Sel>>(...args: Arguments<P, R, Sel, S, CallOptions>): FormOf<F, R, S, RawResponse>
 }
 
-/** An operation that pages, with lazy iterables: a page is fetched when the loop gets to it. */
+/** A paged operation, with lazy iterables: a page is fetched when the loop reaches it. */
 export interface SyncPaged<
   in out P,
   out R,
@@ -55,7 +55,7 @@ export interface SyncPaged<
   F extends Form = "response",
   in D extends Direction = "forward"
 > extends SyncOperation<P, R, Sel, F> {
-  /** Every page, with its `includes`, `errors`, `meta` and place (`page`). */
+  /** Every page, with its `includes`, `errors`, `meta` and position (`page`). */
   readonly pages: <const S extends SelectionOf<P, R, Sel>>(
     ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => Iterable<FormOf<F, R, S, RawResponse>>
@@ -63,13 +63,13 @@ export interface SyncPaged<
   readonly items: <const S extends SelectionOf<P, R, Sel>>(
     ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => Iterable<ItemOf<R, S>>
-  /** Every item of every page, joined with the objects that expansions brought with it. */
+  /** Every item of every page, joined with the objects that expansions included. */
   readonly joined: <const S extends SelectionOf<P, R, Sel>>(
     ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => Iterable<Joined<ItemOf<R, S>, Included<S>>>
 }
 
-/** A request to any path of the service, for what there is no method for. */
+/** A request to any path of the service, for endpoints without a method. */
 export interface SyncRequest<F extends Form = "response"> {
   <A = unknown>(request: RawRequest.Request<A>, options?: Core.RequestOptions): RawRequest.ResultOf<F, A, RawResponse>
 }
@@ -80,15 +80,15 @@ type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, 
   : O extends Operation<infer P, infer R, infer Sel, infer _E> ? SyncOperation<InMemory<P>, R, Sel, F>
   : never
 
-/** Bytes are in memory: a call that blocks cannot read a Blob. */
+/** Bytes must be in memory: a blocking call cannot read a Blob. */
 type InMemory<P> = BytesInput extends P[keyof P] ? { [K in keyof P]: Exclude<P[K], Blob> } : P
 
-interface Face<F extends Form> extends Documentation.Face {
+interface BlockingMethod<F extends Form> extends Documentation.MethodType {
   readonly method: MethodOf<Catalogue[this["name"] & keyof Catalogue], F>
 }
 
 /** Every operation of the catalogue as a blocking method. */
-export interface Methods<F extends Form = "response"> extends Documentation.Methods<Face<F>> {}
+export interface Methods<F extends Form = "response"> extends Documentation.Methods<BlockingMethod<F>> {}
 
 /** The HTTP session of a client: its connections are in the worker. */
 export interface Session {
@@ -98,7 +98,7 @@ export interface Session {
   readonly close: () => void
 }
 
-/** The methods of one client in each form, its session, and its end. */
+/** The methods of one client by return type, its session, and `close`. */
 export interface Client {
   readonly methods: <F extends Form>(form: F) => Methods<F>
   readonly request: <F extends Form>(form: F) => SyncRequest<F>
@@ -107,7 +107,7 @@ export interface Client {
   readonly close: () => void
 }
 
-/** Checks settings as a whole. */
+/** Checks all settings. */
 export const check = Effect.fnUntraced(function*(
   settings: Settings<Form>
 ): Effect.fn.Return<void, InvalidSettings> {
@@ -128,17 +128,17 @@ export const check = Effect.fnUntraced(function*(
   if (given.journal !== undefined && typeof given.journal !== "string") {
     return yield* new InvalidSettings({ setting: "journal", rule: "cannot be handed to a worker, unless by name" })
   }
-  // Here, because the worker begins with the first call.
+  // Checked here, because the worker starts with the first call.
   if (settings.waitOnRateLimit === true) yield* Effect.scoped(Layer.build(NodeClient.layerStore(settings)))
   if (settings.spendStore !== undefined) yield* Effect.scoped(Layer.build(NodeClient.layerSpendStore(settings)))
   if (settings.account !== undefined) yield* Effect.scoped(Layer.build(NodeClient.layerTokenStore(settings)))
 })
 
-/** Makes a client of checked settings. */
+/** Makes a client from checked settings. */
 export const make = (given: Settings<Form>): Client => {
-  // What the program makes of its object later is no setting of this client.
+  // Later changes of the object do not affect this client.
   const settings = { ...given }
-  // Bodies are read on this side.
+  // Bodies are decoded on this side.
   ResponseDecoder.compileWith(SchemaJITCompiler.enable)
   const warningsOf = Anomaly.makeWarnings()
   const connection = new Connection(settings, settings.workerUrl ?? besideThis())
@@ -154,7 +154,7 @@ export const make = (given: Settings<Form>): Client => {
   const close = () => connection.close()
   return {
     methods: <F extends Form>(form: F) =>
-      // oxlint-disable-next-line postwire/no-blind-assertion -- The mapped type states what each method takes and returns.
+      // oxlint-disable-next-line postwire/no-blind-assertion -- The mapped type is the only source of the types.
       Object.fromEntries(
         Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
       ) as unknown as Methods<F>,
@@ -194,7 +194,7 @@ const method = (context: Calls.Context, definition: Definition, form: Form) => {
   return Object.assign(call, { pages, items, joined })
 }
 
-/** What is in every page. Unlike a generator, it begins anew with each loop. */
+/** An iterable over every page. Unlike a generator, it can be iterated more than once. */
 const each = (context: Calls.Context, definition: Definition, of: (page: Pages.Page) => Iterable<unknown>) => {
   function* run(parameters: object, options?: PageOptions) {
     for (const page of Pages.run(context, definition, parameters, options, run, of)) {
@@ -209,7 +209,7 @@ const each = (context: Calls.Context, definition: Definition, of: (page: Pages.P
   })
 }
 
-/** In a bundle this module is another one, which may not know its address. */
+/** The worker beside this module. In a bundle, the module may not know its own address. */
 const besideThis = (): URL | undefined => {
   const here: string | undefined = import.meta.url
   if (here === undefined) return undefined
@@ -217,7 +217,10 @@ const besideThis = (): URL | undefined => {
   return url.protocol === "file:" && existsSync(url) ? url : undefined
 }
 
-/** The signature of a request is made in the worker, so here it is known by its form; the tokens of an account are asked about. */
+/**
+ * Redacts literal secrets. Signatures, made by the worker, are recognized by their format; tokens of accounts are redacted by the
+ * worker.
+ */
 const redactOf = (settings: Settings<Form>, connection: Connection): Redact => {
   const literal = Redaction.make(() => [
     ...[...Credentials.names, "clientSecret" as const].map((name) => {

@@ -33,32 +33,32 @@ export type { CallOptions, PageOptions, Session } from "./SyncClient.ts"
 /** A post to publish, with its files and its poll. */
 export type Post = Core.Post<Input>
 
-/** A file of a post, and how it is uploaded. */
+/** A file of a post, with the options of its upload. */
 export type Media = Core.Media<Input>
 
-/** Every operation, uploads and posts with files, as blocking methods; the end of the client. */
+/** Every operation, uploads and posts with files, as blocking methods; `close`. */
 export type PostwireClientSync<F extends Form = "response"> =
   & SyncClient.Methods<F>
   & Composites
   & Disposable
   & {
-    /** The same client, returning results in another form. */
+    /** The same client with another return type. */
     readonly as: <F extends Form>(form: F) => PostwireClientSync<F>
     /**
-     * Requests any path of the service, for what there is no method for, as every call is sent: with the credential, the
-     * limits, the retries and the errors. Names are the service's own, there and back.
+     * Requests any path of the service, for endpoints without a method, with the credential, timeouts, retries and errors of every
+     * call. Field names are those of the service in both directions.
      */
     readonly request: SyncClient.SyncRequest<F>
-    /** The HTTP session: figures of its connections, and its end. */
+    /** The HTTP session: statistics of its connections, and `close`. */
     readonly session: SyncClient.Session
-    /** Ends what is under way and closes the connections. */
+    /** Aborts calls in flight and closes the connections. */
     readonly close: () => void
   }
 
 /**
- * Makes a client from settings, or from the environment when none are given. Throws `InvalidSettings` at once when a
- * setting breaks a rule. A worker thread, started by the first call and shared by all clients, does the work; the caller
- * blocks. The process may exit without closing the client.
+ * Makes a client from settings, or from the environment by default. Throws `InvalidSettings` if a setting is invalid. A worker
+ * thread, started by the first call and shared by all clients, does the work while the caller blocks. The process may exit without
+ * closing the client.
  */
 export const createClientSync: {
   (settings?: undefined): PostwireClientSync

@@ -1,6 +1,5 @@
 /**
- * The Promise client on `fetch` for users who signed in: it renews their tokens. Apart from the client without, which is a tenth
- * smaller.
+ * The Promise client on `fetch` for users who signed in: it refreshes their tokens. The client without accounts is a tenth smaller.
  *
  * ```ts
  * import { createClient } from "@postwire/web/AccountClient"
@@ -27,13 +26,13 @@ export type { OAuth2Settings, Tokens } from "@postwire/core/promise/AccountSetti
 export type { TokenStore } from "@postwire/core/promise/TokenStore"
 export type { Scope } from "@postwire/core/schema/Scopes"
 
-/** Every setting of a client that may act for users who signed in. */
+/** Every setting of a client that can act for users who signed in. */
 export interface Settings<F extends Form = "response"> extends WebClient.Settings<F>, AccountSettings.AccountSettings {
-  /** Where the `account` is kept: a store of your own, such as the storage of a Durable Object. */
+  /** The store of the `account`: your own, such as the storage of a Durable Object. */
   readonly tokenStore?: OwnTokenStore.TokenStore | undefined
 }
 
-/** Where the settings keep accounts. */
+/** The token store of the settings. */
 export const layerTokenStore = (
   { tokenStore }: Pick<Settings, "tokenStore">
 ): Layer.Layer<TokenStore.TokenStore, InvalidSettings> =>
@@ -49,7 +48,7 @@ export const layerTokenStore = (
       )
   )
 
-/** Everything that operations, uploads and threads need, from settings. */
+/** The services of operations, uploads and threads. */
 export const layer = (settings: Settings<Form>): Layer.Layer<Client | Journal, InvalidSettings> =>
   Layer.unwrap(
     Effect.map(WebClient.check(settings, [...AccountSettings.names, "tokenStore"]), () =>
@@ -59,7 +58,7 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client | Journal, I
       ))
   )
 
-/** Makes a client from settings. Throws `InvalidSettings` at once when a setting breaks a rule; connects at the first call. */
+/** Makes a client from settings. Throws `InvalidSettings` if a setting is invalid; connects at the first call. */
 export const createClient = <F extends Form = "response">(
   settings: Settings<F> & PromiseClient.Chosen<F>
 ): PostwireClient<F> => {

@@ -1,6 +1,6 @@
 /**
- * An `HttpClient` on `fetch`, for the requests of this client. It sets what every platform has, and follows no redirect.
- * Time and size are limited above it: `fetch` tells nothing on its way.
+ * An `HttpClient` on `fetch`, for the requests of this client. It uses only what every platform supports, and follows no redirects.
+ * Timeouts and size limits are enforced by the caller: `fetch` reports no progress.
  */
 import * as Multipart from "@postwire/core/schema/Multipart"
 import * as Effect from "effect/Effect"
@@ -10,20 +10,20 @@ import { EncodeError, HttpClientError, TransportError } from "effect/http/HttpCl
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 
-/** A function like `fetch`. It is called with no more than this, since not every platform takes all of `RequestInit`. */
+/** A function like `fetch`. It is called with these members only, since not every platform supports all of `RequestInit`. */
 export type Fetch = (url: string, init: FetchInit) => Promise<globalThis.Response>
 
-/** What a request is besides its address. */
+/** A request without its address. */
 export interface FetchInit {
   readonly method: string
   readonly headers: Record<string, string>
   readonly body?: Uint8Array<ArrayBuffer> | Blob
-  /** The credential goes nowhere that the client has not looked at. */
+  /** The credential is sent only to addresses that the client has checked. */
   readonly redirect: "manual"
   readonly signal: AbortSignal
 }
 
-/** A client on a function like `fetch`; without one, on that of the platform as it is when a request is sent. */
+/** A client on a function like `fetch`. Default: the global `fetch` at the time of a request. */
 export const layer = (given?: Fetch): Layer.Layer<HttpClient.HttpClient> =>
   Layer.succeed(
     HttpClient.HttpClient,
@@ -46,10 +46,10 @@ export const layer = (given?: Fetch): Layer.Layer<HttpClient.HttpClient> =>
     })
   )
 
-/** What `fetch` takes for a body; nothing where there is no such thing. */
+/** The body for `fetch`; `undefined` if there is none. */
 const bodyOf = (body: HttpBody): Pick<FetchInit, "body"> | undefined => {
   if (body._tag === "Empty") return {}
   if (body._tag === "Uint8Array") return { body: new Uint8Array(body.body) }
-  // Not every platform sends streams. Of a Blob all of them know the length, and none has to have it in memory.
+  // Not every platform sends streams. Every platform knows the length of a Blob, and need not hold it in memory.
   return body instanceof Multipart.Content ? { body: new Blob([...body.bytes]) } : undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Signs users in to an app of your own, with Promises: begin with `authorize`, send the user's browser to its address, and end
- * with `callback` and `exchange`.
+ * Signs users in to your own app, with Promises: start with `authorize`, send the user's browser to its address, and finish with
+ * `callback` and `exchange`.
  *
  * ```ts
  * import { createClient } from "@postwire/web/AccountClient"
@@ -17,39 +17,39 @@ import * as WebClient from "./WebClient.ts"
 export { scopesFor } from "@postwire/core/Catalogue"
 export * from "@postwire/core/errors/SignInErrors"
 export type { Tokens } from "@postwire/core/promise/AccountSettings"
-export type { Asked, Settings, SignIn, SignIns, User } from "@postwire/core/promise/OAuth2"
+export type { AuthorizationOptions, Settings, SignIn, SignIns, User } from "@postwire/core/promise/OAuth2"
 
-/** How requests leave: as in the settings of a client. */
+/** The transport of requests, as in the settings of a client. */
 export type Connection = Pick<WebClient.Settings, "fetch">
 
-/** Where accounts are kept: as in the settings of a client. */
+/** The store of accounts, as in the settings of a client. */
 export type Store = Pick<AccountClient.Settings, "tokenStore">
 
 export const {
   /**
-   * Begins a sign-in: the address at which the user is asked, with a random state and verifier (PKCE). Nothing is sent. Rejects
-   * with `InvalidSettings`.
+   * Starts a sign-in: returns the address to send the user to, with a random state and verifier (PKCE). Sends nothing. Rejects with
+   * `InvalidSettings`.
    */
   authorize,
   /**
-   * Reads the address that the service led the browser to, absolute or from its path on: the code in it, for `exchange`, which X
-   * takes for 30 seconds. Throws `AuthorizationDenied` where the user said no, and `InvalidRedirect` where the address is not the
-   * end of this sign-in.
+   * Reads the redirect address, absolute or from its path on, and returns the code in it for `exchange`. On X a code is valid for
+   * 30 seconds. Throws `AuthorizationDenied` if the user declined, and `InvalidRedirect` if the address does not belong to this
+   * sign-in.
    */
   callback,
-  /** Ends a sign-in: brings the tokens for a code. Rejects as calls do; with `OutcomeUnknown`, the sign-in begins anew. */
+  /** Finishes a sign-in: exchanges a code for tokens. Rejects as calls do; after `OutcomeUnknown`, start the sign-in over. */
   exchange,
   /**
-   * Renews tokens: the refresh token that is given is used up. A client with an `account` or `oauth2` does so by itself. Rejects
-   * as calls do.
+   * Refreshes tokens; the given refresh token is used up. A client with an `account` or `oauth2` does so by itself. Rejects as
+   * calls do.
    */
   refresh,
-  /** Makes a token useless, and with a refresh token all that was granted with it. Rejects as calls do. */
+  /** Revokes a token, and with a refresh token the whole grant. Rejects as calls do. */
   revoke,
-  /** Brings the bearer token of an app, which acts for no user and does not expire. Rejects as calls do. */
+  /** Requests the bearer token of an app, which acts for no user and does not expire. Rejects as calls do. */
   appToken,
   /**
-   * Keeps the tokens of a user as an account, in place of what the store had of it: clients use it with `account`, in every
+   * Saves the tokens of a user as an account, and replaces what the store had of it. Clients use it with `account`, in every
    * process that shares the store. Rejects with `TokenStoreFailure` or `InvalidSettings`.
    */
   saveAccount

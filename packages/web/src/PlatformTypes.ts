@@ -1,9 +1,9 @@
 /**
- * The names of web APIs that declarations of this package and of Effect hold. Every platform has the APIs, but not every
- * program has their types: without the lib `DOM` and without the types of a runtime, the names are enough to compile.
- * Where the types are there, these are merged with them and add nothing.
+ * The web API names in the declarations of this package and of Effect. Every platform has the APIs, but not every program has their
+ * types: without the lib `DOM` and without the types of a runtime, these names let it compile. Where the types exist, these merge
+ * with them and add nothing.
  */
-// What is merged has the same names and defaults.
+// Merged declarations must have the same names and defaults.
 // oxlint-disable typescript/no-explicit-any, no-unused-vars, postwire/no-shadow
 declare global {
   interface AbortSignal {}
@@ -24,7 +24,7 @@ declare global {
   interface WritableStream<W = any> {}
 }
 
-// Effect asks for the constructor here. What is no interface cannot be merged, so it is declared where it is asked for.
+// Effect needs the constructor. Only interfaces merge, so this one is declared in the module that needs it.
 declare module "effect/Channel" {
   const TextDecoder: new(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean }) => unknown
 }

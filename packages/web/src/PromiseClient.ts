@@ -11,7 +11,7 @@ export type { PageOptions } from "@postwire/core/promise/Pages"
 export {
   type Answer,
   type Chosen,
-  type EffectFace,
+  type EffectAccess,
   type Methods,
   type PromiseOperation,
   type PromisePaged,
@@ -19,19 +19,19 @@ export {
   withEffect
 } from "@postwire/core/promise/PromiseClient"
 
-/** A client: its operations as methods, uploads, posts with files and threads, and its end. */
+/** A client: its operations as methods, uploads, posts with files and threads, and `close`. */
 export type PromiseClient<F extends Form = "response", Also extends object = {}> = Client.PromiseClient<
   F,
   Also & Composites<Input>
 >
 
 export const {
-  /** A client with the services of a context, `also` more than the methods; `end` is called when it is closed. */
+  /** A client with the services of a context. `also` adds to its methods; `end` is called when it is closed. */
   of,
   /**
-   * The way from Effect to Promises: a client on the services of a Layer, such as one on another HttpClient. Closing it
-   * releases what the Layer acquired. Uploads and threads are noted in the journal of the Layer, or in memory where it has none.
-   * Rejects with what the Layer fails with.
+   * Converts from Effect to Promises: a client on the services of a Layer, such as one with another HttpClient. Closing the client
+   * releases the resources of the Layer. Uploads and threads use the journal of the Layer, or memory by default. Rejects with the
+   * errors of the Layer.
    */
   fromLayer
 }: Makers<Input> = /*#__PURE__*/ on({

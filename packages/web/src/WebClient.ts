@@ -1,4 +1,4 @@
-/** The client on `fetch`: settings as a whole, and the Layer that they make. */
+/** The client on `fetch`: its settings and their Layer. */
 import * as Credentials from "@postwire/core/auth/Credentials"
 import type { Client } from "@postwire/core/client/Client"
 import { InvalidSettings } from "@postwire/core/errors/Errors"
@@ -17,30 +17,30 @@ export type { Logger } from "@postwire/core/promise/Settings"
 /** Every setting of a client. */
 export interface Settings<F extends Form = "response"> extends Shared.Settings<F> {
   /**
-   * What sends the requests instead of the `fetch` of the platform: a function like it, or what has such a method, as the
-   * binding of a service in Workers (`env.SERVICE`).
+   * Sends the requests in place of the global `fetch`: a function like it, or an object with such a method, such as a service
+   * binding of Workers (`env.SERVICE`).
    */
   readonly fetch?: FetchHttpClient.Fetch | { readonly fetch: FetchHttpClient.Fetch } | undefined
   /**
-   * Where uploads with `resume` and threads note how far they have come: a journal of your own, such as the storage of a page or
-   * of a Durable Object. Default: this client's memory.
+   * The journal in which uploads with `resume` and threads record their progress: your own, such as the storage of a page or of a
+   * Durable Object. Default: memory of this client.
    */
   readonly journal?: OwnJournal.Journal | undefined
 }
 
-/** Everything that operations, uploads and threads need, from settings. */
+/** The services of operations, uploads and threads. */
 export const layer = (settings: Settings<Form>): Layer.Layer<Client | Journal.Journal, InvalidSettings> =>
   Layer.unwrap(
     Effect.map(check(settings), () => Shared.layer(settings, hostOf(settings, () => Credentials.layer(settings))))
   )
 
-/** What the platform has for a client with these credentials. */
+/** The services of the platform for a client with these credentials. */
 export const hostOf = (settings: Settings<Form>, credentials: Shared.Host["credentials"]): Shared.Host => ({
   http: layerHttp(settings),
   store: RateLimitStore.layerMemory,
   journal: layerJournal(settings),
   credentials,
-  // Where the platform has its warnings.
+  // Platforms show warnings here.
   // oxlint-disable-next-line no-console
   warn: (warning) => console.warn(warning)
 })
@@ -50,11 +50,11 @@ const layerJournal = ({ journal }: Settings<Form>): Layer.Layer<Journal.Journal>
     ? Journal.layerMemory
     : Layer.sync(Journal.Journal, () => OwnJournal.toEffect(journal))
 
-/** What sends the requests of settings. */
+/** The HttpClient of settings. */
 export const layerHttp = (settings: Pick<Settings, "fetch">): Layer.Layer<HttpClient> =>
   FetchHttpClient.layer(fetchOf(settings))
 
-/** A binding refuses to be called without itself. */
+/** Calls a binding as a method, since it fails without its `this`. */
 const fetchOf = ({ fetch: given }: Pick<Settings, "fetch">): FetchHttpClient.Fetch | undefined =>
   given === undefined || typeof given === "function" ? given : (url, init) => given.fetch(url, init)
 
@@ -65,7 +65,7 @@ const own = /*#__PURE__*/ Object.keys(
   }
 )
 
-/** Checks settings as a whole. What is no setting is refused, unless it is one of `others`. */
+/** Checks all settings. Rejects unknown settings except `others`. */
 export const check = Effect.fnUntraced(function*(
   settings: Settings<Form>,
   others: ReadonlyArray<string> = []

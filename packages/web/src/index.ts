@@ -1,5 +1,5 @@
 /**
- * The Promise client of Postwire on `fetch`, for where Node is not.
+ * The Promise client of Postwire on `fetch`, for platforms other than Node.
  *
  * ```ts
  * import { createClient } from "@postwire/web"
@@ -39,13 +39,13 @@ export type { Logger, Settings } from "./WebClient.ts"
 /** A post to publish, with its files and its poll. */
 export type Post = Publish.Post<Composites.Input>
 
-/** A file of a post, and how it is uploaded. */
+/** A file of a post, with the options of its upload. */
 export type Media = Publish.Media<Composites.Input>
 
-/** Every operation, uploads and posts with files, as methods that return Promises; the way to Effect; the end of the client. */
+/** Every operation, uploads and posts with files, as methods that return Promises; access from Effect; `close`. */
 export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseClient<F, PromiseClient.WithEffect>
 
-/** Makes a client from settings. Throws `InvalidSettings` at once when a setting breaks a rule; connects at the first call. */
+/** Makes a client from settings. Throws `InvalidSettings` if a setting is invalid; connects at the first call. */
 export const createClient = <F extends Form = "response">(
   settings: WebClient.Settings<F> & PromiseClient.Chosen<F>
 ): PostwireClient<F> => {

@@ -1,4 +1,4 @@
-/** The settings of a client that acts for a user who signed in: the name of their account, or their tokens. */
+/** The settings of a client that acts for a user who signed in: the name of an account, or tokens. */
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -15,46 +15,46 @@ import type { TokenStore } from "../storage/TokenStore.ts"
 /** The settings of a client that acts for a user who signed in. */
 export interface AccountSettings {
   /**
-   * The name of an account, such as `ada` after `postwire login ada`. Its tokens are read from the token store, and renewed there.
-   * It takes the place of all other credentials.
+   * The name of an account, such as `ada` after `postwire login ada`. Its tokens are read from the token store and refreshed there.
+   * Replaces all other credentials.
    */
   readonly account?: string | undefined
-  /** The tokens of a user, which the client renews. They take the place of all other credentials. */
+  /** The tokens of a user, which the client refreshes. Replaces all other credentials. */
   readonly oauth2?: OAuth2Settings | undefined
-  /** OAuth 2.0 client id of the app that users sign in to. An account has its own. */
+  /** OAuth 2.0 client id of the app that users sign in to. An account stores its own. */
   readonly clientId?: string | undefined
-  /** OAuth 2.0 client secret, of a confidential app. An account has its own, unless it was kept without one. */
+  /** OAuth 2.0 client secret of a confidential app. An account stores its own, unless it was saved without one. */
   readonly clientSecret?: Credentials.Secret | undefined
 }
 
-/** Tokens of a user, as `OAuth2.exchange` and `OAuth2.refresh` bring them. They are secrets. */
+/** Tokens of a user, as `OAuth2.exchange` and `OAuth2.refresh` return them. They are secret. */
 export interface Tokens {
   readonly accessToken: string
-  /** Used once: each renewal brings another. Left out where `offline.access` was not granted. */
+  /** Valid once: each refresh returns another. Omitted if `offline.access` was not granted. */
   readonly refreshToken?: string | undefined
   /** When the access token expires, in milliseconds since the epoch. */
   readonly expiresAt: number
-  /** What the user granted. */
+  /** The scopes that the user granted. */
   readonly scopes: ReadonlyArray<Scope>
 }
 
-/** The tokens of a user that a program keeps itself. */
+/** The tokens of a user, stored by the program. */
 export interface OAuth2Settings {
   /** The app that the tokens were granted to. Default: the setting `clientId`. */
   readonly clientId?: string | undefined
-  /** Of a confidential app. Default: the setting `clientSecret`. */
+  /** The secret of a confidential app. Default: the setting `clientSecret`. */
   readonly clientSecret?: Credentials.Secret | undefined
-  /** Left out, the first call renews. */
+  /** Without it, the first call refreshes the tokens. */
   readonly accessToken?: Credentials.Secret | undefined
-  /** Used once: each renewal brings another. Who signs in with `offline.access` has one. */
+  /** Valid once: each refresh returns another. Granted with the scope `offline.access`. */
   readonly refreshToken?: Credentials.Secret | undefined
-  /** When the access token expires, in milliseconds since the epoch. Left out, it is used until the service refuses it. */
+  /** When the access token expires, in milliseconds since the epoch. Without it, the token is used until the service rejects it. */
   readonly expiresAt?: number | undefined
-  /** What the user granted. Where it is known, a call that needs more fails with `MissingScope` before traffic. */
+  /** The granted scopes. If set, a call that needs others fails with `MissingScope` before it is sent. */
   readonly scopes?: ReadonlyArray<Scope> | undefined
   /**
-   * Keeps what a renewal brought, in place of the tokens before, which are of no use any more. No call uses it before this has
-   * ended; when it throws or rejects, it is called again. Without it, renewed tokens end with the client.
+   * Stores refreshed tokens in place of the previous ones, which are no longer valid. No call uses the new tokens before it
+   * completes; if it throws or rejects, it is called again. Without it, refreshed tokens are lost with the client.
    */
   readonly save?: ((tokens: Tokens) => unknown) | undefined
 }
@@ -80,7 +80,7 @@ const namesOfOAuth2: ReadonlyArray<string> = /*#__PURE__*/ Object.keys(
 
 const invalid = (setting: string, rule: string) => Effect.fail(new InvalidSettings({ setting, rule }))
 
-/** The app of settings, where they name one. */
+/** The app of the settings, if any. */
 export const appOf = Effect.fnUntraced(function*(
   { clientId, clientSecret }: Pick<AccountSettings, "clientId" | "clientSecret">,
   within = ""
@@ -95,7 +95,7 @@ export const appOf = Effect.fnUntraced(function*(
     : yield* invalid(`${within}clientId`, `is missing: ${within}clientSecret is the secret of an app`)
 })
 
-/** The tokens as they are, without what they are redacted by. */
+/** The tokens as plain strings. */
 export const plain = ({ accessToken, expiresAt, refreshToken, scopes }: Account.OAuth2Tokens): Tokens => ({
   accessToken: Redacted.value(accessToken),
   ...(refreshToken === undefined ? undefined : { refreshToken: Redacted.value(refreshToken) }),
@@ -105,7 +105,7 @@ export const plain = ({ accessToken, expiresAt, refreshToken, scopes }: Account.
 
 type Given = AccountSettings & Credentials.Settings
 
-/** That nothing else says whom a client acts for: it has credentials, or an account, or tokens that it renews. */
+/** Checks that the settings have only one of credentials, an account, and tokens to refresh. */
 const checkAlone = (settings: Given, chosen: "account" | "oauth2") => {
   const other = (["oauth2", ...Credentials.names] as const).find((name) => {
     const given = settings[name]
@@ -153,15 +153,15 @@ const oauth2Of = Effect.fnUntraced(function*(
   }
 })
 
-/** Whom a client acts for. */
-export type Acting =
+/** The account or tokens of a client. */
+export type UserCredentials =
   | Pick<AccountCredentials.Settings, "account" | "app">
   | AccountCredentials.OAuth2Settings
 
-/** Checks the settings: whom a client acts for, where they say so. */
+/** Checks the settings, and returns the account or tokens, if any. */
 export const check = Effect.fnUntraced(function*(
   settings: Given
-): Effect.fn.Return<Acting | undefined, InvalidSettings> {
+): Effect.fn.Return<UserCredentials | undefined, InvalidSettings> {
   const { account, oauth2 } = settings
   const app = yield* appOf(settings)
   if (account !== undefined) {
@@ -174,15 +174,15 @@ export const check = Effect.fnUntraced(function*(
   return yield* oauth2Of(oauth2, app)
 })
 
-/** The credentials of settings: those that are given, those of an account, or tokens that are renewed. */
+/** The credentials of settings: given ones, those of an account, or tokens to refresh. */
 export const layer = (
   settings: Given,
   service: RefreshingCredentials.Settings,
   accounts: Layer.Layer<TokenStore, InvalidSettings>
 ): Layer.Layer<Credentials.Credentials, InvalidSettings, HttpClient> =>
-  Layer.unwrap(Effect.map(check(settings), (acting) =>
-    acting === undefined
+  Layer.unwrap(Effect.map(check(settings), (user) =>
+    user === undefined
       ? Credentials.layer(settings)
-      : "account" in acting
-      ? Layer.provide(AccountCredentials.layer({ ...service, ...acting }), accounts)
-      : AccountCredentials.layerOAuth2({ ...service, ...acting })))
+      : "account" in user
+      ? Layer.provide(AccountCredentials.layer({ ...service, ...user }), accounts)
+      : AccountCredentials.layerOAuth2({ ...service, ...user })))

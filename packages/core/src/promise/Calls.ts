@@ -1,4 +1,4 @@
-/** One call as a promise: it runs until it ends, its signal is aborted or the client is closed. */
+/** One call as a promise: it runs until it completes, its signal is aborted or the client is closed. */
 import * as Cause from "effect/Cause"
 import * as Services from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -18,25 +18,25 @@ import { show } from "../schema/Show.ts"
 import type { Journal } from "../storage/Journal.ts"
 import type { CallDescription, Kind } from "./Methods.ts"
 
-/** What the platform does for a client. Nothing else of it is known here. */
+/** The functions of a platform that clients need. */
 export interface Platform {
-  /** A response as web APIs have it, whether or not its body was read before. */
+  /** Converts a response to a web `Response`, even if its body was read before. */
   readonly webOf: (response: HttpClientResponse) => Promise<globalThis.Response>
-  /** Lets the event loop turn once, so that a request that was begun leaves. */
+  /** Lets the event loop turn once, so that a started request is sent. */
   readonly turn: () => Promise<unknown>
 }
 
-/** What a client provides to Effects. */
+/** The services that a client provides to Effects. */
 export type Provided = Client | Journal
 
-/** What the calls of a client have in common. */
+/** The context of the calls of a client. */
 export interface Context {
   readonly client: Client["Service"]
   readonly platform: Platform
   /** Aborted when the client is closed. */
   readonly closing: AbortSignal
   readonly fork: <A, E>(effect: Effect.Effect<A, E, Provided>) => Fiber.Fiber<A, E>
-  /** What is under way. In an array, since a Set whose members come and go makes work for the collector. */
+  /** The running steps. An array, since a Set whose members change often is work for the garbage collector. */
   readonly steps: Array<Step>
 }
 
@@ -45,23 +45,23 @@ interface Step {
   index: number
 }
 
-/** Of a client on these services, until `closing` is aborted. */
+/** The context of a client with these services, until `closing` is aborted. */
 export const contextOf = (
   services: Services.Context<Provided>,
   closing: AbortSignal,
   platform: Platform
 ): Context => {
   const steps: Array<Step> = []
-  // One listener for all steps: a signal walks all that it has whenever one comes or goes.
+  // One listener for all steps: adding or removing a listener visits all others of a signal.
   closing.addEventListener("abort", () => {
     for (const { fiber } of steps.slice()) fiber.interruptUnsafe()
   }, { once: true })
   return { client: Services.get(services, Client), platform, closing, fork: Effect.runForkWith(services), steps }
 }
 
-/** What a call takes besides its parameters. */
+/** The options of a call. */
 export interface CallOptions extends Core.CallOptions {
-  /** Ends the call at once, wherever it is; the promise is rejected with the signal's reason. */
+  /** Aborts the call immediately; the promise is rejected with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -76,56 +76,56 @@ export interface Promises extends Kind {
 /** Options with a signal. */
 export type Signalled<O> = O & Pick<CallOptions, "signal">
 
-/** A result and what it was read from. */
+/** A result and its HTTP response. */
 export interface Exchange {
   readonly raw: HttpClientResponse
   readonly data: unknown
 }
 
-/** Makes a call and reads what comes, in a form. In the raw form, nothing is read. */
+/** Makes a call and decodes its response to a return type. A raw response is not decoded. */
 export const exchange = async (
   context: Context,
-  told: CallErrors.CallInfo,
+  description: CallErrors.CallInfo,
   form: Form,
   send: (options: Core.CallOptions | undefined) => Effect.Effect<HttpClientResponse, AnyError>,
   options: CallOptions | undefined
 ): Promise<Exchange> => {
-  const [signal, rest] = split(told, options)
+  const [signal, rest] = split(description, options)
   const sent = send(rest)
   if (form === "raw") {
-    const raw = valueOf(await run(context, told, sent, signal), signal, exchange)
+    const raw = valueOf(await run(context, description, sent, signal), signal, exchange)
     return { raw, data: await context.platform.webOf(raw) }
   }
   const read = Effect.flatMap(
     sent,
-    (raw) => Effect.map(context.client.read(told, raw), (response) => ({ raw, response }))
+    (raw) => Effect.map(context.client.read(description, raw), (response) => ({ raw, response }))
   )
-  const { raw, response } = valueOf(await run(context, told, read, signal), signal, exchange)
+  const { raw, response } = valueOf(await run(context, description, read, signal), signal, exchange)
   return { raw, data: form === "response" ? response : response.body }
 }
 
-/** Makes what is one Effect with the options of a method, and returns what it led to. */
+/** Runs an Effect with the options of a method, and returns its result. */
 export const call = async <O extends Signalled<object>, A, E extends Error>(
   context: Context,
-  told: CallDescription,
+  description: CallDescription,
   options: O | undefined,
   effectOf: (options: Omit<O, "signal"> | undefined) => Effect.Effect<A, E, Provided>
 ): Promise<A> => {
-  const [signal, rest] = split(told, options)
-  return valueOf(await run(context, told, Effect.suspend(() => effectOf(rest)), signal), signal, call)
+  const [signal, rest] = split(description, options)
+  return valueOf(await run(context, description, Effect.suspend(() => effectOf(rest)), signal), signal, call)
 }
 
-/** Runs a step to its end, which the end of the client is as well. */
+/** Runs a step until it completes or the client is closed. */
 export const run = <A, E>(
   { closing, fork, steps }: Context,
-  told: CallDescription,
+  description: CallDescription,
   effect: Effect.Effect<A, E, Provided>,
   signal: AbortSignal | undefined
 ): Promise<Exit.Exit<A, E | AnyError>> => {
   signal?.throwIfAborted()
-  if (closing.aborted) return Promise.resolve(Exit.fail(CallErrors.closed(told)))
+  if (closing.aborted) return Promise.resolve(Exit.fail(CallErrors.closed(description)))
   return new Promise((resolve) => {
-    const gate = told.effect === "create" ? new SendTracker() : undefined
+    const gate = description.effect === "create" ? new SendTracker() : undefined
     const fiber = fork(gate === undefined ? effect : Effect.provideService(effect, SendGate, gate))
     const step = { fiber, index: steps.length }
     steps.push(step)
@@ -139,12 +139,12 @@ export const run = <A, E>(
         steps[step.index] = last
       }
       const isCutOff = closing.aborted && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
-      resolve(isCutOff ? Exit.fail(cutOff(told, gate)) : exit)
+      resolve(isCutOff ? Exit.fail(cutOff(description, gate)) : exit)
     })
   })
 }
 
-/** What becomes of a call that the end of its client ends. */
+/** The error of a call that was interrupted because its client was closed. */
 const cutOff = ({ confirmWith, effect, name }: CallDescription, gate: SendTracker | undefined): AnyError =>
   CallErrors.lost({ operation: name, effect, confirmWith }, {
     phase: "unknown",
@@ -152,13 +152,13 @@ const cutOff = ({ confirmWith, effect, name }: CallDescription, gate: SendTracke
     reason: CallErrors.closedReason
   })
 
-/** A function that programs call, on the stack of what it throws. */
+/** A function that programs call, on the stack of the errors it throws. */
 export type Caller = (...args: never) => unknown
 
 /**
- * What a step led to. The stack of an error begins where `caller` is called or awaited, so that an uncaught one shows that
- * line: the frames of the runtime, in which it was made, lead nowhere, and to note the line beforehand would cost calls that
- * succeed some microseconds.
+ * The result of a step. The stack of an error begins where `caller` is called or awaited, so that an uncaught error shows that
+ * line. The frames of the runtime, which created the error, do not help, and recording the line beforehand would cost every
+ * successful call some microseconds.
  */
 export const valueOf = <A>(
   exit: Exit.Exit<A, Error>,
@@ -174,14 +174,14 @@ export const valueOf = <A>(
 
 /** An error with the stack that begins where `caller` is called or awaited. */
 export const startingAt = <E extends Error>(error: E, caller: Caller): E => {
-  // Not every engine has it.
+  // Not every engine supports it.
   if ("captureStackTrace" in Error && typeof Error.captureStackTrace === "function") {
     Error.captureStackTrace(error, caller)
   }
   return error
 }
 
-/** The signal among the options, and the others. What is no object is for the core to refuse. */
+/** Separates the signal from the other options. The core rejects options that are not an object. */
 export const split = <O extends { readonly signal?: AbortSignal | undefined }>(
   { name }: CallDescription,
   options: O | undefined

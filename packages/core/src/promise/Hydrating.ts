@@ -1,4 +1,4 @@
-/** Posts and users by their ids, however many, with Promises: batches of ids are looked up ahead of the loop, and come in order. */
+/** Hydrates ids of posts and users with Promises: batches of ids are looked up ahead of the loop, and returned in order. */
 import * as CallErrors from "../client/CallErrors.ts"
 import { InvalidParameters } from "../errors/Errors.ts"
 import * as Hydrate from "../workflows/Hydrate.ts"
@@ -54,14 +54,14 @@ async function* run(
       const [first] = pending
       if (!isRead && pending.length < concurrency) {
         reading ??= source.next()
-        // Whoever gives the ids may take longer than the service.
+        // The source of the ids may be slower than the service.
         const read = await (first === undefined ? reading : Promise.race([reading, first.then(() => undefined)]))
         if (read !== undefined) {
           reading = undefined
           isRead = read.done === true
           if (read.done !== true) {
             const begun = lookUp(read.value)
-            // The loop may end before it gets there.
+            // The loop may end before it reaches this batch.
             begun.catch(() => {})
             pending.push(begun)
           }
@@ -79,13 +79,13 @@ async function* run(
   } finally {
     left.abort()
     const closed = source.return(undefined)
-    // What is still waited for would hold up the end of the loop.
+    // A pending read of ids would delay the end of the loop.
     if (reading === undefined) await closed
     else for (const promise of [reading, closed]) promise.catch(() => {})
   }
 }
 
-/** As many ids as a request takes, at a time. */
+/** Batches of as many ids as one request accepts. */
 async function* batches(ids: Ids): AsyncGenerator<ReadonlyArray<string>> {
   let batch: Array<string> = []
   for await (const id of ids) {

@@ -1,6 +1,7 @@
 /**
- * The methods of a client that make many calls: uploads, posts with files, threads, lists, conversations, rules, compliance. This table
- * has their types and docstrings for every kind of client, and what the clients need to run them; `Workflows` has the Effects.
+ * The methods of a client that make many calls: uploads, posts with files, threads, lists, conversations, rules, compliance. This
+ * table has their types and docstrings for every kind of client, and what the clients need to run them; `Workflows` has the
+ * Effects.
  */
 import * as Predicate from "effect/Predicate"
 import type * as CallErrors from "../client/CallErrors.ts"
@@ -85,8 +86,8 @@ export interface Compliance<in out I, K extends Kind> {
   /** The results of a complete job. They are streamed, and an interrupted download continues where it stopped. */
   readonly results: (job: ComplianceCheck.Job, options?: K["options"]) => Many<K, ComplianceCheck.Result>
   /**
-   * Runs a whole check: creates a job, sends its ids, waits for it and fetches its results; then the next job, if there are more ids
-   * than one job can have. An app can have one unfinished job of a type at a time.
+   * Runs a whole check: creates a job, sends its ids, waits for it and fetches its results; then the next job, if there are more
+   * ids than one job can have. An app can have one unfinished job of a type at a time.
    */
   readonly check: (
     options: ComplianceCheck.CheckOptions<K["ids"] | I> & K["options"]
@@ -115,16 +116,16 @@ export interface HydrateMethods<K extends Kind> extends HydrateBy<typeof getPost
 export interface Methods<in out I, K extends Kind> {
   readonly upload: UploadMethod<I, K>
   /**
-   * Publishes a post with its files and its poll. Everything is checked first, then uploaded, then posted. If an upload fails, nothing
-   * is posted, and `OutcomeUnknown` concerns the post alone.
+   * Publishes a post with its files and its poll. Everything is checked first, then uploaded, then posted. If an upload fails,
+   * nothing is posted, and `OutcomeUnknown` concerns the post alone.
    */
   readonly publish: (
     post: Publish.Post<I>,
     options?: Publish.PublishOptions & K["options"]
   ) => One<K, Publish.PublishedPost>
   /**
-   * Publishes posts, each in reply to the one before. Their files are uploaded before the first is posted. The journal records under
-   * the `key` what was sent: the same call continues where another one was interrupted, and posts no part twice.
+   * Publishes posts, each in reply to the one before. Their files are uploaded before the first is posted. The journal records
+   * under the `key` what was sent: the same call continues where another one was interrupted, and posts no part twice.
    */
   readonly publishThread: (
     posts: ReadonlyArray<Publish.Post<I>>,
@@ -151,16 +152,16 @@ export interface Methods<in out I, K extends Kind> {
   ) => One<K, ListMembers.SyncedMembers>
   readonly getConversation: GetConversation<K>
   /**
-   * Plans the changes that make the rules of the filtered stream the desired ones, and changes nothing. Reads the rules, and has the
-   * service validate the new ones.
+   * Plans the changes that make the rules of the filtered stream the desired ones, and changes nothing. Reads the rules, and has
+   * the service validate the new ones.
    */
   readonly planRules: (
     desired: Iterable<StreamRules.WantedRule>,
     options?: StreamRules.PlanOptions & K["options"]
   ) => One<K, StreamRules.RulesPlan>
   /**
-   * Makes the rules of the filtered stream the desired ones: adds the missing rules, then deletes the others. Nothing is changed before
-   * the client and the service have validated all of them. Safe to repeat, and to run in several processes.
+   * Makes the rules of the filtered stream the desired ones: adds the missing rules, then deletes the others. Nothing is changed
+   * before the client and the service have validated all of them. Safe to repeat, and to run in several processes.
    */
   readonly syncRules: (
     desired: Iterable<StreamRules.WantedRule>,

@@ -1,4 +1,4 @@
-/** Signing users in to an app of one's own, with Promises: as `OAuth2` has it for Effects, with plain texts. */
+/** Signs users in to the program's own app with Promises and plain strings, as `OAuth2` does with Effects. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
@@ -15,7 +15,7 @@ import { type AccountSettings, appOf, plain, type Tokens } from "./AccountSettin
 import { valueOf } from "./Calls.ts"
 import { type Settings as ClientSettings, wireOf } from "./Settings.ts"
 
-/** Where the service is, how it speaks, how long it may take and who asks: as in the settings of a client. */
+/** The service, its field names, timeouts and the app, as in the settings of a client. */
 export interface Settings
   extends
     Omit<OAuth2.Settings, "wire">,
@@ -23,88 +23,86 @@ export interface Settings
     Pick<AccountSettings, "clientId" | "clientSecret">
 {}
 
-/** Where users come back to, and what they are asked to grant. */
-export interface Asked {
-  /** Where the service leads the browser at the end of a sign-in: exactly as it is set for the app. */
+/** The redirect address and the scopes of a sign-in. */
+export interface AuthorizationOptions {
+  /** The address to which the service redirects the browser, exactly as it is configured for the app. */
   readonly redirectUri: string
-  /** What the user is asked to grant; with `offline.access` the tokens can be renewed. `scopesFor` names those of operations. */
+  /** The requested scopes; with `offline.access` the tokens can be refreshed. `scopesFor` lists the scopes of operations. */
   readonly scopes: ReadonlyArray<Scope>
 }
 
-/** A sign-in that has begun. The program keeps it for the user whose browser it is, such as in their session. */
+/** A sign-in in progress. The program stores it for the user, for example in their session. */
 export interface SignIn {
-  /** The address that the user's browser is to open. */
+  /** The address to open in the user's browser. */
   readonly url: string
-  /** Tells the end of this sign-in from that of any other. */
+  /** Identifies this sign-in. */
   readonly state: string
-  /** Proves that who began the sign-in ends it. It is a secret. */
+  /** Proves that the same program started the sign-in. It is secret. */
   readonly verifier: string
 }
 
-/** Who signed in. */
+/** The user who signed in. */
 export interface User {
   readonly id: string
   readonly username: string
 }
 
-/** Tokens to keep, plain or already redacted. */
-export interface KeptTokens extends Omit<Tokens, "accessToken" | "refreshToken"> {
+/** Tokens to save, plain or redacted. */
+export interface SavedTokens extends Omit<Tokens, "accessToken" | "refreshToken"> {
   readonly accessToken: Credentials.Secret
   readonly refreshToken?: Credentials.Secret | undefined
 }
 
-/** The functions that sign users in, on a platform with settings of its own. */
+/** The functions that sign users in, on a platform with its own settings. */
 export interface SignIns<Own extends object, Store extends object> {
   /**
-   * Begins a sign-in: the address at which the user is asked, with a random state and verifier (PKCE). Nothing is sent. Rejects
-   * with `InvalidSettings`.
+   * Starts a sign-in: returns the address to send the user to, with a random state and verifier (PKCE). Sends nothing. Rejects with
+   * `InvalidSettings`.
    */
-  readonly authorize: (settings: Settings & Asked) => Promise<SignIn>
+  readonly authorize: (settings: Settings & AuthorizationOptions) => Promise<SignIn>
   /**
-   * Reads the address that the service led the browser to, absolute or from its path on: the code in it, for `exchange`, which X
-   * takes for 30 seconds. Throws `AuthorizationDenied` where the user said no, and `InvalidRedirect` where the address is not the
-   * end of this sign-in.
+   * Reads the redirect address, absolute or from its path on, and returns the code in it for `exchange`. On X a code is valid for
+   * 30 seconds. Throws `AuthorizationDenied` if the user declined, and `InvalidRedirect` if the address does not belong to this
+   * sign-in.
    */
   readonly callback: (address: string | URL, signIn: Pick<SignIn, "state">) => string
-  /**
-   * Ends a sign-in: brings the tokens for a code. Rejects as calls do; with `OutcomeUnknown`, the sign-in begins anew.
-   */
+  /** Finishes a sign-in: exchanges a code for tokens. Rejects as calls do; after `OutcomeUnknown`, start the sign-in over. */
   readonly exchange: (
-    settings: Settings & Own & Asked & Pick<SignIn, "verifier"> & { readonly code: string }
+    settings: Settings & Own & AuthorizationOptions & Pick<SignIn, "verifier"> & { readonly code: string }
   ) => Promise<Tokens>
   /**
-   * Renews tokens: the refresh token that is given is used up. A client with an `account` or `oauth2` does so by itself. Rejects as
+   * Refreshes tokens; the given refresh token is used up. A client with an `account` or `oauth2` does so by itself. Rejects as
    * calls do.
    */
   readonly refresh: (
-    settings: Settings & Own & Pick<Asked, "scopes"> & { readonly refreshToken: Credentials.Secret }
+    settings: Settings & Own & Pick<AuthorizationOptions, "scopes"> & { readonly refreshToken: Credentials.Secret }
   ) => Promise<Tokens>
-  /** Makes a token useless, and with a refresh token all that was granted with it. Rejects as calls do. */
+  /** Revokes a token, and with a refresh token the whole grant. Rejects as calls do. */
   readonly revoke: (settings: Settings & Own & { readonly token: Credentials.Secret }) => Promise<void>
-  /** Brings the bearer token of an app, which acts for no user and does not expire. Rejects as calls do. */
+  /** Requests the bearer token of an app, which acts for no user and does not expire. Rejects as calls do. */
   readonly appToken: (
     settings: Settings & Own & Pick<Credentials.Settings, "consumerKey" | "consumerSecret">
   ) => Promise<string>
   /**
-   * Keeps the tokens of a user as an account, in place of what the store had of it: clients use it with `account`, in every
+   * Saves the tokens of a user as an account, and replaces what the store had of it. Clients use it with `account`, in every
    * process that shares the store. Rejects with `TokenStoreFailure` or `InvalidSettings`.
    */
   readonly saveAccount: (
     settings: Settings & Store & {
       readonly account: string
-      readonly tokens: KeptTokens
+      readonly tokens: SavedTokens
       readonly user?: User | undefined
     }
   ) => Promise<void>
 }
 
-/** What a platform has for sign-ins. */
+/** The services of a platform for sign-ins. */
 export interface Platform<Own, Store> {
   readonly http: (settings: Own) => Layer.Layer<HttpClient, InvalidSettings>
   readonly store: (settings: Store) => Layer.Layer<TokenStore, InvalidSettings>
 }
 
-/** The settings of every request, as `OAuth2` takes them. */
+/** The settings of every request, for `OAuth2`. */
 const serviceOf = (settings: Omit<Settings, "clientId" | "clientSecret">) => {
   const { allowInsecureHttp, baseUrl, maxBodySize, retries, timeout, userAgent } = settings
   return Effect.map(
@@ -113,7 +111,7 @@ const serviceOf = (settings: Omit<Settings, "clientId" | "clientSecret">) => {
   )
 }
 
-/** The same, with the app that users sign in to. */
+/** The settings of every request, with the app that users sign in to. */
 const signInOf = Effect.fnUntraced(function*(settings: Settings) {
   const app = yield* appOf(settings)
   return {
@@ -129,19 +127,19 @@ const required = (setting: string, given: Credentials.Secret) =>
     () => new InvalidSettings({ setting, rule: "is missing" })
   )
 
-/** Tokens as a store keeps them. They may have been kept elsewhere meanwhile. */
-const tokensOf = Effect.fnUntraced(function*({ expiresAt, scopes, ...tokens }: KeptTokens) {
+/** Tokens for a store. They may have been stored elsewhere before. */
+const tokensOf = Effect.fnUntraced(function*({ expiresAt, scopes, ...tokens }: SavedTokens) {
   const accessToken = yield* required("tokens.accessToken", tokens.accessToken)
   const refreshToken = yield* Credentials.checkSecret("tokens.refreshToken", tokens.refreshToken)
   const renewedAt = yield* Clock.currentTimeMillis
   return { accessToken, ...(refreshToken === undefined ? undefined : { refreshToken }), scopes, expiresAt, renewedAt }
 })
 
-/** The functions on a platform. */
+/** Makes the functions on a platform. */
 export const on = <Own extends object, Store extends object>(
   { http, store }: Platform<Own, Store>
 ): SignIns<Own, Store> => {
-  // Whoever awaits what this returns is on the stack of what it throws.
+  // The code that awaits the result is on the stack of its errors.
   const run = async <A, E extends Error>(effect: Effect.Effect<A, E>): Promise<A> =>
     valueOf(await Effect.runPromiseExit(effect), undefined, run)
   const sending = <A, E extends Error>(settings: Own, effect: Effect.Effect<A, E, HttpClient>): Promise<A> =>

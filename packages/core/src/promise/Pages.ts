@@ -1,4 +1,4 @@
-/** Pages of an operation as async iterables: each is fetched when it is needed or, with `prefetch`, one before. */
+/** Pages of an operation as async iterables: each is fetched when it is needed or, with `prefetch`, one page ahead. */
 import * as Predicate from "effect/Predicate"
 import * as CallErrors from "../client/CallErrors.ts"
 import * as Pagination from "../client/Pagination.ts"
@@ -7,13 +7,13 @@ import type { Definition, Direction } from "../schema/Definition.ts"
 import * as RequestEncoder from "../wire/RequestEncoder.ts"
 import * as Calls from "./Calls.ts"
 
-/** What a run of pages takes besides the parameters. */
+/** The options of iterating over pages. */
 export interface PageOptions<out D extends Direction = Direction> extends Pagination.PageOptions<D> {
-  /** Ends the run at once, wherever it is; the loop is rejected with the signal's reason. */
+  /** Aborts the iteration immediately; the loop is rejected with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** A function from parameters to what `itemsOf` makes of every page, anew with each loop. */
+/** A function from parameters to an iterable over `itemsOf` of every page. Each loop starts over. */
 export const iterable = <A>(
   context: Calls.Context,
   definition: Definition,
@@ -26,8 +26,8 @@ export const iterable = <A>(
   return { [Symbol.asyncIterator]: () => run(context, definition, itemsOf, own, chosen) }
 }
 
-// One generator makes the items of all pages: another for each step would cost more than fetching them does. Between two
-// steps nothing refers to it, so a loop that was left without an end is collected.
+// One generator yields the items of all pages: one more per page would cost more than fetching them. Between two steps nothing
+// refers to it, so an abandoned loop is collected.
 async function* run<A>(
   context: Calls.Context,
   definition: Definition,
@@ -61,9 +61,9 @@ async function* run<A>(
       const isLast = next === undefined || next instanceof PaginationStuck
       if (!isLast && prefetch === 1) {
         pending = fetchAt(next)
-        // The loop may end before it gets there.
+        // The loop may end before it reaches this page.
         pending.catch(() => {})
-        // Who works on this page may keep the thread busy: a turn of the event loop lets the request leave before.
+        // The loop body may block the thread: a turn of the event loop sends the request first.
         await context.platform.turn()
       }
       for (const item of itemsOf({ raw, response, position: here })) {

@@ -1,6 +1,6 @@
 /**
- * The Promise face: every operation of the catalogue as a method. Nothing here knows an operation by name, and of the
- * platform no more than `Calls.Platform` says.
+ * The Promise client: every operation of the catalogue as a method. No operation is referred to by name here, and the platform is
+ * used only through `Calls.Platform`.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -30,22 +30,22 @@ import type { InputOf } from "./Workflows.ts"
 
 const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
 
-/** Whether there is such a form. */
+/** Checks a return type. */
 export const checkForm = (form: Form): Effect.Effect<void, InvalidSettings> =>
   forms.includes(form)
     ? Effect.void
     : Effect.fail(new InvalidSettings({ setting: "returnType", rule: `must be one of ${forms.join(", ")}` }))
 
-/** The form that was chosen. Without a choice, F is its default. */
+/** The return type of settings. If they have none, F is its default. */
 export const formOf = <F extends Form>({ returnType }: { readonly returnType?: F | undefined }): F =>
   returnType ?? "response" as F
 
-/** Settings that choose no form choose the first; any other is chosen by a value, not only by a type. */
+/** The default return type needs no setting; any other must be set as a value, not only as a type. */
 export type Chosen<F extends Form> = "response" extends F ? unknown : { readonly returnType: NoInfer<F> }
 
-/** The promise of a result, which also tells of the response that it was read from. */
+/** The promise of a result, which can also return the HTTP response. */
 export interface Answer<A> extends Promise<A> {
-  /** The result beside the HTTP response that brought it: status, headers, body. Nothing is sent again. */
+  /** The result with its HTTP response: status, headers, body. Sends no further request. */
   readonly withResponse: () => Promise<{ readonly data: A; readonly response: globalThis.Response }>
 }
 
@@ -56,7 +56,7 @@ export interface PromiseOperation<in out P, out R, Sel extends keyof Selection, 
   ): Answer<FormOf<F, R, S, globalThis.Response>>
 }
 
-/** An operation that pages, as a method with iterables. A page is fetched when it is needed. */
+/** A paged operation as a method with iterables. A page is fetched when it is needed. */
 export interface PromisePaged<
   in out P,
   out R,
@@ -64,7 +64,7 @@ export interface PromisePaged<
   F extends Form = "response",
   in D extends Direction = "forward"
 > extends PromiseOperation<P, R, Sel, F> {
-  /** Every page, with its `includes`, `errors`, `meta` and place (`page`). */
+  /** Every page, with its `includes`, `errors`, `meta` and position (`page`). */
   readonly pages: <const S extends SelectionOf<P, R, Sel>>(
     ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => AsyncIterable<FormOf<F, R, S, globalThis.Response>>
@@ -72,13 +72,13 @@ export interface PromisePaged<
   readonly items: <const S extends SelectionOf<P, R, Sel>>(
     ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => AsyncIterable<ItemOf<R, S>>
-  /** Every item of every page, joined with the objects that expansions brought with it. */
+  /** Every item of every page, joined with the objects that expansions included. */
   readonly joined: <const S extends SelectionOf<P, R, Sel>>(
     ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => AsyncIterable<Joined<ItemOf<R, S>, Included<S>>>
 }
 
-/** A request to any path of the service, for what there is no method for. */
+/** A request to any path of the service, for endpoints without a method. */
 export interface PromiseRequest<F extends Form = "response"> {
   <A = unknown>(
     request: RawRequest.Request<A>,
@@ -92,59 +92,59 @@ type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, 
   : O extends Operation<infer P, infer R, infer Sel, infer _E> ? PromiseOperation<P, R, Sel, F>
   : never
 
-interface Face<F extends Form> extends Documentation.Face {
+interface PromiseMethod<F extends Form> extends Documentation.MethodType {
   readonly method: MethodOf<Catalogue[this["name"] & keyof Catalogue], F>
 }
 
 /** Every operation of the catalogue as a method. */
-export interface Methods<F extends Form = "response"> extends Documentation.Methods<Face<F>> {}
+export interface Methods<F extends Form = "response"> extends Documentation.Methods<PromiseMethod<F>> {}
 
-/** What programs that use Effect find of a client, beside its methods. */
+/** The client for programs that use Effect. */
 export interface WithEffect {
-  readonly effect: EffectFace
+  readonly effect: EffectAccess
 }
 
 /** The client as a Layer and as a runtime. */
-export interface EffectFace {
+export interface EffectAccess {
   /**
    * Provides this client to operations, its journal to uploads and threads, and its rate limits to `RateLimit.snapshot` and
-   * `RateLimit.changes`: `Effect.provide(getMe(), client.effect.layer)`. The program keeps its own loggers.
+   * `RateLimit.changes`: `Effect.provide(getMe(), client.effect.layer)`. The loggers of the program stay.
    */
   readonly layer: Layer.Layer<Calls.Provided>
   /**
-   * Runs an Effect with this client. When the client is closed, it is interrupted and rejects as calls do: with
-   * `OutcomeUnknown` if a create of it has left, otherwise with `TransportFailure`.
+   * Runs an Effect with this client. When the client is closed, the Effect is interrupted and rejects as calls do: with
+   * `OutcomeUnknown` if it has sent a create, otherwise with `TransportFailure`.
    */
   readonly runPromise: <A, E>(effect: Effect.Effect<A, E, Calls.Provided>) => Promise<A>
 }
 
-/** Every operation as a method that returns a Promise, and the end of the client. */
+/** Every operation as a method that returns a Promise, and `close`. */
 export type PromiseClient<F extends Form = "response", Also extends object = {}> =
   & Methods<F>
   & Also
   & AsyncDisposable
   & {
-    /** The same client (one login, one pool of connections), returning results in another form. */
+    /** The same client (one login, one pool of connections) with another return type. */
     readonly as: <F extends Form>(form: F) => PromiseClient<F, Also>
     /**
-     * Requests any path of the service, for what there is no method for, as every call is sent: with the credential, the
-     * limits, the retries and the errors. Names are the service's own, there and back.
+     * Requests any path of the service, for endpoints without a method, with the credential, timeouts, retries and errors of every
+     * call. Field names are those of the service in both directions.
      */
     readonly request: PromiseRequest<F>
-    /** Ends what is under way, which is rejected, and closes the client. */
+    /** Aborts calls in flight, which are rejected, and closes the client. */
     readonly close: () => Promise<void>
   }
 
-/** What the platform does for a client, and what it takes for a file. */
+/** The functions of a platform, including the conversion of its files. */
 export interface Platform<in I> extends Calls.Platform {
   readonly inputOf: InputOf<I>
 }
 
-/** How clients are made on a platform, where `I` is what can be uploaded. */
+/** Makes clients on a platform, where `I` is the type of a file. */
 export interface Makers<in out I> {
   /**
-   * A client with the services of a context, `also` more than the methods; `end` is called when it is closed. Without a journal
-   * among them, uploads and threads are noted in memory.
+   * A client with the services of a context. `also` adds to its methods; `end` is called when it is closed. Without a journal among
+   * the services, uploads and threads record their progress in memory.
    */
   readonly of: <F extends Form, Also extends object>(
     services: Context.Context<Client>,
@@ -153,9 +153,9 @@ export interface Makers<in out I> {
     also: (context: Calls.Context) => Also
   ) => PromiseClient<F, Also & Composites.Composites<I>>
   /**
-   * The way from Effect to Promises: a client on the services of a Layer, such as one on another HttpClient. Closing it
-   * releases what the Layer acquired. Uploads and threads are noted in the journal of the Layer, or in memory where it has none.
-   * Rejects with what the Layer fails with.
+   * Converts from Effect to Promises: a client on the services of a Layer, such as one with another HttpClient. Closing the client
+   * releases the resources of the Layer. Uploads and threads use the journal of the Layer, or memory by default. Rejects with the
+   * errors of the Layer.
    */
   readonly fromLayer: {
     <E>(layer: Layer.Layer<Client, E>): Promise<PromiseClient<"response", WithEffect & Composites.Composites<I>>>
@@ -166,7 +166,10 @@ export interface Makers<in out I> {
   }
 }
 
-/** The services of a Layer, made at once for the function that is to make a client, and their end. Throws what the Layer fails with. */
+/**
+ * Builds the services of a Layer synchronously for the function that makes a client; `end` releases them. Throws the errors of the
+ * Layer.
+ */
 export const build = (
   layer: Layer.Layer<Calls.Provided, InvalidSettings>,
   caller: Calls.Caller
@@ -179,7 +182,7 @@ export const build = (
   }
 }
 
-/** Clients on a platform. */
+/** Makes clients on a platform. */
 export const on = <I>(platform: Platform<I>): Makers<I> => {
   const of = <F extends Form, Also extends object>(
     services: Context.Context<Client>,
@@ -216,16 +219,16 @@ export const on = <I>(platform: Platform<I>): Makers<I> => {
   return { of, fromLayer }
 }
 
-/** With a journal in memory where there is none. */
+/** Adds a journal in memory if there is none. */
 const withJournal = (services: Context.Context<Client>): Context.Context<Calls.Provided> =>
   Context.merge(Context.make(Journal.Journal, Journal.makeMemory()), services)
 
-/** What a client on these services is for programs that use Effect. */
+/** The Effect access of a client with these services. */
 export const withEffect = (services: Context.Context<Calls.Provided>) => (context: Calls.Context): WithEffect => ({
   effect: {
     layer: Layer.succeedContext(services),
     runPromise: async (effect) => {
-      // It may be a create, or have some.
+      // The Effect may send creates.
       const exit = await Calls.run(context, { name: "effect.runPromise", effect: "create" }, effect, undefined)
       if (Exit.isSuccess(exit)) return exit.value
       throw Cause.squash(exit.cause)
@@ -246,12 +249,12 @@ const inForm = <F extends Form, Also extends object>(
     as: <F extends Form>(form: F) => inForm<F, Also>(context, form, rest),
     [Symbol.asyncDispose]: rest.close
   }
-  // What is printed with its parts shows those of a given dispatcher, such as the password of its proxy.
+  // Printing all members would show those of a given dispatcher, such as the password of its proxy.
   return Object.defineProperty(client, NodeInspectSymbol, { value: () => `PostwireClient { form: "${form}" }` })
 }
 
 const methods = <F extends Form>(context: Calls.Context, form: F): Methods<F> =>
-  // oxlint-disable-next-line postwire/no-blind-assertion -- The mapped type states what each method takes and returns.
+  // oxlint-disable-next-line postwire/no-blind-assertion -- The mapped type is the only source of the types.
   Object.fromEntries(
     Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
   ) as unknown as Methods<F>
@@ -270,7 +273,7 @@ const answer = (context: Calls.Context, exchanged: Promise<Calls.Exchange>): Ans
   const result = exchanged.then(({ data }) => data)
   return Object.assign(result, {
     withResponse: () =>
-      // Not `exchanged` first: what two wait for, the stack of an error does not lead through.
+      // Not `exchanged` first: if two await a promise, the async stack of an error ends there.
       result.then(async (data) => {
         const { raw } = await exchanged
         return { data, response: await context.platform.webOf(raw) }

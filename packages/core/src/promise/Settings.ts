@@ -1,4 +1,4 @@
-/** Settings of a client of Promises on any platform: their check as a whole, and the Layers that they make. */
+/** The settings of a Promise client on any platform, their check and their Layers. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
@@ -29,48 +29,47 @@ import { checkForm } from "./PromiseClient.ts"
 export interface Settings<F extends Form = "response">
   extends Omit<Client.Settings, "wire">, Credentials.Settings, SpendSettings.Settings
 {
-  /** The words that the service uses: `neutral` (`posts`, the default) or `x` (`tweets`). User code is the same on both. */
+  /** The field names of the service: `neutral` (`posts`, the default) or `x` (`tweets`). Programs are the same with both. */
   readonly wire?: WireName | undefined
   /**
-   * The form in which operations return their results: `response` (the default), `dictionary` (the body as a plain
-   * object) or `raw` (the HTTP response).
+   * The return type of operations: `response` (the default), `dictionary` (the body as a plain object) or `raw` (the HTTP
+   * response).
    */
   readonly returnType?: F | undefined
   /** Waits when a rate limit is reached instead of failing with `RateLimited`. Default false. */
   readonly waitOnRateLimit?: boolean | undefined
-  /** The longest that a call may wait for a rate limit in all, in milliseconds. Default 20 minutes. */
+  /** The longest total wait of a call for rate limits, in milliseconds. Default 20 minutes. */
   readonly maxWait?: number | undefined
-  /** Called with every announced budget and every wait, as it begins. What it throws or rejects with is ignored. */
+  /** Called with every announced rate limit and at the start of every wait. Errors of the callback are ignored. */
   readonly onRateLimit?: ((change: RateLimit.Change) => void) | undefined
   /**
-   * Where the client says what it does: retries (debug), waits (info), a store of rate limits that is away and answers
-   * of which a part was left out (warn). Such as `console`. Without one, warnings become warnings of the process, or go to
-   * the console where there is no Node, and the rest is not said.
+   * Logs retries (debug), waits (info), an unavailable rate limit store and responses with omitted parts (warn), for example
+   * `console`. Without a logger, warnings become process warnings on Node and go to the console elsewhere; nothing else is logged.
    */
   readonly logger?: Logger | undefined
 }
 
-/** What takes lines of a log. */
+/** A logger. */
 export type Logger = Readonly<Record<"debug" | "info" | "warn" | "error", (...line: Array<unknown>) => void>>
 
-/** What a platform has for a client. */
+/** The services of a platform for a client. */
 export interface Host {
   readonly http: Layer.Layer<HttpClient>
-  /** Where `waitOnRateLimit` keeps its budgets. */
+  /** The rate limit store of `waitOnRateLimit`. */
   readonly store: Layer.Layer<RateLimitStore, InvalidSettings>
-  /** Where it is kept what was spent, unless that is the memory of the client. */
+  /** The spend store. Default: memory of the client. */
   readonly spendStore?: Layer.Layer<SpendStore, InvalidSettings> | undefined
-  /** Where uploads and threads note how far they have come. */
+  /** The journal of uploads and threads. */
   readonly journal: Layer.Layer<Journal, InvalidSettings>
-  /** The credentials of the client, which may be renewed at the service. */
+  /** The credentials of the client, which may be refreshed at the service. */
   readonly credentials: (
     service: Pick<Client.Settings, "allowInsecureHttp" | "baseUrl" | "maxBodySize" | "userAgent" | "wire">
   ) => Layer.Layer<Credentials.Credentials, InvalidSettings, HttpClient>
-  /** Takes warnings where there is no logger. */
+  /** Receives warnings if there is no logger. */
   readonly warn: (warning: string) => void
 }
 
-/** Everything that operations, uploads and threads need, from settings that were checked. */
+/** The services of operations, uploads and threads, from checked settings. */
 export const layer = (settings: Settings<Form>, host: Host): Layer.Layer<Client.Client | Journal, InvalidSettings> => {
   const { allowInsecureHttp, baseUrl, maxBodySize, userAgent } = settings
   return Layer.unwrap(
@@ -81,7 +80,7 @@ export const layer = (settings: Settings<Form>, host: Host): Layer.Layer<Client.
           Layer.provide([
             Layer.provide(host.credentials({ allowInsecureHttp, baseUrl, maxBodySize, userAgent, wire }), host.http),
             Telemetry.layer,
-            Spending.isAsked(settings) ? Spending.layer(settings, host.spendStore) : Layer.empty,
+            Spending.isCounted(settings) ? Spending.layer(settings, host.spendStore) : Layer.empty,
             host.http,
             settings.waitOnRateLimit === true
               ? RateLimit.layerWait({ maxWait: settings.maxWait }).pipe(Layer.provide(host.store))
@@ -93,7 +92,7 @@ export const layer = (settings: Settings<Form>, host: Host): Layer.Layer<Client.
   )
 }
 
-/** The words that a setting names. */
+/** The field names that a setting selects. */
 export const wireOf = ({ wire = "neutral" }: Pick<Settings, "wire">): Effect.Effect<Wire.Wire, InvalidSettings> =>
   Object.hasOwn(Wire.named, wire)
     ? Effect.succeed(Wire.named[wire])
@@ -131,13 +130,13 @@ const loggerOf = (logger: Logger) =>
       : LogLevel.isGreaterThanOrEqualTo(logLevel, "Info")
       ? "info"
       : "debug"
-    // As a method, for a logger may need its `this`.
+    // Called as a method, since a logger may need its `this`.
     Callback.call(() => logger[level](...(Array.isArray(message) ? message : [message])))
   })
 
 const levels = ["debug", "info", "warn", "error"] as const
 
-/** The names of the settings that every platform has. */
+/** The names of the settings on every platform. */
 export const names: ReadonlyArray<string> = /*#__PURE__*/ Object.keys(
   {
     accessLevel: true,
@@ -169,14 +168,14 @@ export const names: ReadonlyArray<string> = /*#__PURE__*/ Object.keys(
   } satisfies { readonly [K in keyof Settings<Form>]-?: true }
 )
 
-/** The setting that a misspelt one is near to, however its words are put together. */
+/** The setting closest to a misspelt one, regardless of case and underscores. */
 const nearest = (setting: string, names: ReadonlyArray<string>): string | undefined => {
   const spelled = names.map((name) => name.toLowerCase())
   const match = closestMatch(setting.toLowerCase().replaceAll("_", ""), spelled, { maxDistance: 2 })
   return match === undefined ? undefined : names[spelled.indexOf(match)]
 }
 
-/** Checks settings as a whole. What is none, nor one of those that only this platform has, is refused. */
+/** Checks all settings. Rejects settings that neither all platforms nor this platform has. */
 export const check = Effect.fnUntraced(function*(
   settings: Settings<Form>,
   ofPlatform: ReadonlyArray<string>
@@ -185,7 +184,7 @@ export const check = Effect.fnUntraced(function*(
   if (!Predicate.isObject(given)) {
     return yield* new InvalidSettings({ setting: "settings", rule: "must be an object" })
   }
-  // A misspelt one is not taken for none.
+  // A misspelt setting must not be ignored.
   const known = [...names, ...ofPlatform]
   for (const setting of Object.keys(settings)) {
     if (known.includes(setting)) continue

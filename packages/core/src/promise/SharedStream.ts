@@ -1,4 +1,4 @@
-/** Streams that processes share, with Promises: as `SharedStream` has them for Effects. */
+/** Shared streams with Promises. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -9,31 +9,31 @@ import * as Calls from "./Calls.ts"
 import { Loop } from "./internal/loop.ts"
 import * as Workflows from "./Workflows.ts"
 
-/** What a consumer wants. */
+/** The options of a consumer. */
 export interface ConsumeOptions extends Shared.ConsumeOptions {
-  /** Ends the loop at once; it is rejected with the signal's reason. */
+  /** Aborts the loop immediately; it is rejected with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** An item, and its place in the log. */
+/** An item and its position in the log. */
 export interface SharedItem<out Item> extends Omit<Shared.SharedItem<Item>, "commit"> {
-  /** Notes that this item and all before it are done. Rejects with `LeaseLost` when another process goes on as this consumer. */
+  /** Commits this item and all before it. Rejects with `LeaseLost` if another process has taken over as this consumer. */
   readonly commit: () => Promise<void>
 }
 
-/** A stream that processes share. Closing it, or the client, gives the line back to the others. */
+/** A stream that processes share. Closing it, or the client, releases the connection to other processes. */
 export interface SharedStream<out Item> extends AsyncDisposable {
   /**
-   * What the log has, from where this consumer stands. An item counts as done when the loop asks for the next one; one that the
-   * loop was left with comes again.
+   * Reads the log from the position of this consumer. An item is committed when the loop requests the next one; an item at which
+   * the loop was left is delivered again.
    */
   readonly consume: (options: ConsumeOptions) => AsyncIterable<SharedItem<Item>>
-  /** Forgets a consumer that does not come back, so that the log need not keep what it has not read. */
+  /** Removes a consumer that does not return, so that the log need not keep items for it. */
   readonly forget: (consumer: string) => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** Shares what an operation streams. */
+/** The `shared` method of a streaming operation. */
 export const method = (context: Calls.Context, definition: Definition, form: Form) => {
   const { openConsumer, openShared } = Workflows.on((input: never) => input)
   return async (

@@ -15,27 +15,27 @@ import { Loop } from "./internal/loop.ts"
 import * as SharedStream from "./SharedStream.ts"
 import * as Workflows from "./Workflows.ts"
 
-/** What a stream takes besides its parameters. */
+/** The options of a stream. */
 export interface StreamOptions extends Options.StreamOptions {
-  /** Ends the stream at once; the loop is rejected with the signal's reason. */
+  /** Aborts the stream immediately; the loop is rejected with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * An operation that answers until somebody ends it, as a method. It connects when a loop begins, stays connected, and ends with
- * the loop, its signal or the client. In forms other than `response`, an item is its line as a plain dictionary.
+ * A streaming operation as a method. It connects when a loop begins, stays connected, and ends with the loop, its signal or the
+ * client. With return types other than `response`, an item is its line as a plain dictionary.
  */
 export interface PromiseLive<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
   <const S extends SelectionOf<P, R, Sel>>(
     ...args: Arguments<P, R, Sel, S, StreamOptions>
   ): AsyncIterable<FormOf<F, R, S>>
-  /** Everything that happens, in its order: what it brings (`Delivered`), connections, gaps and what fills them. */
+  /** All events in order: items (`Delivered`), connections, gaps and their recovery. */
   readonly events: <const S extends SelectionOf<P, R, Sel>>(
     ...args: Arguments<P, R, Sel, S, StreamOptions>
   ) => AsyncIterable<StreamEvent<FormOf<F, R, S>>>
   /**
-   * Takes part in a stream that all processes share which name it so, with the same parameters and the same `streamLog`: one of
-   * them is connected, any number of consumers read what comes, and another connects when that process ends or dies.
+   * Joins a stream that processes share by its name, with the same parameters and the same `streamLog`. One process is connected,
+   * any number of consumers read the items, and another process connects when that one ends or dies.
    */
   readonly shared: <const S extends SelectionOf<P, R, Sel>>(
     name: string,
@@ -43,7 +43,7 @@ export interface PromiseLive<in out P, out R, Sel extends keyof Selection, F ext
   ) => Promise<SharedStream.SharedStream<FormOf<F, R, S>>>
 }
 
-/** An operation on a client. */
+/** The method of a streaming operation. */
 export const method = (context: Calls.Context, definition: Definition, form: Form) => {
   const { openLive, openLiveEvents } = Workflows.on((input: never) => input)
   const itemOf = (item: AnyItem): unknown => form === "response" ? item : item.body

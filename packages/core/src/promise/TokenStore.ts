@@ -5,23 +5,23 @@ import { TokenStoreFailure } from "../errors/Errors.ts"
 import type { Store } from "../storage/TokenStore.ts"
 import * as OwnStorage from "./internal/ownStorage.ts"
 
-/** A store of accounts of the program's own. Its texts are secrets. */
+/** The program's own store of accounts. Its texts are secret. */
 export interface TokenStore {
-  /** The text of an account; `undefined` where there is none. */
+  /** Reads the text of an account; `undefined` if there is none. */
   readonly read: (account: string) => Promise<string | undefined>
-  /** Replaces the text of an account as a whole, or removes it with `undefined`. When it resolves, that is durable. */
+  /** Replaces the whole text of an account, or removes it with `undefined`. Resolves when the change is durable. */
   readonly write: (account: string, text: string | undefined) => Promise<unknown>
   /**
-   * Waits for the lock of an account and resolves with the function that gives it back. Until that is called, nobody else has
-   * the lock, in this process or in another one that uses the store. The signal is aborted when nobody waits any more.
+   * Acquires the lock of an account and resolves with the function that releases it. Until then, no other caller has the lock, in
+   * this process or in another process that uses the store. The signal is aborted when the lock is no longer needed.
    */
   readonly lock: (account: string, signal: AbortSignal) => Promise<() => unknown>
 }
 
-/** Whether a value has the methods of a store. */
+/** True if a value has the methods of a store. */
 export const isTokenStore: (value: unknown) => value is TokenStore = OwnStorage.isOwnStore
 
-/** The store as Effects have it. What it rejects with is told without the secrets that went through it. */
+/** The store for Effect. Error messages are redacted of the secrets that passed through it. */
 export const toEffect = (given: TokenStore): Store => {
   const describe = (account: string) => `tokenStore (account ${account})`
   return {
@@ -30,9 +30,9 @@ export const toEffect = (given: TokenStore): Store => {
       failure: (account, action, fault, detail) =>
         new TokenStoreFailure({ store: describe(account), fault, action, detail }),
       isFailure: (cause) => cause instanceof TokenStoreFailure,
-      redact: (said, texts) => Redaction.make(() => [...texts, said].flatMap(secretsOf))(said)
+      redact: (message, texts) => Redaction.make(() => [...texts, message].flatMap(secretsOf))(message)
     }),
-    // A client has no need to know them.
+    // A client does not need the names.
     names: Effect.fail(
       new TokenStoreFailure({
         store: "tokenStore",
@@ -44,7 +44,7 @@ export const toEffect = (given: TokenStore): Store => {
   }
 }
 
-/** The secrets in the text of an account, also in one that is cut off or is itself within a text of JSON. */
+/** The secrets in the text of an account, even if it is truncated or nested in another JSON text. */
 const secretsOf = (text: string): ReadonlyArray<string> =>
   Array.from(text.matchAll(member), ([, , secret = ""]) => {
     try {
@@ -54,5 +54,5 @@ const secretsOf = (text: string): ReadonlyArray<string> =>
     }
   })
 
-// The lookahead gives nothing back, so the time grows with the text alone.
+// The lookahead does not backtrack, so the time is linear in the text.
 const member = /"(?=(\w*(?:token|secret|key)\w*))\1\\*"\s*:\s*\\*"((?:[^"\\]|\\.)+)/gi

@@ -1,4 +1,6 @@
-/** The Effects of the methods that make many calls, and of streams. The bundled entries load this module with the first such call. */
+/**
+ * The Effects of the methods that make many calls, and of streams. The bundled entries load this module with the first such call.
+ */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Pull from "effect/Pull"

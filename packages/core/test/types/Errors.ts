@@ -1,12 +1,12 @@
 // Type tests of the errors: a failure can be caught where it can happen, and nowhere else.
 import * as Errors from "@postwire/core/errors/Errors"
-import type * as ErrorSchemas from "@postwire/core/errors/ErrorSchemas"
 import { upload } from "@postwire/core/media/Upload"
 import { createPost, getPost } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUser } from "@postwire/core/operations/Users"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import type * as ErrorSchemas from "../../../sync/src/internal/errorSchemas.ts"
 
 const nothing = () => Effect.void
 

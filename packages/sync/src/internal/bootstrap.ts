@@ -1,7 +1,6 @@
 /**
- * What the worker runs first. A caller that is blocked hears of nothing that becomes of a worker, so this loads the module
- * at `url` and puts into the memory what the worker ends with. It is text because it has to run where nothing can be
- * loaded.
+ * The first code of the worker. A blocked caller receives no events of the worker, so this code loads the module at `url` and
+ * writes to the shared memory why the worker ended. It is a string because it must run even if no module can be loaded.
  */
 import { ownName, place, placesBytes, reasonBytes, State } from "./protocol.ts"
 

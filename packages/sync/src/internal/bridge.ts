@@ -15,41 +15,41 @@ import * as Protocol from "./protocol.ts"
 import { type Answer, ownName, place, type Request, share, type Shared, State, type WorkerData } from "./protocol.ts"
 import { Pulse } from "./pulse.ts"
 
-/** Why there is no answer. */
+/** The reason why there is no answer. */
 export interface NoAnswer {
   readonly _tag: "NoAnswer"
   readonly reason: string
-  /** Whether any of the request may have left. */
+  /** True if any of the request may have been sent. */
   readonly sent: boolean
-  /** Whether any of it may have left, if it is a create. */
+  /** True if any of a create may have been sent. */
   readonly isOut: boolean
-  /** Whether time was up. */
+  /** True if the call timed out. */
   readonly late: boolean
 }
 
-/** A request that an answer is waited for. */
-type Asking = Extract<Request, { readonly id: number; readonly client: number }>
+/** A request that has an answer. */
+type AnsweredRequest = Extract<Request, { readonly id: number; readonly client: number }>
 
 type RunRequest = Extract<Request, { readonly _tag: "Run" }>
 
-/** Is told how something goes on. It does not throw. */
+/** Receives progress. It does not throw. */
 export type OnProgress = (progress: unknown) => void
 
-interface Watched {
+interface RunningJob {
   readonly gate: RunRequest["gate"]
   readonly onProgress: OnProgress | undefined
-  /** What it is yet to be told. */
-  readonly untold: Array<unknown>
+  /** Progress that was not reported yet. */
+  readonly unreported: Array<unknown>
 }
 
 type Untagged<R> = R extends unknown ? Omit<R, "id"> : never
 
-/** The longest sleep without a look at the worker's state. */
+/** The longest sleep without checking the worker's state. */
 const longestSleepMillis = 200
-/** How long a call sleeps before it prepares for an interruption, which takes longer than a short call. */
+/** The sleep of a call before it prepares for SIGINT, which takes longer than a short call. */
 const shortCallMillis = 50
 
-/** Whether this thread is such a worker. A client in it would start the next one, and so on. */
+/** True if this thread is such a worker. A client in it would start another worker, and so on. */
 export const isInside: boolean = typeof ownData === "object" && ownData !== null && ownName in ownData
 
 const none: ReadonlyArray<never> = []
@@ -59,13 +59,13 @@ export class Bridge {
   readonly #worker: Worker
   readonly #port: MessagePort
   readonly #shared: Shared
-  /** Answers that somebody waits for, once they are there: a page may be fetched ahead while another call runs. */
+  /** Expected answers, once they have arrived: a page may be fetched ahead while another call runs. */
   readonly #awaited = new Map<number, Answer | undefined>()
-  /** Uploads and posts that are under way: more than one only where a call is made while another tells of its progress. */
-  readonly #jobs = new Map<number, Watched>()
+  /** Running jobs: more than one only if a call is made while another reports progress. */
+  readonly #jobs = new Map<number, RunningJob>()
   #lastId = 0
 
-  /** Starts the worker. Throws where Node refuses one. */
+  /** Starts the worker. Throws if Node does not allow one. */
   constructor(workerUrl: string | URL) {
     const shared = share()
     const { port1, port2 } = new MessageChannel()
@@ -79,14 +79,14 @@ export class Bridge {
       execArgv: NetworkDefaults.flagsFrom(process.execArgv),
       env: SHARE_ENV
     })
-    // What kills the worker is reported by the call that waits for it; if none does, the next one starts another.
+    // An error that ends the worker is reported by the call that waits for it; without one, the next call starts another worker.
     this.#worker.on("error", () => {})
     this.#worker.on("exit", () => this.#end())
     this.#worker.unref()
     port1.unref()
   }
 
-  /** Whether the worker is gone. */
+  /** True if the worker has ended. */
   get isDead(): boolean {
     return isOver(this.#state)
   }
@@ -96,8 +96,8 @@ export class Bridge {
     this.#port.postMessage(request, buffers)
   }
 
-  /** Posts a request whose answer is to be waited for; the buffers change hands. */
-  send(request: Untagged<Asking>, buffers?: ReadonlyArray<ArrayBuffer>): number {
+  /** Posts a request that has an answer, and transfers the buffers. */
+  send(request: Untagged<AnsweredRequest>, buffers?: ReadonlyArray<ArrayBuffer>): number {
     const id = this.#lastId = this.#lastId % 0x7fffffff + 1
     Atomics.store(this.#shared.places, place.answer, 0)
     this.post({ ...request, id }, buffers)
@@ -105,18 +105,18 @@ export class Bridge {
     return id
   }
 
-  /** Hands over what is uploaded or posted. Its progress is told while its answer is waited for. */
+  /** Posts a job. Its progress is reported during `wait`. */
   run(request: Omit<RunRequest, "_tag" | "id" | "gate" | "isWatched">, onProgress: OnProgress | undefined): number {
     const gate = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
     const id = this.send({ _tag: "Run", ...request, gate, isWatched: onProgress !== undefined })
-    this.#jobs.set(id, { gate, onProgress, untold: [] })
+    this.#jobs.set(id, { gate, onProgress, unreported: [] })
     return id
   }
 
   /**
-   * Blocks until the answer is there, the worker is gone, or `timeout` milliseconds have passed. The body of the answer
-   * may lie in the shared memory: it is good until the next request. `isEndless`: it is one of many waits that may all be short,
-   * between which no listener is called either.
+   * Blocks until the answer has arrived, the worker has ended, or `timeout` milliseconds have passed. The body of the answer may be
+   * in the shared memory: it is valid until the next request. `isEndless`: one of many waits that may all be short; listeners do
+   * not run between them either.
    */
   wait(id: number, timeout: number, isEndless = false): Answer | NoAnswer {
     const waiting = new Waiting(id, timeout)
@@ -129,17 +129,17 @@ export class Bridge {
     }
   }
 
-  /** Sends and waits. */
-  call(request: Untagged<Asking>, timeout: number): Answer | NoAnswer {
+  /** Posts a request and waits for its answer. */
+  call(request: Untagged<AnsweredRequest>, timeout: number): Answer | NoAnswer {
     return this.wait(this.send(request), timeout)
   }
 
-  /** Ends a request whose answer nobody waits for any more. */
+  /** Aborts a request whose answer is no longer needed. */
   abandon(id: number): void {
     if (this.#awaited.delete(id) && !this.isDead) this.post({ _tag: "Abort", id })
   }
 
-  /** Ends the worker at once. */
+  /** Ends the worker immediately. */
   terminate(): void {
     this.#end()
     void this.#worker.terminate()
@@ -150,22 +150,22 @@ export class Bridge {
     return Atomics.load(this.#shared.places, place.state)
   }
 
-  /** A worker that was terminated says nothing itself. */
+  /** Sets the state: a terminated worker does not do so itself. */
   #end(): void {
     if (!this.isDead) Atomics.store(this.#shared.places, place.state, State.ended)
   }
 
-  /** Waits until there is an answer or none to come; `undefined` when `most` milliseconds are over before. */
+  /** Waits until there is an answer or there will be none; returns `undefined` after `most` milliseconds. */
   #until(waiting: Waiting, most = Infinity): Answer | NoAnswer | undefined {
     const { places } = this.#shared
     const { id, timeout } = waiting
     for (;;) {
       const answers = Atomics.load(places, place.answers)
-      // Before the answers are looked at: the last thing that a worker does may be to answer.
+      // Read before the answers: a worker may end right after its last answer.
       const state = this.#state
       const answer = this.#take(id)
       if (answer !== undefined) return answer
-      if (isOver(state)) return this.#obituary(id, state)
+      if (isOver(state)) return this.#afterEnd(id, state)
       const isLoading = state === State.loading
       if (waiting.pulse.hasStopped(isLoading)) {
         const unanswered = this.#giveUp(id, isLoading ? "the worker did not start" : "the worker stopped responding")
@@ -184,7 +184,7 @@ export class Bridge {
     }
   }
 
-  #obituary(id: number, state: number): NoAnswer {
+  #afterEnd(id: number, state: number): NoAnswer {
     const { places, reason } = this.#shared
     const words = reason.toString("utf8", 0, places[place.reason])
     return state === State.unloadable
@@ -193,8 +193,8 @@ export class Bridge {
   }
 
   #giveUp(id: number, reason: string, late = false): NoAnswer {
-    // Each side writes before it reads what the other one writes: either the worker sees this and sends nothing any more,
-    // or it is seen to be ready, and a create of it to be out.
+    // Each side writes before it reads what the other writes. Either the worker sees this and sends nothing more, or this side sees
+    // that the worker is ready, and that a create is out.
     const gate = this.#jobs.get(id)?.gate
     if (gate === undefined) Atomics.store(this.#shared.places, place.withdrawn, id)
     else Atomics.store(gate, Protocol.gate.withdrawn, 1)
@@ -224,29 +224,31 @@ export class Bridge {
         body: room.subarray(headers, headers + body)
       }
     }
-    // An answer to another call is one that came after its call had given up.
+    // Another id belongs to a call that was abandoned before its answer came.
     if (answered !== 0) Atomics.store(places, place.answer, 0)
     for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
       const answer = got.message as Answer
-      if (answer._tag === "Progress") this.#jobs.get(answer.id)?.untold.push(answer.progress)
+      if (answer._tag === "Progress") this.#jobs.get(answer.id)?.unreported.push(answer.progress)
       else if (this.#awaited.has(answer.id)) this.#awaited.set(answer.id, answer)
     }
-    this.#tell(id)
+    this.#report(id)
     const answer = this.#awaited.get(id)
     if (answer !== undefined) this.#awaited.delete(id)
     return answer
   }
 
-  /** Only whoever waits for it: a call that is made meanwhile is not interrupted by another, which would take its answer's place. */
-  #tell(id: number): void {
+  /**
+   * Reports the progress of the awaited job only: a callback of another job could make calls, whose answers overwrite this one's.
+   */
+  #report(id: number): void {
     const watched = this.#jobs.get(id)
     if (watched === undefined) return
-    const { onProgress, untold } = watched
-    while (untold.length > 0) onProgress?.(untold.shift())
+    const { onProgress, unreported } = watched
+    while (unreported.length > 0) onProgress?.(unreported.shift())
   }
 }
 
-/** What a call waits for, and since when. */
+/** The wait of one call. */
 class Waiting {
   readonly id: number
   readonly timeout: number
@@ -264,7 +266,7 @@ class Waiting {
     return this.#now - this.#start
   }
 
-  /** Returns for how long the call slept. */
+  /** Returns how long the call slept. */
   woke(): number {
     const before = this.#now
     this.#now = performance.now()
@@ -285,6 +287,6 @@ const noAnswer = (reason: string, { isOut = false, late = false, sent = true } =
   sent
 })
 
-/** A worker that could not be started has sent nothing. */
+/** The result if the worker could not be started: nothing was sent. */
 export const unstarted = (reason: string): NoAnswer =>
   noAnswer(`the worker could not be started: ${reason}`, { sent: false })

@@ -1,4 +1,4 @@
-/** One call: handed to the worker, waited for, received. Parameters are checked and bodies are read on this side. */
+/** One call: posted to the worker and awaited. Parameters are checked and bodies are decoded on this side. */
 import type { Redact } from "@postwire/core/auth/Redaction"
 import * as CallErrors from "@postwire/core/client/CallErrors"
 import { type CallOptions, checkOptions, requestOptionNames } from "@postwire/core/client/CallOptions"
@@ -17,34 +17,34 @@ import * as ErrorCodec from "./errorCodec.ts"
 import * as OwnServers from "./ownServers.ts"
 import type { Answer, Received } from "./protocol.ts"
 
-/** What the calls of a client have in common. */
+/** The context of the calls of a client. */
 export interface Context {
   readonly settings: Settings<Form>
   readonly wire: Wire
   readonly connection: Connection
-  /** Keeps the credentials of the client out of texts. */
+  /** Redacts the credentials of the client. */
   readonly redact: Redact
-  /** Bodies are read on this side, so what is to be said of them is said here. */
+  /** Warns of malformed parts of bodies, which are decoded on this side. */
   readonly warn: (operation: string, anomalies: ReadonlyArray<Anomaly>) => void
 }
 
-/** A call that is under way. */
+/** A call in flight. */
 export interface Pending extends Sent {
   readonly prepared: RequestEncoder.Prepared
-  /** How long it may take, in milliseconds. */
+  /** The timeout, in milliseconds. */
   readonly limit: number
 }
 
 /** A call as errors describe it. */
 type FailedCall = Parameters<typeof CallErrors.lost>[0]
 
-/** Whoever called: the stack of an error begins there. */
+/** The function that the program called: the stack of an error begins there. */
 export type Caller = (...args: never) => unknown
 
-/** The worker keeps the limits too and knows more, so it is let speak first. */
+/** The worker enforces the timeouts too and knows more details, so it gets this much longer to report one. */
 const headstartMillis = 100
 
-/** Hands a call to the worker; what comes of it is for `receive` to wait for, `ahead` of other calls or not. */
+/** Posts a call to the worker, `ahead` of other calls or not; `receive` waits for its answer. */
 export const begin = (
   context: Context,
   definition: Definition,
@@ -62,8 +62,8 @@ export const begin = (
 }
 
 /**
- * What a Blob holds cannot be read while this thread is blocked, nor by another thread: Node ends the process at a part of a
- * file that one opened and the other reads.
+ * Rejects a Blob. It cannot be read while this thread is blocked, nor by another thread: Node ends the process when a thread reads
+ * a part of a file that another one opened.
  */
 const unreadable = ({ body, operation }: RequestEncoder.Prepared): InvalidParameters | undefined => {
   if (typeof body !== "object") return undefined
@@ -73,7 +73,7 @@ const unreadable = ({ body, operation }: RequestEncoder.Prepared): InvalidParame
   return invalidParameter(operation, blob.name, rule, undefined)
 }
 
-/** Hands a request to any path to the worker. */
+/** Posts a raw request to the worker. */
 export const beginRequest = (
   context: Context,
   checked: ReturnType<typeof RawRequest.check>,
@@ -114,31 +114,29 @@ const failureOf = (call: FailedCall, limit: number, answer: Answer | NoAnswer): 
     case "NoAnswer":
       return unanswered(call, limit, answer)
     default:
-      // A defect of ours, in words.
+      // A bug of this package.
       return new Error(answer._tag === "Defect" ? answer.message : answer._tag)
   }
 }
 
-/**
- * Waits for what was handed over to be uploaded or posted: as long as it takes, for every step of it has limits of its own.
- */
+/** Waits for a job without a timeout: each of its steps has timeouts of its own. */
 export const receiveResult = (call: FailedCall, begun: Sent | NoAnswer, isEndless = false): unknown => {
   if (begun._tag === "NoAnswer") return unanswered(call, Infinity, begun)
   const answer = begun.bridge.wait(begun.id, Infinity, isEndless)
   return answer._tag === "Done" ? answer.value : failureOf(call, Infinity, answer)
 }
 
-/** Throws what is an error, with a stack that begins with the caller. */
+/** Throws errors, with a stack that begins with the caller. */
 export const orThrow = <A>(outcome: A, caller: Caller): Exclude<A, Error> => {
   if (!(outcome instanceof Error)) return outcome as Exclude<A, Error>
   Error.captureStackTrace(outcome, caller)
   throw outcome
 }
 
-/** A call may block for so long at least, whatever its limits are: the worker ends it before. */
+/** The least time that a call may block, whatever its timeouts are: the worker enforces them before. */
 const leastLimitMillis = 300_000
 
-/** How long a call may block. */
+/** The longest time that a call may block. */
 const limitOf = (settings: Settings<Form>, { timeout = settings.timeout }: CallOptions): number => {
   if (typeof timeout === "number") return timeout
   const limits = Timeouts.limitsOf(timeout, Timeouts.limitsOf(settings.timeout))
@@ -146,7 +144,7 @@ const limitOf = (settings: Settings<Form>, { timeout = settings.timeout }: CallO
   return Math.max(leastLimitMillis, limits?.total ?? 0) + waits
 }
 
-/** That the service runs on this thread, which the call would block. */
+/** The error if the service runs on this thread, which the call would block. */
 export const refusedHere = ({ baseUrl }: Settings<Form>, call: FailedCall): Error | undefined =>
   baseUrl !== undefined && OwnServers.listensHere(baseUrl) ? unsent(call, ownServer(baseUrl)) : undefined
 

@@ -1,4 +1,4 @@
-/** What joins a client to its worker: it is opened there by its first call, and again after the worker was lost. */
+/** Connects a client to its worker. The first call opens the client there, and so does the first call after a worker was lost. */
 import { marker } from "@postwire/core/auth/Redaction"
 import type { CallOptions } from "@postwire/core/client/CallOptions"
 import { InvalidSettings } from "@postwire/core/errors/Errors"
@@ -11,17 +11,17 @@ import * as Bridge from "./bridge.ts"
 import * as NetworkDefaults from "./networkDefaults.ts"
 import type { Job } from "./protocol.ts"
 
-/** One worker serves all clients of a thread, but for those that have their own. It starts with the first call. */
+/** One worker serves all clients of a thread except those with a worker of their own. It starts with the first call. */
 const shared = new Map<string, Bridge.Bridge>()
 let lastClient = 0
 
-/** How long the end of a client and its figures may take. */
+/** The timeout of closing a client, of its statistics and of redaction. */
 const answerTimeoutMillis = 5_000
 
-/** How long the end of a client may take that renews tokens: what was sent for is kept before. */
+/** The timeout of closing a client that refreshes tokens: a refresh in flight is saved first. */
 const renewalTimeoutMillis = 20_000
 
-/** A request that is with the worker. */
+/** A request that was posted to the worker. */
 export interface Sent {
   readonly _tag: "Sent"
   readonly bridge: Bridge.Bridge
@@ -38,7 +38,7 @@ export class Connection {
   #bridge: Bridge.Bridge | undefined
   #isClosed = false
 
-  /** `workerUrl` is where the worker is, if that is known. */
+  /** `workerUrl` is the address of the worker, if known. */
   constructor({ ownWorker, workerUrl: _, ...settings }: Settings<Form>, workerUrl: string | URL | undefined) {
     this.#settings = plain(settings)
     this.#ownWorker = ownWorker === true
@@ -50,17 +50,17 @@ export class Connection {
     return this.#isClosed
   }
 
-  /** Hands a request to the worker. `ahead`: others may be sent before its answer is taken. */
+  /** Posts a request to the worker. `ahead`: others may be posted before its response is read. */
   send(prepared: Prepared, options: CallOptions, ahead: boolean): Sent | Bridge.NoAnswer | InvalidSettings {
     const bridge = this.#open()
     if (!(bridge instanceof Bridge.Bridge)) return bridge
-    const [own, buffers] = crossing(prepared)
+    const [own, buffers] = transferable(prepared)
     const request = { _tag: "Send", client: this.#client, prepared: own, options: plain(options), ahead } as const
     const id = bridge.send(request, buffers)
     return { _tag: "Sent", bridge, id }
   }
 
-  /** Hands a job of many calls to the worker. */
+  /** Posts a job of many calls to the worker. */
   run(
     job: Job,
     onProgress: Bridge.OnProgress | undefined
@@ -70,12 +70,12 @@ export class Connection {
     return { _tag: "Sent", bridge, id: bridge.run({ client: this.#client, job }, onProgress) }
   }
 
-  /** Ends a stream, also of a client that was closed. */
+  /** Closes a stream, even if the client was closed. */
   leave(stream: number): void {
     if (this.#bridge?.isDead === false) this.#bridge.post({ _tag: "Leave", stream })
   }
 
-  /** Connections and requests by origin; empty when nothing is open. */
+  /** Connections and requests by origin; empty if no worker is running. */
   statistics(): Readonly<Record<string, Statistics>> {
     const bridge = this.#openBridge
     if (bridge === undefined) return {}
@@ -84,7 +84,7 @@ export class Connection {
     return answer._tag === "Statistics" ? answer.statistics : {}
   }
 
-  /** A text without the credentials that only the worker knows. */
+  /** Redacts the credentials that only the worker knows. */
   redact(text: string): string {
     const bridge = this.#open()
     const answer = bridge instanceof Bridge.Bridge
@@ -133,22 +133,22 @@ export class Connection {
       if (!this.#ownWorker) shared.set(String(this.#workerUrl), bridge)
       return bridge
     } catch (error) {
-      // Node may refuse a worker, for one to a program that runs with --permission.
+      // Node may not allow a worker, for example with --permission.
       return Bridge.unstarted(String(error))
     }
   }
 }
 
 /**
- * A request that can change threads, with what changes hands. Of bytes that is a copy: the caller keeps theirs, which may be
- * a small part of a large buffer.
+ * Makes a request transferable, and returns the buffers to transfer. Bytes are copied: the caller keeps theirs, which may be a
+ * small part of a large buffer.
  */
-const crossing = (prepared: Prepared): [prepared: Prepared, buffers: ReadonlyArray<ArrayBuffer>] => {
+const transferable = (prepared: Prepared): [prepared: Prepared, buffers: ReadonlyArray<ArrayBuffer>] => {
   if (typeof prepared.body !== "object") return [prepared, []]
   const buffers: Array<ArrayBuffer> = []
   const parts = prepared.body.parts.map((part) => {
     if (!("bytes" in part) || part.bytes instanceof Blob) return part
-    // A Buffer has another `slice`, which copies nothing.
+    // `slice` of a Buffer copies nothing.
     const bytes = new Uint8Array(part.bytes)
     buffers.push(bytes.buffer)
     return { ...part, bytes }
@@ -156,7 +156,7 @@ const crossing = (prepared: Prepared): [prepared: Prepared, buffers: ReadonlyArr
   return [{ ...prepared, body: { parts } }, buffers]
 }
 
-/** Neither redacted values cross threads nor proxies, which objects of frameworks may be. */
+/** Neither redacted values nor proxies can cross threads; objects of frameworks may be proxies. */
 const plainOf = (value: unknown): unknown =>
   Redacted.isRedacted(value)
     ? Redacted.value(value)

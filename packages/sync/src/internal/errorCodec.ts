@@ -1,11 +1,11 @@
-/** How errors cross threads: encoded by the schema of all errors, no deeper than the stack of either thread can take. */
+/** Encodes errors to cross threads, no deeper than the stack of either thread allows. */
 import { type AnyError, isAnyError } from "@postwire/core/errors/Errors"
-import * as ErrorSchemas from "@postwire/core/errors/ErrorSchemas"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { inspect } from "node:util"
+import * as ErrorSchemas from "./errorSchemas.ts"
 
-/** How many causes of an error, and how many levels of a problem, are kept. A clone gives up at some thousands. */
+/** The most causes of an error and levels of a problem that are kept. A structured clone fails at some thousands. */
 const maxLevels = 100
 
 const Composed = /*#__PURE__*/ Schema.Union([
@@ -15,30 +15,30 @@ const Composed = /*#__PURE__*/ Schema.Union([
   ErrorSchemas.RuleError
 ])
 
-/** What crosses: the errors of calls, and of what is made of many. */
-export type Told = AnyError | typeof Composed.Type
+/** An error of a single call or of many calls. */
+export type Encodable = AnyError | typeof Composed.Type
 
 const codec = /*#__PURE__*/ Schema.toCodecJson(/*#__PURE__*/ Schema.Union([ErrorSchemas.AnyError, Composed]))
 const isComposed = /*#__PURE__*/ Schema.is(Composed)
 const encodeSchema = /*#__PURE__*/ Schema.encodeUnknownSync(codec)
-const decodeSchema: (encoded: unknown) => Told = /*#__PURE__*/ Schema.decodeUnknownSync(codec)
+const decodeSchema: (encoded: unknown) => Encodable = /*#__PURE__*/ Schema.decodeUnknownSync(codec)
 
-/** An error, apart from what it was caused by: the schema keeps neither codes nor a chain that leads back to itself. */
+/** An error and its cause, which is encoded separately: the schema keeps neither error codes nor circular chains. */
 export interface Encoded {
   readonly error: unknown
   readonly cause: EncodedCause | undefined
 }
 
-/** Other things than errors are texts. */
+/** A cause; a string if it is not an Error. */
 type EncodedCause = string | {
   readonly name: string
   readonly message: string
-  /** Of Node or Undici, such as `ECONNREFUSED`. */
+  /** A code of Node or Undici, such as `ECONNREFUSED`. */
   readonly code: string | undefined
   readonly cause: EncodedCause | undefined
 }
 
-/** Encodes what an operation failed with, or what is made of many, and nothing else. */
+/** Encodes an error of a call, and no other value. */
 export const encode = (error: unknown): Option.Option<Encoded> => {
   if (!isAnyError(error) && !isComposed(error)) return Option.none()
   const { cause, ...fields }: PropertyDescriptorMap = Object.getOwnPropertyDescriptors(error)
@@ -50,13 +50,13 @@ export const encode = (error: unknown): Option.Option<Encoded> => {
 }
 
 /** The error that was encoded. */
-export const decode = ({ cause, error }: Encoded): Told => {
+export const decode = ({ cause, error }: Encoded): Encodable => {
   const decoded = decodeSchema(error)
   if (cause !== undefined) hide(decoded, "cause", decodeCause(cause))
   return decoded
 }
 
-/** What came as JSON, down to a level. */
+/** Cuts JSON off below a depth. */
 const cut = (value: unknown, levels: number): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (levels === 0) return "[nested too deeply]"
@@ -65,7 +65,7 @@ const cut = (value: unknown, levels: number): unknown => {
     : Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cut(member, levels - 1)]))
 }
 
-/** The chain of causes, down to a level. A cause may be anything, lead back to itself, and throw when it is read. */
+/** Encodes the chain of causes down to a depth. A cause can be any value, circular, and throw when it is read. */
 const encodeCause = (cause: unknown, levels = maxLevels, above: ReadonlySet<unknown> = new Set()): EncodedCause => {
   if (above.has(cause)) return "[circular]"
   if (levels === 0) return "[nested too deeply]"
@@ -92,7 +92,7 @@ const decodeCause = (encoded: EncodedCause): unknown => {
   return error
 }
 
-/** As the constructors of errors do. */
+/** Defines a property that is not enumerable, as the constructors of errors do. */
 const hide = (error: Error, name: "cause" | "name", value: unknown): void => {
   Object.defineProperty(error, name, { value, writable: true, configurable: true })
 }

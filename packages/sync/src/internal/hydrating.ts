@@ -1,4 +1,4 @@
-/** Posts and users by their ids, however many: batches are sent ahead of the loop, which blocks until the next one is there. */
+/** Hydrates ids of posts and users: batches are sent ahead of the loop, which blocks until the next batch has arrived. */
 import * as CallErrors from "@postwire/core/client/CallErrors"
 import type { HydrateMethods } from "@postwire/core/promise/Methods"
 import * as Hydrate from "@postwire/core/workflows/Hydrate"
@@ -28,7 +28,7 @@ function methodsBy(method: (lookup: Hydrate.Lookup) => object): unknown {
 
 interface Begun {
   readonly ids: ReadonlyArray<string>
-  /** None where no id can be one. */
+  /** `undefined` if none of the ids is valid. */
   readonly pending: Calls.Pending | Error | undefined
 }
 
@@ -75,7 +75,7 @@ function* run(
       }
     }
   } finally {
-    // The loop may end while others are on their way.
+    // The loop may end while other batches are in flight.
     for (const { pending } of line) {
       if (pending !== undefined && !(pending instanceof Error)) pending.bridge.abandon(pending.id)
     }
@@ -83,7 +83,7 @@ function* run(
   }
 }
 
-/** As many ids as a request takes, at a time. */
+/** Batches of as many ids as one request accepts. */
 function* batches(ids: Ids): Generator<ReadonlyArray<string>> {
   let batch: Array<string> = []
   for (const id of ids) {

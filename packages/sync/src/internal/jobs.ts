@@ -14,7 +14,7 @@ export interface Run {
   /** The name of files and ids in errors. */
   readonly parameter: string
   readonly onProgress: unknown
-  /** Whether it is one of many waits, so that Ctrl-C is handled from the start of each. */
+  /** One of many waits: Ctrl-C is handled from the start of each. */
   readonly isEndless?: boolean
   readonly caller: Calls.Caller
 }
@@ -91,11 +91,11 @@ const transferableOf = (given: Run, input: unknown): unknown => {
   return isIterable(input) ? [...input] : input
 }
 
-/** Whether a value is an iterable object; bytes are not. */
+/** True for iterable objects except bytes. */
 export const isIterable = (value: unknown): value is Iterable<unknown> =>
   typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && Symbol.iterator in value
 
-/** Whether the error concerns a function, or a Blob that reads from a file. */
+/** True for the errors of cloning a function, or a Blob that reads from a file. */
 const isUncloneable = (error: unknown): error is Error =>
   error instanceof Error &&
   (error.name === "DataCloneError" || ("code" in error && error.code === "ERR_INVALID_STATE"))

@@ -1,20 +1,20 @@
-/** What comes next of a live stream, as it crosses threads: items as JSON, which is cheaper than to clone objects. */
+/** Batches of a live stream, which cross threads with their items as JSON: that is cheaper than cloning objects. */
 import type { Anomaly } from "@postwire/core/schema/Anomaly"
 import type { Definition } from "@postwire/core/schema/Definition"
 import * as StreamItem from "@postwire/core/schema/StreamItem"
 import type { Delivered, StreamEvent, StreamNotice } from "@postwire/core/streams/StreamEvents"
 
-/** What came at once. */
+/** Items that arrived together. */
 export interface LiveBatch {
-  /** The lines of the items. */
+  /** The items as JSON. */
   readonly lines: string
-  /** What of them was left out, by their index. */
+  /** Malformed parts that were omitted, by the index of the item. */
   readonly anomalies: ReadonlyMap<number, ReadonlyArray<Anomaly>>
-  /** What happens, in its order, where it was asked for: a delivery is of the next item. */
+  /** The events in order, if requested. Each `Delivered` belongs to the next item. */
   readonly events: ReadonlyArray<StreamNotice | Omit<Delivered<never>, "item">> | undefined
 }
 
-/** Of items. */
+/** Makes a batch of items. */
 export const ofItems = (items: ReadonlyArray<StreamItem.AnyItem>): LiveBatch => {
   const anomalies = new Map<number, ReadonlyArray<Anomaly>>()
   items.forEach((item, index) => {
@@ -23,7 +23,7 @@ export const ofItems = (items: ReadonlyArray<StreamItem.AnyItem>): LiveBatch => 
   return { lines: JSON.stringify(items), anomalies, events: undefined }
 }
 
-/** Of everything that happens. */
+/** Makes a batch of events. */
 export const ofEvents = (events: ReadonlyArray<StreamEvent<StreamItem.AnyItem>>): LiveBatch => {
   const items: Array<StreamItem.AnyItem> = []
   const others = events.map((event) => {
@@ -44,7 +44,7 @@ export const itemsOf = (
   return bodies.map((body, index) => StreamItem.make(StreamItem.isPost(result), body, anomalies.get(index)))
 }
 
-/** What happens in a batch that has it. */
+/** The events of a batch that has them. */
 export const eventsOf = (
   definition: Pick<Definition, "result">,
   batch: LiveBatch

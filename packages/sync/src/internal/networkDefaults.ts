@@ -1,32 +1,32 @@
 /**
- * How Node connects unless it is told otherwise. A worker begins with Node's own defaults, whatever the program was
- * started with or has set since; it is to refuse and reach what the thread of the caller would.
+ * The network defaults of Node. A worker starts with Node's own, whatever the program was started with or has set since; it must
+ * accept and reach the same servers as the caller's thread.
  */
 import type Tls from "node:tls"
 
-/** What a program can set at any time. */
+/** The defaults that a program can set at any time. */
 export interface NetworkDefaults {
   readonly lookupOrder: "ipv4first" | "ipv6first" | "verbatim"
   readonly autoSelectFamily: boolean
   /** In milliseconds. */
   readonly autoSelectFamilyTimeout: number
-  /** For `https:` only: it takes some time to read. */
+  /** Only for `https:`, since reading them takes time. */
   readonly tls: TlsDefaults | undefined
 }
 
 interface TlsDefaults
   extends Pick<typeof Tls, "DEFAULT_MIN_VERSION" | "DEFAULT_MAX_VERSION" | "DEFAULT_CIPHERS" | "DEFAULT_ECDH_CURVE">
 {
-  /** The trusted authorities; none where Node cannot be told of others. */
+  /** The trusted authorities; `undefined` if this version of Node cannot set them. */
   readonly authorities: ReadonlyArray<string> | undefined
 }
 
-// Loaded when they are needed: the caller's side needs them for this alone.
+// Loaded when needed: the caller's side has no other use for them.
 const dns = () => process.getBuiltinModule("node:dns")
 const net = () => process.getBuiltinModule("node:net")
 const tls = () => process.getBuiltinModule("node:tls")
 
-/** The defaults of this thread. */
+/** Reads the defaults of this thread. */
 export const read = ({ secure }: { readonly secure: boolean }): NetworkDefaults => ({
   lookupOrder: dns().getDefaultResultOrder(),
   autoSelectFamily: net().getDefaultAutoSelectFamily(),
@@ -42,7 +42,7 @@ const readTls = (tls: typeof Tls): TlsDefaults => ({
   authorities: "setDefaultCACertificates" in tls ? tls.getCACertificates("default") : undefined
 })
 
-/** Makes them those of this thread. */
+/** Sets the defaults of this thread. */
 export const apply = (defaults: NetworkDefaults): void => {
   dns().setDefaultResultOrder(defaults.lookupOrder)
   net().setDefaultAutoSelectFamily(defaults.autoSelectFamily)
@@ -50,7 +50,7 @@ export const apply = (defaults: NetworkDefaults): void => {
   if (defaults.tls === undefined) return
   const { authorities, ...versions } = defaults.tls
   Object.assign(tls(), versions)
-  // To set them takes longer than to compare them.
+  // Comparing them is faster than setting them.
   if (authorities !== undefined && !isSame(authorities, tls().getCACertificates("default"))) {
     tls().setDefaultCACertificates(authorities)
   }
@@ -60,13 +60,13 @@ const isSame = (some: ReadonlyArray<string>, others: ReadonlyArray<string>): boo
   some.length === others.length && some.every((one, i) => one === others[i])
 
 /**
- * What can only be said to Node as it starts, and to a worker too. Node refuses a worker with flags of the process or of
- * V8, which it has anyway; others are about the program, not about connections.
+ * The flags that Node accepts only at start, and that a worker needs. Node rejects a worker with flags of the process or of V8,
+ * which apply to it anyway; the other flags do not affect connections.
  */
 const flag =
   /^--(?:(?:no-)?use-system-ca|trace-tls|no-warnings|(tls-keylog|max-http-header-size|disable-warning))(?:(=)|$)/
 
-/** Those flags among the ones that this thread was started with. A worker reads `NODE_OPTIONS` itself. */
+/** Selects those flags among the flags that this thread was started with. A worker reads `NODE_OPTIONS` itself. */
 export const flagsFrom = (execArgv: ReadonlyArray<string>): Array<string> => {
   const flags: Array<string> = []
   for (let i = 0; i < execArgv.length; i++) {
@@ -74,7 +74,7 @@ export const flagsFrom = (execArgv: ReadonlyArray<string>): Array<string> => {
     const match = flag.exec(given.replaceAll("_", "-"))
     if (match === null) continue
     flags.push(given)
-    // Its value may be the next one.
+    // Its value may be the next argument.
     if (match[1] !== undefined && match[2] === undefined && i + 1 < execArgv.length) flags.push(execArgv[++i]!)
   }
   return flags

@@ -1,4 +1,4 @@
-/** The servers that listen on this thread. A caller that blocks it waits for them in vain. */
+/** The servers that listen on this thread. They cannot respond while a caller blocks it. */
 import * as Predicate from "effect/Predicate"
 import { channel } from "node:diagnostics_channel"
 import type { Server } from "node:net"
@@ -13,8 +13,8 @@ const add = (server: Server) => {
   server.once("close", () => servers.delete(server))
 }
 
-// Those that listen from now on, and those that listened before this module was loaded, of which only an old,
-// undocumented function of Node tells the port.
+// Servers that listen from now on, and servers that listened before this module was loaded. Only an old, undocumented function of
+// Node lists the latter.
 channel("tracing:net.server.listen:asyncEnd").subscribe((message) => {
   if (Predicate.hasProperty(message, "server") && isServer(message.server)) add(message.server)
 })
@@ -25,7 +25,7 @@ for (const handle of Array.isArray(handles) ? handles : []) {
 
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-/** Whether the service at an address listens on this thread. */
+/** Checks whether the service at an address listens on this thread. */
 export const listensHere = (baseUrl: string): boolean => {
   if (servers.size === 0 || !URL.canParse(baseUrl)) return false
   const { hostname, port, protocol } = new URL(baseUrl)

@@ -1,4 +1,4 @@
-/** Pages of an operation, each fetched when the loop gets to it or, with `prefetch`, while the loop is at the one before. */
+/** Pages of an operation. Each is fetched when the loop reaches it or, with `prefetch`, while the loop is at the page before. */
 import * as Pagination from "@postwire/core/client/Pagination"
 import { PaginationStuck } from "@postwire/core/errors/Errors"
 import type { Definition } from "@postwire/core/schema/Definition"
@@ -7,14 +7,14 @@ import * as Calls from "./calls.ts"
 import type * as Protocol from "./protocol.ts"
 import * as Received from "./received.ts"
 
-/** A page as it came. */
+/** A page, undecoded and decoded. */
 export interface Page {
   readonly received: Protocol.Received
   readonly response: Received.AnyResponse
   readonly position: Pagination.Position
 }
 
-/** What is made of every page. */
+/** Yields what `of` makes of every page. */
 export function* run<A>(
   context: Calls.Context,
   definition: Definition,
@@ -38,7 +38,7 @@ export function* run<A>(
       const received = Calls.orThrow(Calls.receive(Calls.orThrow(pending, caller)), caller)
       const response = Calls.orThrow(Received.read(context, definition, received), caller)
       const next = Pagination.advance(definition, options, position, response)
-      // Before the next request, which gives up the memory that the body may lie in.
+      // Before the next request, which reuses the memory that the body may be in.
       const made = of({ received, response, position })
       if (next === undefined || next instanceof PaginationStuck) {
         yield made
@@ -51,7 +51,7 @@ export function* run<A>(
       if (prefetch !== 1) pending = at(position)
     }
   } finally {
-    // The loop may end while the next page is on its way.
+    // The loop may end while the next page is being fetched.
     if (!(pending instanceof Error)) pending.bridge.abandon(pending.id)
   }
 }

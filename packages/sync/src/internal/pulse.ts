@@ -1,33 +1,33 @@
 /**
- * Whether a worker that does not answer is still one to wait for. Its heartbeat rises while its event loop turns. Where it
- * stands still, the worker is dead if the process uses no CPU, stuck if it uses much, and otherwise merely short of it:
- * loading takes long then. All times are in milliseconds.
+ * Detects a worker that has stopped. Its heartbeat rises while its event loop runs. If the heartbeat stops, the worker is dead if
+ * the process uses no CPU, stuck if it uses much, and otherwise short of CPU: loading takes long then. All times are in
+ * milliseconds.
  */
 
-/** How long the heartbeat may stand still at most, which is also how long the worker may take to load. */
+/** The longest time without a heartbeat, which is also the longest that the worker may take to load. */
 const maxStillMillis = 30_000
-/** For how long it may stand still without any CPU. While it loads it may wait for a disk. */
+/** The longest time without a heartbeat and without CPU use. A loading worker may wait for a disk. */
 const maxIdleMillis = 3_000
 const maxIdleMillisUnloaded = 10_000
-/** For how long, and with how much CPU, it may stand still once it has loaded. */
+/** The longest time without a heartbeat after loading, and the CPU time from which the worker counts as stuck. */
 const maxStuckMillis = 3_000
 const maxStuckCpuMillis = 2_000
-/** Less than this share of a sleep is no use of CPU. On a crowded machine a worker that wants to run gets a hundredth. */
+/** A smaller share of a sleep counts as no CPU use. On a crowded machine a runnable worker gets a hundredth. */
 const leastShareOfCpu = 0.003
-/** A sleep counts for no more: a machine that slept itself has not stood still. */
+/** A longer sleep counts as this long: the machine itself may have been suspended. */
 const longestSleepMillis = 400
 
-/** The CPU that all threads of this process have used. The caller's own uses none while it waits. */
+/** The CPU time of all threads of this process. The caller's thread uses none while it waits. */
 const cpuMillis = (): number => {
   const { system, user } = process.cpuUsage()
   return (system + user) / 1_000
 }
 
-/** As one call perceives it. */
+/** The heartbeat as seen by one call. */
 export class Pulse {
   readonly #cpuTime: () => number
   #heartbeat = 0
-  /** Since the heartbeat stands still: how long that is, how long nothing used CPU, and how much was used. */
+  /** Since the last heartbeat: the time that passed, the time without CPU use, and the CPU time used. */
   #still = 0
   #idle = 0
   #used = 0
@@ -37,7 +37,7 @@ export class Pulse {
     this.#cpuTime = cpuTime
   }
 
-  /** After a sleep. */
+  /** Records the heartbeat after a sleep. */
   feel(heartbeat: number, slept: number): void {
     if (heartbeat !== this.#heartbeat) {
       this.#heartbeat = heartbeat
@@ -45,7 +45,7 @@ export class Pulse {
       this.#seen = undefined
       return
     }
-    // Calls that are answered soon do not get here twice, and need not ask.
+    // Short calls do not get here twice, and need not measure.
     const now = this.#cpuTime()
     const used = now - (this.#seen ?? now)
     const counted = Math.min(slept, longestSleepMillis)
@@ -55,7 +55,7 @@ export class Pulse {
     this.#seen = now
   }
 
-  /** Whether the worker is to be given up. */
+  /** True if the worker has stopped. */
   hasStopped(isLoading: boolean): boolean {
     if (this.#still > maxStillMillis || this.#idle > (isLoading ? maxIdleMillisUnloaded : maxIdleMillis)) return true
     return !isLoading && this.#still > maxStuckMillis && this.#used > maxStuckCpuMillis

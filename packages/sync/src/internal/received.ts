@@ -1,4 +1,4 @@
-/** What came over the bridge, and what is made of it. */
+/** Decodes responses that came over the bridge. */
 import * as CallErrors from "@postwire/core/client/CallErrors"
 import type { Form } from "@postwire/core/schema/Definition"
 import * as Response from "@postwire/core/schema/Response"
@@ -9,23 +9,23 @@ import type { Received } from "./protocol.ts"
 
 export type AnyResponse = Response.Response<unknown, unknown>
 
-/** Decodes the answer to a call of an operation. */
+/** Decodes the response of an operation. */
 export const read = (
   { redact, settings, warn, wire }: Context,
-  told: CallErrors.CallInfo,
+  call: CallErrors.CallInfo,
   { body, cost, headers, status }: Received
 ): AnyResponse | Error => {
-  const decoded = told.result._tag === "Bytes"
-    ? ResponseDecoder.decodeBytes(told, new Uint8Array(body), headersOf(headers))
-    : ResponseDecoder.decode(told, wire, textOf(body), () => headersOf(headers), settings.verify)
+  const decoded = call.result._tag === "Bytes"
+    ? ResponseDecoder.decodeBytes(call, new Uint8Array(body), headersOf(headers))
+    : ResponseDecoder.decode(call, wire, textOf(body), () => headersOf(headers), settings.verify)
   if (!(decoded instanceof ResponseDecoder.Undecodable)) Response.markCost(decoded, cost)
   if (CallErrors.isClean(decoded)) return decoded
-  const read = CallErrors.reread(told, decoded, { status, headers: headersOf(headers) }, textOf(body), redact)
-  if (!(read instanceof Error)) warn(told.name, read.anomalies)
+  const read = CallErrors.reread(call, decoded, { status, headers: headersOf(headers) }, textOf(body), redact)
+  if (!(read instanceof Error)) warn(call.name, read.anomalies)
   return read
 }
 
-/** A copy, as it is handed out. */
+/** Copies a response for the caller. */
 export const rawOf = ({ body, headers, status }: Received): RawResponse => {
   const bytes = new Uint8Array(body)
   const text = () => new TextDecoder().decode(bytes)
@@ -42,7 +42,7 @@ export const rawOf = ({ body, headers, status }: Received): RawResponse => {
 export const inForm = (form: Form, received: Received, response: AnyResponse): unknown =>
   form === "raw" ? rawOf(received) : form === "response" ? response : response.body
 
-/** UTF-8 in shared memory, which a TextDecoder refuses; without a byte order mark, as everywhere on the web. */
+/** Decodes UTF-8 in shared memory, which a TextDecoder rejects. Drops a byte order mark, as the web does. */
 const textOf = ({ buffer, byteLength, byteOffset }: Uint8Array): string => {
   const bytes = Buffer.from(buffer, byteOffset, byteLength)
   return bytes.toString("utf8", bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)

@@ -1,10 +1,10 @@
-/** What the worker fetches as the loop gets to it, batch by batch. */
+/** Iterates over streams in the worker, batch by batch. */
 import type { Connection } from "./connection.ts"
 
-/** Every stream has another number, so that none is taken for one of a worker that was lost. */
+/** Numbers are not reused, so that no stream is mistaken for one of a worker that was lost. */
 let lastStream = 0
 
-/** Opens a stream in the worker and takes what comes at once, until its end, which is `undefined`, or that of the loop. */
+/** Opens a stream in the worker and yields its batches until `next` returns `undefined` or the loop ends. */
 export function* batches<A>(
   connection: Connection,
   open: (stream: number) => void,

@@ -1,4 +1,4 @@
-/** Streams as async iterables: what comes next is fetched when the loop gets there. */
+/** Streams as async iterables: the next items are fetched when the loop needs them. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -6,31 +6,31 @@ import * as Calls from "../Calls.ts"
 import type { CallDescription } from "../Methods.ts"
 import type { Opening } from "../Workflows.ts"
 
-/** What a stream has, anew with each loop. It is opened with the options of a method. */
+/** An iterable over a stream, which every loop opens with the options of a method. */
 export const iterable = <O extends Calls.Signalled<object>, A>(
   context: Calls.Context,
-  told: CallDescription,
+  description: CallDescription,
   options: O | undefined,
   open: (options: Omit<O, "signal"> | undefined) => Opening<A>
 ): AsyncIterable<A> => ({
   [Symbol.asyncIterator]: () => {
-    const [signal, own] = Calls.split(told, options)
-    return run(context, told, Effect.suspend(() => open(own)), signal)
+    const [signal, own] = Calls.split(description, options)
+    return run(context, description, Effect.suspend(() => open(own)), signal)
   }
 })
 
-/** Ends what is left behind. */
+/** Iterates over a stream, and closes it with the loop. */
 async function* run<A>(
   context: Calls.Context,
-  told: CallDescription,
+  description: CallDescription,
   open: Opening<A>,
   signal: AbortSignal | undefined
 ): AsyncGenerator<A> {
   const scope = Scope.makeUnsafe()
   try {
-    const next = Calls.valueOf(await Calls.run(context, told, Scope.provide(open, scope), signal), signal, run)
+    const next = Calls.valueOf(await Calls.run(context, description, Scope.provide(open, scope), signal), signal, run)
     while (true) {
-      const some = Calls.valueOf(await Calls.run(context, told, next, signal), signal, run)
+      const some = Calls.valueOf(await Calls.run(context, description, next, signal), signal, run)
       if (some === undefined) return
       for (const one of some) {
         yield one

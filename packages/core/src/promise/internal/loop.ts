@@ -1,4 +1,4 @@
-/** A loop over what has no end. It has one fiber, which gives what comes at once as one batch. */
+/** A loop over an endless stream. One fiber reads it, in batches of the items that arrive together. */
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Calls from "../Calls.ts"
@@ -6,12 +6,12 @@ import type { CallDescription } from "../Methods.ts"
 import type { Opening } from "../Workflows.ts"
 
 /**
- * No generator: while one waits it cannot be ended, and a stream may be silent for hours. What came with another item costs a
- * promise and no fiber.
+ * An iterator instead of a generator: a waiting generator cannot be ended, and a stream may be silent for hours. Further items of a
+ * batch cost a promise and no fiber.
  */
 export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncIterableIterator<B> {
   readonly #context: Calls.Context
-  readonly #told: CallDescription
+  readonly #description: CallDescription
   readonly #options: O | undefined
   readonly #open: (options: Omit<O, "signal"> | undefined) => Opening<A>
   readonly #itemOf: (one: A) => B
@@ -21,23 +21,23 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
   #isOver = false
   #batch: ReadonlyArray<A> = []
   #at = 0
-  /** Lets the stream go on. */
-  #goOn = () => {}
-  /** Tells that there is a batch, or none to come. */
-  #tell = () => {}
-  /** How many wait for what comes next, and the last of them. */
+  /** Makes the fiber read the next batch. */
+  #continue = () => {}
+  /** Called when there is a batch, or the stream has ended. */
+  #notify = () => {}
+  /** The number of pending `next` calls, and the last of them. */
   #waiting = 0
   #last: Promise<unknown> | undefined
 
   constructor(
     context: Calls.Context,
-    told: CallDescription,
+    description: CallDescription,
     options: O | undefined,
     open: (options: Omit<O, "signal"> | undefined) => Opening<A>,
     itemOf: (one: A) => B
   ) {
     this.#context = context
-    this.#told = told
+    this.#description = description
     this.#options = options
     this.#open = open
     this.#itemOf = itemOf
@@ -66,7 +66,7 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
     return this.#isOver || this.#given?.aborted === true || this.#context.closing.aborted
   }
 
-  /** What is left of the batch, one at a time. */
+  /** Takes the next item of the batch. */
   #take(): IteratorResult<B> | undefined {
     const one = this.#batch[this.#at]
     if (one === undefined) return undefined
@@ -81,13 +81,13 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
       while (!this.#left.signal.aborted && !this.#isEnded) {
         const taken = this.#take()
         if (taken !== undefined) return taken
-        const told = new Promise<void>((resolve) => this.#tell = resolve)
+        const notified = new Promise<void>((resolve) => this.#notify = resolve)
         if (this.#running === undefined) this.#running = this.#run()
-        else this.#goOn()
-        await told
+        else this.#continue()
+        await notified
       }
       if (this.#left.signal.aborted) return { done: true, value: undefined }
-      // What is thrown is thrown once.
+      // An error is thrown only once.
       this.#left.abort()
       this.#batch = []
       Calls.valueOf(await (this.#running ?? this.#run()), this.#given, this.#more)
@@ -99,14 +99,14 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
 
   async #run(): Promise<Exit.Exit<void, Error>> {
     try {
-      const [given, rest] = Calls.split(this.#told, this.#options)
+      const [given, rest] = Calls.split(this.#description, this.#options)
       this.#given = given
       const { signal } = this.#left
       const ending = given === undefined ? signal : AbortSignal.any([given, signal])
-      return await Calls.run(this.#context, this.#told, this.#follow(rest), ending)
+      return await Calls.run(this.#context, this.#description, this.#follow(rest), ending)
     } finally {
       this.#isOver = true
-      this.#tell()
+      this.#notify()
     }
   }
 
@@ -115,8 +115,8 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
       Effect.callback<void>((resume) => {
         this.#batch = some
         this.#at = 0
-        this.#goOn = () => resume(Effect.void)
-        this.#tell()
+        this.#continue = () => resume(Effect.void)
+        this.#notify()
       })
     const opened = this.#open(options)
     return Effect.scoped(Effect.gen(function*() {

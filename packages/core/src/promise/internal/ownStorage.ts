@@ -1,4 +1,4 @@
-/** Texts by name, with a lock for each, whose methods return Promises: a store of the program's own as Effects have one. */
+/** Adapts a store of the program's own, whose methods return Promises, to Effect: texts by name, with a lock for each. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
@@ -11,30 +11,30 @@ export interface OwnStore {
   readonly lock: (name: string, signal: AbortSignal) => Promise<() => unknown>
 }
 
-/** What is done with a store. */
+/** An operation of a store. */
 export type Action = "read" | "write" | "lock"
 
-/** How a store is told of. */
-export interface Told<E> {
+/** The errors of a kind of store. */
+export interface Failures<E> {
   readonly failure: (name: string, action: Action, fault: "locked" | "unavailable", detail: string) => E
-  /** What the store rejects with itself. */
+  /** True for such an error from the store itself. */
   readonly isFailure: (cause: unknown) => cause is E
-  /** Where texts are secrets: removes from a message those of the texts, and of any text that it quotes. */
-  readonly redact?: ((said: string, texts: ReadonlyArray<string>) => string) | undefined
+  /** If texts are secret: removes the secrets of the texts, and of any text that a message quotes, from the message. */
+  readonly redact?: ((message: string, texts: ReadonlyArray<string>) => string) | undefined
 }
 
-/** Whether a value has the methods of a store. */
+/** True if a value has the methods of a store. */
 export const isOwnStore = (value: unknown): value is OwnStore =>
   Predicate.isObjectKeyword(value) &&
   ["read", "write", "lock"].every((method) =>
     Predicate.hasProperty(value, method) && typeof value[method] === "function"
   )
 
-/** No method may take longer. */
+/** The timeout of every method. */
 const timeoutMillis = 30_000
 
-/** The store as Effects have it. What it rejects with is told as far as it may be. */
-export const toEffect = <E>(given: OwnStore, { failure, isFailure, redact }: Told<E>) => {
+/** The store for Effect. Error messages are redacted. */
+export const toEffect = <E>(given: OwnStore, { failure, isFailure, redact }: Failures<E>) => {
   /** The last two texts of each name: a store may quote the one that it replaces. */
   const texts = new Map<string, ReadonlyArray<string>>()
   const keep = (name: string, text: string | undefined) => {
@@ -42,9 +42,11 @@ export const toEffect = <E>(given: OwnStore, { failure, isFailure, redact }: Tol
     if (redact !== undefined && text !== undefined && !known.includes(text)) texts.set(name, [...known.slice(-1), text])
   }
   const failed = (name: string, action: Action, cause: unknown): E => {
-    const told = redact === undefined ? cause : Redaction.within(cause, (said) => redact(said, texts.get(name) ?? []))
-    if (isFailure(told)) return told
-    return failure(name, action, "unavailable", (told instanceof Error ? told.message : String(told)).slice(0, 300))
+    const shown = redact === undefined
+      ? cause
+      : Redaction.within(cause, (message) => redact(message, texts.get(name) ?? []))
+    if (isFailure(shown)) return shown
+    return failure(name, action, "unavailable", (shown instanceof Error ? shown.message : String(shown)).slice(0, 300))
   }
 
   const call = <A>(
@@ -54,7 +56,7 @@ export const toEffect = <E>(given: OwnStore, { failure, isFailure, redact }: Tol
     is: (answer: unknown) => boolean
   ): Effect.Effect<A, E> =>
     Effect.tryPromise({
-      // What throws at once is rejected as well.
+      // A method that throws synchronously is rejected as well.
       try: async (signal) => use(signal),
       catch: (cause) => failed(name, action, cause)
     }).pipe(
@@ -85,7 +87,7 @@ export const toEffect = <E>(given: OwnStore, { failure, isFailure, redact }: Tol
         let locked: Promise<() => unknown> | undefined
         const lock = (signal: AbortSignal) => locked = given.lock(name, signal)
         return restore(call(name, "lock", lock, (release) => typeof release === "function")).pipe(
-          // One that comes after all is given back.
+          // A lock that is acquired after the timeout is released.
           Effect.onError(() => Effect.sync(() => void locked?.then((release) => release()).catch(() => {}))),
           Effect.flatMap((release) =>
             Effect.addFinalizer(() => Effect.ignore(Effect.tryPromise(async () => await release())))

@@ -1,4 +1,4 @@
-/** Counts what a client of Promises spends. What does it is loaded with the first request that is charged. */
+/** Counts the spending of a Promise client. The implementation is loaded with the first request that costs something. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -7,12 +7,12 @@ import type { InvalidSettings } from "../../errors/Errors.ts"
 import type { Settings } from "../../spend/SpendSettings.ts"
 import type { SpendStore } from "../../spend/SpendStore.ts"
 
-/** Whether settings ask for it. A store alone does. */
-export const isAsked = ({ appOwner, onSpend, prices, spendLimit, spendStore }: Settings & {
+/** True if the settings count spending; a store alone is enough. */
+export const isCounted = ({ appOwner, onSpend, prices, spendLimit, spendStore }: Settings & {
   readonly spendStore?: unknown
 }): boolean => [appOwner, onSpend, prices, spendLimit, spendStore].some((setting) => setting !== undefined)
 
-/** The guard of settings that were checked. */
+/** The guard of checked settings. */
 export const layer = (
   settings: Settings,
   store: Layer.Layer<SpendStore, InvalidSettings> | undefined
@@ -26,7 +26,7 @@ export const layer = (
         Effect.promise(() => import("../../spend/Spend.ts")).pipe(
           Effect.flatMap(({ layer }) => Layer.buildWithScope(layer(settings), scope)),
           Effect.provideContext(context),
-          // They were checked.
+          // The settings were checked.
           Effect.orDie,
           Effect.map((built) => Context.get(built, SpendGuard))
         )

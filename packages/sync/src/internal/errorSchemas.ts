@@ -1,38 +1,35 @@
-/**
- * The errors as Schemas, to carry them across threads and processes. Apart from `Errors`, because a program that only fails
- * with them needs none: there, `instanceof` and `_tag` tell them apart.
- */
+/** Schemas of the errors, which carry them across threads. */
+import * as Errors from "@postwire/core/errors/Errors"
+import { Problem } from "@postwire/core/schema/models/Problem"
+import { scopes } from "@postwire/core/schema/Scopes"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import { Problem } from "../schema/models/Problem.ts"
-import { scopes } from "../schema/Scopes.ts"
-import * as Errors from "./Errors.ts"
 
-/** What is wrong with a store of texts: that of accounts, and the journal. */
+/** The fields of failures of the token store and the journal. */
 const ofStore = {
   fault: Schema.Literals(["locked", "unavailable", "forbidden", "exposed", "full", "damaged", "newer"]),
   action: Schema.Literals(["read", "write", "lock"]),
   detail: Schema.optional(Schema.String)
 }
 
-/** The Schema of a class: its instances, encoded as what they tell. */
-const schemaOf = <Told extends { readonly _tag: string }, Encoded, E extends Told>(
-  errorClass: new(fields: Omit<Told, "_tag">) => E,
-  told: Schema.Codec<Told, Encoded>
+/** The Schema of an error class: instances are encoded as their fields. */
+const schemaOf = <Fields extends { readonly _tag: string }, Encoded, E extends Fields>(
+  errorClass: new(fields: Omit<Fields, "_tag">) => E,
+  fields: Schema.Codec<Fields, Encoded>
 ) =>
-  told.pipe(
+  fields.pipe(
     Schema.decodeTo(
       Schema.instanceOf(errorClass),
       SchemaTransformation.transform({
         decode: ({ _tag: _, ...fields }) => new errorClass(fields),
-        encode: (error): Told => error
+        encode: (error): Fields => error
       })
     )
   )
 
 const CredentialKind = Schema.Literals(["bearer", "oauth1", "app"])
 
-const Budget = Schema.Struct({ limit: Schema.Finite, remaining: Schema.Finite, resetAt: Schema.Date })
+const RateLimit = Schema.Struct({ limit: Schema.Finite, remaining: Schema.Finite, resetAt: Schema.Date })
 
 const refusal = {
   operation: Schema.String,
@@ -44,7 +41,7 @@ const refusal = {
   detail: Schema.optional(Schema.String),
   problems: Schema.Array(Schema.StructWithRest(Problem, [Schema.Record(Schema.String, Schema.Any)])),
   requestId: Schema.optional(Schema.String),
-  rateLimit: Schema.optional(Budget),
+  rateLimit: Schema.optional(RateLimit),
   excerpt: Schema.optional(Schema.String)
 }
 
@@ -155,7 +152,7 @@ export const AnyError = Schema.Union([
       reason: Schema.String,
       confirmWith: Schema.optional(Schema.String),
       requestId: Schema.optional(Schema.String),
-      rateLimit: Schema.optional(Budget),
+      rateLimit: Schema.optional(RateLimit),
       excerpt: Schema.optional(Schema.String),
       cause: Schema.optional(Schema.Defect())
     })
@@ -187,7 +184,7 @@ export const AnyError = Schema.Union([
   )
 ])
 
-/** What uploads and threads fail with besides. */
+/** The other errors of uploads and threads. */
 export const PublishingError = /*#__PURE__*/ Schema.Union([
   schemaOf(
     Errors.MediaProcessingFailed,
@@ -244,12 +241,12 @@ export const PublishingError = /*#__PURE__*/ Schema.Union([
   )
 ])
 
-/** What uploads and threads fail with besides. */
+/** The other errors of uploads and threads. */
 export type PublishingError = typeof PublishingError.Type
 
 const what = /*#__PURE__*/ Schema.Literals(["upload", "download"])
 
-/** What checks of compliance fail with besides. */
+/** The other errors of compliance checks. */
 export const ComplianceError = /*#__PURE__*/ Schema.Union([
   schemaOf(
     Errors.ComplianceExpired,
@@ -286,10 +283,10 @@ export const ComplianceError = /*#__PURE__*/ Schema.Union([
   )
 ])
 
-/** What checks of compliance fail with besides. */
+/** The other errors of compliance checks. */
 export type ComplianceError = typeof ComplianceError.Type
 
-/** What streams fail with besides. */
+/** The other errors of streams. */
 export const StreamError = /*#__PURE__*/ Schema.Union([
   schemaOf(
     Errors.NoRules,
@@ -322,10 +319,10 @@ export const StreamError = /*#__PURE__*/ Schema.Union([
   )
 ])
 
-/** What streams fail with besides. */
+/** The other errors of streams. */
 export type StreamError = typeof StreamError.Type
 
-/** What changing the rules of a stream fails with besides. */
+/** The other errors of changing stream rules. */
 export const RuleError = /*#__PURE__*/ Schema.Union([
   schemaOf(
     Errors.InvalidRules,
@@ -351,5 +348,5 @@ export const RuleError = /*#__PURE__*/ Schema.Union([
   )
 ])
 
-/** What changing the rules of a stream fails with besides. */
+/** The other errors of changing stream rules. */
 export type RuleError = typeof RuleError.Type
