@@ -99,7 +99,7 @@ layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("lists",
       const bad = yield* run("lists", "sync", list, "./bad.txt")
       assert.include(bad.errors, "bad.txt, line 2: \"no name\" is not the id or the name of a user")
       const other = yield* run("lists", "sync", "77", "./users.txt")
-      assert.include(other.errors, "The list 77 must be one that the service shows: Could not find list with id: [77]")
+      assert.include(other.errors, "The list 77 must be visible to the caller: Could not find list with id: [77]")
       assert.deepStrictEqual(members(), names(0, 1, 2, 3))
     }))
 

@@ -133,7 +133,7 @@ describe("the results of a job", () => {
     Effect.gen(function*() {
       for (
         const [text, line, reason] of [
-          [`${lines[0]}\n{"id":5}\n`, 2, "it is no result"],
+          [`${lines[0]}\n{"id":5}\n`, 2, "it is not a result"],
           [`${lines[0]}\n${lines[1]?.slice(0, 50)}`, 2, "it was cut"],
           [`${lines[0]}\n${"-".repeat(20_000)}`, 2, "it is longer than 16384 characters"],
           [`${lines[0]}\n${"-".repeat(20_000)}\n${lines[1]}\n`, 2, "it is longer than 16384 characters"]

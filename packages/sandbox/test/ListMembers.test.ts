@@ -158,7 +158,7 @@ describe("the members of a list", () => {
       assert.instanceOf(error, Errors.Forbidden)
       assert.lengthOf(changes(), 1)
       const gone = yield* Effect.flip(sync("77", ["u1"]))
-      assert.include(gone.message, "list must be one that the service shows: Could not find list with id: [77]")
+      assert.include(gone.message, "list must be visible to the caller: Could not find list with id: [77]")
       assert.strictEqual(sandbox.requests.at(-1)?.operation, "getListMembers")
     }))
 

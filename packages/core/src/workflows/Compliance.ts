@@ -1,6 +1,6 @@
 /**
- * Which of the posts or users that an app has stored are gone, hidden or changed since: ids are sent to the service, and what
- * became of them is fetched when it has looked at all of them. What is not among the results is as it was.
+ * Finds stored posts or users that are gone, hidden or changed since: their ids are sent to the service, and its results are fetched
+ * when it has checked all of them. Ids without a result are unchanged.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -22,73 +22,73 @@ import { verdictOf } from "../streams/StreamFailure.ts"
 import * as ComplianceIds from "./internal/complianceIds.ts"
 import * as ComplianceResults from "./internal/complianceResults.ts"
 
-/** What is checked. */
+/** The kind of the checked ids. */
 export type Type = "posts" | "users"
 
-/** Ids in an iterable, an asynchronous one or a Stream, or a text of them with one on a line: whatever `upload` takes for a file. */
+/** Ids in an iterable, an async iterable or a Stream, or a text with one id per line in any form that `upload` accepts. */
 export type Ids = ComplianceIds.Ids
 
 /**
- * What became of a post or a user. `action` is what is to be done with what is stored: `delete`. Why is the `reason`: `deleted`,
- * `deactivated`, `protected`, `suspended`, `bounced`, or of a post `scrub_geo`, where only its places are to be deleted.
+ * A post or user to delete. `action` is `delete`. `reason` is `deleted`, `deactivated`, `protected`, `suspended` or `bounced`; for a
+ * post also `scrub_geo`, which requires deleting only its places.
  */
 export interface Result {
   readonly id: string
   readonly action: "delete" | (string & {})
   readonly reason?: "deleted" | "deactivated" | "protected" | "suspended" | "scrub_geo" | "bounced" | (string & {})
-  /** When the post or the user was created. */
+  /** The time at which the post or user was created. */
   readonly created_at?: string
-  /** When it happened. */
+  /** The time of the event. */
   readonly redacted_at?: string
 }
 
-/** A job, as `createComplianceJob` and `getComplianceJob` answer with it. What is missing is looked up. */
+/** A job from `createComplianceJob` or `getComplianceJob`. Missing properties are looked up. */
 export interface Job extends Partial<ComplianceJob> {
   readonly id: string
 }
 
-/** How far a check is. */
+/** The progress of a check. */
 export interface Progress {
-  /** Sending ids, waiting for the service, or fetching results. */
+  /** Sends ids, waits for the service, or fetches results. */
   readonly phase: "upload" | "wait" | "results"
   readonly jobId: string
-  /** How many ids were sent, with those of jobs that came before. */
+  /** The number of ids sent, including earlier jobs. */
   readonly ids: number
 }
 
-/** How long a job is waited for. */
+/** Options of waiting for a job. */
 export interface WaitOptions {
-  /** In milliseconds. Default: 12 hours. */
+  /** Longest wait in milliseconds. Default: 12 hours. */
   readonly maxWait?: number | undefined
 }
 
-/** What is checked, and how. */
+/** Parameters of a check. */
 export interface CheckOptions<out I = Ids> extends WaitOptions {
   readonly type: Type
   readonly ids: I
-  /** Of the jobs: 1 to 64 characters. Default: one that nobody else has. */
+  /** The name of the jobs: 1 to 64 characters. Default: a unique one. */
   readonly name?: string | undefined
-  /** How many ids a job has at most, one after the other. Default 1,000,000, which take 20 MB of memory. */
+  /** Most ids per job; jobs run one after the other. Default: 1,000,000, which take 20 MB of memory. */
   readonly idsPerJob?: number | undefined
-  /** Called with every step. What it throws is ignored. */
+  /** Called with every step. Its errors are ignored. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-/** What sending ids can fail with. */
+/** The errors of sending ids. */
 export type UploadError = ComplianceIds.IdsError | OperationError | ComplianceExpired | ComplianceRefused
 
-/** What waiting for a job can fail with. */
+/** The errors of waiting for a job. */
 export type WaitError = OperationError | ComplianceFailed | ComplianceExpired | ComplianceNotComplete
 
-/** What fetching results can fail with. */
+/** The errors of fetching results. */
 export type ResultsError = WaitError | ComplianceResults.ResultsError
 
-/** What a check can fail with. */
+/** The errors of a check. */
 export type CheckError = UploadError | ResultsError | OutcomeUnknown
 
 /**
- * Sends the ids of a job to its `upload_url`, and returns how many there were. Sent again, they take the place of the others.
- * They are in memory until they are sent: some 20 bytes of each.
+ * Sends the ids of a job to its `upload_url` and returns their number. A second upload replaces the first. Memory holds about 20 bytes
+ * per id until they are sent.
  *
  * ```ts
  * const sent = yield* upload(job, ["1460323737035677698", "1519781379172495360"])
@@ -101,8 +101,7 @@ export const upload = (job: Job, ids: Ids): Effect.Effect<number, UploadError, C
   )
 
 /**
- * Waits until a job is complete, with pauses that grow from one second to half a minute. A look at it that fails for a while,
- * such as with 503, is repeated.
+ * Waits until a job is complete, with pauses from one second to half a minute. Temporary errors such as a 503 are retried.
  *
  * ```ts
  * const complete = yield* wait(job, { maxWait: 600_000 })
@@ -116,7 +115,7 @@ export const wait = Effect.fnUntraced(function*(
   let status: string = known
   for (let pause = shortestPauseMillis;; pause = Math.min(pause * 2, longestPauseMillis)) {
     const looked = yield* Effect.result(lookup(id))
-    let told = 0
+    let retryAfter = 0
     if (looked._tag === "Success") {
       const job = looked.success
       if (job.status === "complete") return job
@@ -125,17 +124,17 @@ export const wait = Effect.fnUntraced(function*(
     } else {
       const verdict = verdictOf(looked.failure, true)
       if (verdict._tag !== "Again") return yield* looked.failure
-      told = (verdict.notBefore?.getTime() ?? 0) - (yield* Clock.currentTimeMillis)
+      retryAfter = (verdict.notBefore?.getTime() ?? 0) - (yield* Clock.currentTimeMillis)
     }
     const waited = (yield* Monotonic.millis) - begun
     if (waited >= maxWait) return yield* new ComplianceNotComplete({ jobId: id, status, waited })
-    yield* Effect.sleep(Math.min(Math.max(pause, told), maxWait - waited))
+    yield* Effect.sleep(Math.min(Math.max(pause, retryAfter), maxWait - waited))
   }
 })
 
 /**
- * The results of a job, as the service has them. Little of them is in memory at a time, and what is cut goes on where it was. A
- * job that is not known to be complete is looked up once, and fails with `ComplianceNotComplete` when it is not.
+ * The results of a job. Memory holds a small part of them at a time, and a lost connection is resumed. A job that is not known to be
+ * complete is looked up once; if it is not complete, the stream fails with `ComplianceNotComplete`.
  *
  * ```ts
  * const gone = results(job).pipe(Stream.filter(({ reason }) => reason !== "scrub_geo"))
@@ -156,8 +155,8 @@ export const results = (job: Job): Stream.Stream<Result, ResultsError, Client> =
   }))
 
 /**
- * Checks ids from the beginning to the end: creates a job, sends its ids, waits for it and fetches its results; then the next
- * one, where there are more ids than a job has. An app has one unfinished job of a type at a time.
+ * Checks ids completely: creates a job, sends its ids, waits for it and fetches its results, and repeats that if there are more ids than
+ * one job holds. An app can have one unfinished job of a type at a time.
  *
  * ```ts
  * const gone = check({ type: "posts", ids: ["1460323737035677698", "1519781379172495360"] })
@@ -178,14 +177,14 @@ export const check = ({
   let sent = 0
   const ofJob = Effect.fnUntraced(function*(pieces: ReadonlyArray<ComplianceIds.Piece>) {
     const job = yield* create(type, name)
-    const tell = (phase: Progress["phase"]) => {
+    const report = (phase: Progress["phase"]) => {
       if (onProgress !== undefined) Callback.call(onProgress, { phase, jobId: job.id, ids: sent })
     }
-    tell("upload")
+    report("upload")
     sent += yield* send(job, pieces, operation)
-    tell("wait")
+    report("wait")
     const complete = yield* wait(job, options)
-    tell("results")
+    report("results")
     return results(complete)
   })
   return Stream.suspend(() => {
@@ -217,7 +216,7 @@ const isThere = (address: string | undefined): boolean => address !== undefined 
 const lookup = (id: string): Effect.Effect<ComplianceJob, OperationError, Client> =>
   dataOf("getComplianceJob", Operations.getComplianceJob({ id }))
 
-/** A job with a name of its own is found again when the answer to its creation was lost. */
+/** Creates a job. If the response is lost, the job is found by its unique name. */
 const create = (type: Type, given: string | undefined) =>
   Effect.suspend(() => {
     const name = given ?? `postwire-${globalThis.crypto.randomUUID()}`
@@ -252,7 +251,7 @@ const send = Effect.fnUntraced(function*(
   if (pieces.length === 0) return yield* ComplianceIds.none(caller)
   const { id, resumable, upload_expires_at, upload_url = "" } = isThere(job.upload_url) ? job : yield* lookup(job.id)
   if (resumable === true) {
-    return yield* invalidParameter(caller, "job", "must be one that was created without resumable", undefined)
+    return yield* invalidParameter(caller, "job", "must be created without resumable", undefined)
   }
   const client = yield* Client
   if (ComplianceResults.isOver(upload_expires_at, yield* Clock.currentTimeMillis)) {
@@ -262,7 +261,7 @@ const send = Effect.fnUntraced(function*(
     operation: caller,
     method: "PUT",
     url: upload_url,
-    // The type is part of what the address is signed for.
+    // The signature of the URL covers the content type.
     body: { type: "text/plain", bytes: pieces.map(({ bytes }) => bytes) }
   })
   if (response.status < 200 || response.status >= 300) {

@@ -1,6 +1,6 @@
 /**
- * A conversation: the post that began it and all replies, however deep, found by search; replies that a search does not bring are
- * looked up where another one replies to them. What is missing is told: deleted, protected, out of the search's reach.
+ * Reads conversations: the first post and all replies at any depth, found by search. Replies that a search does not return are looked up
+ * if another post replies to them. Missing posts are reported: deleted, protected, or out of the search's reach.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -42,60 +42,57 @@ export {
   treeOf
 } from "./internal/conversationTree.ts"
 
-/** What reading a conversation may be told. */
+/** Options of reading a conversation. */
 export interface Options extends Pick<CallOptions, "timeout" | "retries"> {
-  /** Fields of posts beside those that it needs: `author_id`, `conversation_id`, `created_at` and so on. */
+  /** Fields of posts besides the required ones: `author_id`, `conversation_id`, `created_at` and so on. */
   readonly post_fields?: ReadonlyArray<typeof PostModel.selectable[number]> | undefined
-  /** Fields of authors beside `id`, `name` and `username`. */
+  /** Fields of authors besides `id`, `name` and `username`. */
   readonly user_fields?: ReadonlyArray<typeof UserModel.selectable[number]> | undefined
-  /** What else each post brings along. */
+  /** Expansions of each post. */
   readonly expansions?: ReadonlyArray<keyof typeof PostModel.expansions & string> | undefined
-  /** Fields of media, where `expansions` bring some. */
+  /** Fields of media, if `expansions` include them. */
   readonly media_fields?: ReadonlyArray<typeof MediaModel.selectable[number]> | undefined
-  /**
-   * Searches the whole archive, which the app needs access to. Default false: replies of the last seven days, and older ones that
-   * those reply to.
-   */
+  /** Searches the whole archive; the app needs access. Default false: replies of the last seven days, and older ones they reply to. */
   readonly archive?: boolean | undefined
-  /** Whether authors are read too, each of whom the service may charge for. Default true. */
+  /** Reads authors too; the service may charge for each. Default true. */
   readonly authors?: boolean | undefined
-  /** As the search has it; the archive takes a bearer token only. */
+  /** As in the search; the archive accepts a bearer token only. */
   readonly user_auth?: boolean | undefined
 }
 
-/** A conversation that was found, and what its pages begin with. */
+/** A conversation that was found, with the parameters and the first of its pages. */
 export interface Opened {
   /** The id of its first post. */
   readonly id: string
-  /** What is read of every post. */
+  /** The fields and expansions of every post. */
   readonly selection: ReturnType<typeof selectionOf>
-  /** The search that brings the replies, as the parameters of the operation. */
+  /** The parameters of the search for replies. */
   readonly query: { readonly query: string; readonly max_results: number; readonly start_time?: string }
   readonly archive: boolean
-  /** When it began, where the service shows its first post. */
+  /** The time of its first post, if the service shows that. */
   readonly since: string | undefined
-  /** Its first post, and the one that was asked for. */
+  /** Its first post and the requested one. */
   readonly first: Page
 }
 
-/** Posts of a conversation as they are kept. */
+/** A page of a conversation. */
 export interface Page {
   readonly items: ReadonlyArray<Post>
-  /** What expansions brought, by bucket. */
+  /** Expanded objects by kind. */
   readonly includes: Readonly<Record<string, ReadonlyArray<object>>>
-  /** What the service says of what it does not bring. */
+  /** Problems with objects that the service does not return. */
   readonly errors: ReadonlyArray<object>
-  /** The posts that are wanted and missing. */
+  /** Posts that were looked up and are missing. */
   readonly missing: ReadonlyArray<Missing>
   readonly outOfReach?: OutOfReach | undefined
-  /** Leads to the page after this one, in another process too; none at the end. */
+  /** The cursor of the next page, valid in other processes too; `undefined` at the end. */
   readonly next: string | undefined
   readonly rateLimit: RateLimitInfo | undefined
 }
 
 const operation = "getConversation"
 
-/** What tells where a post belongs, and when it was written. */
+/** Fields that determine the place and time of a post. */
 const fields = ["author_id", "conversation_id", "created_at", "public_metrics", "referenced_posts"] as const
 
 const selectionOf = (
@@ -107,12 +104,12 @@ const selectionOf = (
   expansions: [...new Set([...authors ? ["author_id" as const] : [], ...expansions])]
 })
 
-/** The archive reaches to the first post of the service. */
+/** The time of the service's first post, where the archive begins. */
 const firstPost = "2006-03-26T00:00:01Z"
 
 const largestPage = { recent: 100, archive: 500, withAnnotations: 100 }
 
-/** Posts by their ids: those that the service shows, and what it says of the others. */
+/** Looks up posts by id. */
 const look = Effect.fnUntraced(function*(
   ids: ReadonlyArray<string | number | bigint>,
   selection: Opened["selection"],
@@ -124,11 +121,11 @@ const look = Effect.fnUntraced(function*(
   )
   const shown = new Set(items.map(({ id }) => id))
   const missing = ids.map(String).filter((id) => !shown.has(id)).map((id) => missingOf(id, errors))
-  const untold = missing.filter(({ detail }) => detail === undefined)
+  const unexplained = missing.filter(({ detail }) => detail === undefined)
   return {
     items,
     includes: { ...includes },
-    errors: [...errors, ...untold.map(({ id }) => untoldProblem(id))],
+    errors: [...errors, ...unexplained.map(({ id }) => unexplainedProblem(id))],
     missing,
     next: undefined,
     rateLimit
@@ -145,8 +142,8 @@ const reasonOf = (problem: Problem | undefined): MissingReason => {
   return outcome === "suspended" || outcome === "deleted" || outcome === "protected" ? outcome : "unavailable"
 }
 
-/** The service may leave a post out without a word. */
-const untoldProblem = (id: string): Problem => ({
+/** The problem for a post that the service omits without an error. */
+const unexplainedProblem = (id: string): Problem => ({
   title: "Missing",
   detail: `The service does not show post ${id}, and does not say why.`,
   resource_type: "post",
@@ -156,7 +153,7 @@ const untoldProblem = (id: string): Problem => ({
 const isId = (id: unknown): id is string | number | bigint =>
   (typeof id === "string" || typeof id === "number" || typeof id === "bigint") && idPattern.test(String(id))
 
-/** What is wrong with a parameter is said as one of the conversation. */
+/** Renames the operation in errors about parameters. */
 const inOwnName = (error: AnyError): AnyError => {
   if (!(error instanceof InvalidParameters)) return error
   const { parameter, rule, value } = error
@@ -164,8 +161,8 @@ const inOwnName = (error: AnyError): AnyError => {
 }
 
 /**
- * Finds the conversation that a post belongs to: one request, or two where the post is not its first. A post that the service
- * does not show is taken for the first of its own.
+ * Finds the conversation of a post with one request, or with two if the post is not its first. A post that the service does not show
+ * is treated as the first of its own conversation.
  */
 export const open = (
   id: string | number | bigint,
@@ -225,7 +222,7 @@ const searchOf = (
 (next_token) => {
   const parameters = { ...query, ...selection, next_token }
   const options = { timeout, retries }
-  // The archive is searched from a start on.
+  // The archive is searched from a start time.
   const reach = archive ? undefined : searchRecentPosts.definition.reach
   let isFirst = next_token === undefined
   return (archive
@@ -255,8 +252,8 @@ const dayMillis = 86_400_000
 const secondsOf = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`
 
 /**
- * The pages of a conversation from a cursor on: its first post, what the search brings, and posts that it does not bring and
- * others reply to. No post comes twice, in whichever process a page is read.
+ * The pages of a conversation from a cursor on: its first post, search results, and posts that the search does not return but others
+ * reply to. No post comes twice, even if pages are read by several processes.
  */
 export const pages = (
   opened: Opened,
@@ -310,10 +307,10 @@ export const pages = (
 
 const isAuthor = (user: object): user is Author => "id" in user
 
-/** Whether an item of a search is a post, which has an id. */
+/** Checks that an item of a search is a post, which has an id. */
 export const isPost = (item: object): item is Post => "id" in item
 
-/** What a page holds, part by part. */
+/** The parts of a page. */
 const partsOf = ({ includes, items, missing, outOfReach }: Page): ReadonlyArray<Part> => {
   const authors = new Map(includes["users"]?.filter(isAuthor).map((user) => [user.id, user]))
   return [
@@ -325,9 +322,9 @@ const partsOf = ({ includes, items, missing, outOfReach }: Page): ReadonlyArray<
 
 /** Reads conversations. */
 export interface GetConversation {
-  /** A whole conversation as a tree: that of any post in it. */
+  /** The whole conversation of any of its posts, as a tree. */
   (id: string | number | bigint, options?: Options): Effect.Effect<Conversation, AnyError, Client>
-  /** The same as a Stream, as it comes: the first post, then the newest. */
+  /** The same as a Stream of parts: the first post, then the newest ones. */
   readonly parts: (id: string | number | bigint, options?: Options) => Stream.Stream<Part, AnyError, Client>
 }
 
@@ -336,8 +333,8 @@ export const partsIn = (opened: Opened, options: Options): Stream.Stream<Part, A
   Stream.flatMap(pages(opened, options), (page) => Stream.fromIterable(partsOf(page)))
 
 /**
- * Reads the conversation that a post belongs to: its first post, and all replies that can be read, however deep. Searches count
- * towards the project-level post cap, and every post and author that is read may be charged for.
+ * Reads the conversation of a post: its first post and all visible replies at any depth. Searches count towards the project's post cap,
+ * and the service may charge for every post and author.
  *
  * ```ts
  * const { nodes, missing } = yield* getConversation("1460323737035677698")

@@ -1,14 +1,14 @@
 /**
- * Posts and users by their ids, however many: a hundred a request, several requests at the same time, in the order of the ids,
- * and of every id what became of it.
+ * Looks up any number of posts or users by id: a hundred per request, several requests concurrently. The results are in the order of
+ * the ids, with an outcome for each.
  *
  * ```ts
  * const posts = hydrate(["20", "1460323737035677698"], { post_fields: ["created_at"] })
  * const gone = yield* posts.pipe(Stream.filter(({ outcome }) => outcome === "deleted"), Stream.runCollect)
  * ```
  *
- * What the service answers alike has one outcome: a post of a suspended account is `protected`, as it says no more of a post
- * than that it may not be seen. Of users it tells `suspended` apart, and the profile of a protected account is `found`.
+ * Outcomes follow the responses: the service does not distinguish posts of suspended accounts, which are `protected`. For users it
+ * reports `suspended`, and the profile of a protected account is `found`.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -29,50 +29,50 @@ import type { Included, Selection } from "../schema/Selection.ts"
 import * as RequestEncoder from "../wire/RequestEncoder.ts"
 
 /**
- * What became of an id.
+ * The outcome for an id.
  *
- * - `found`: it is there.
- * - `withheld`: it is not shown somewhere, or to the caller; `data` has what there is of it.
- * - `deleted`: there is none, any more or ever; also of a deactivated account.
- * - `protected`: the caller may not see it: its author is protected, blocks the caller or, of a post, was suspended.
+ * - `found`: it exists.
+ * - `withheld`: hidden in some countries or from the caller; `data` has the visible part.
+ * - `deleted`: it does not exist, or no longer does; also for deactivated accounts.
+ * - `protected`: the author is protected or blocks the caller, or the author of a post was suspended.
  * - `suspended`: the account was suspended.
- * - `invalid`: it can be no id, and was not sent.
- * - `unknown`: the answer does not say.
+ * - `invalid`: not a valid id; it was not sent.
+ * - `unknown`: the response does not mention it.
  */
 export type Outcome = typeof outcomes[number]
 
 /** Every outcome. */
 export const outcomes = ["found", "withheld", "deleted", "protected", "suspended", "invalid", "unknown"] as const
 
-/** An id, what became of it, and the post or user. */
+/** An id with its outcome and the post or user. */
 export interface Hydrated<out Item, out I = {}> {
-  /** As it was given. */
+  /** The id as given. */
   readonly id: string
   readonly outcome: Outcome
-  /** The post or user; `undefined` unless it was `found`, or `withheld` in part. */
+  /** The post or user; `undefined` unless it was `found` or is `withheld` in part. */
   readonly data: Item | undefined
-  /** It with the objects that expansions brought along. */
+  /** The post or user with its expanded objects. */
   readonly joined: Joins.Joined<Item, I> | undefined
-  /** What the service says of an id without `data`. */
+  /** The problem that the service reports for an id without `data`. */
   readonly problem: Problem | undefined
 }
 
-/** How to hydrate, besides what every call takes: limits of time and retries hold for each request. */
+/** Options of hydration. Timeouts and retries apply to each request. */
 export interface Options extends CallOptions {
-  /** How many requests are under way at the same time, 1 to 100. Default 4. */
+  /** Concurrent requests, 1 to 100. Default: 4. */
   readonly concurrency?: number | undefined
 }
 
 /** The names of the options. */
 export const hydrateOptionNames: ReadonlyArray<string> = [...optionNames, "concurrency"]
 
-/** How many requests are under way at the same time, unless the options say so. */
+/** The default of `concurrency`. */
 export const defaultConcurrency = 4
 
 /** Ids, or usernames. */
 export type Ids<E = never, R = never> = Iterable<Codecs.Id> | Stream.Stream<Codecs.Id, E, R>
 
-/** The parameters of every request, ids and selectors left out. */
+/** The parameters of every request, except ids and selectors. */
 export interface Parameters {
   readonly user_auth?: boolean | undefined
 }
@@ -85,7 +85,7 @@ export interface Hydrating<out R, Sel extends keyof Selection, out E> {
   ): Stream.Stream<Hydrated<ItemOf<R, S>, Included<S>>, E | E2, Client | R2>
 }
 
-/** The same for an operation that looks things up. */
+/** The type of hydration by a lookup operation. */
 export type HydratingBy<O> = O extends Operation<infer _P, infer R, infer Sel, infer E, infer _F>
   ? Hydrating<R, Sel, Exclude<E, ConflictingIdentifiers>>
   : never
@@ -96,18 +96,18 @@ export interface Hydrate extends HydratingBy<typeof getPosts> {
   readonly usernames: HydratingBy<typeof getUsers>
 }
 
-/** How ids of a kind are looked up. */
+/** The lookup of one kind of ids. */
 export interface Lookup {
   readonly definition: Definition
-  /** The parameter that lists them. */
+  /** The parameter for the ids. */
   readonly parameter: "ids" | "usernames"
-  /** The parameter that lists the fields. */
+  /** The parameter for the fields. */
   readonly fields: "post_fields" | "user_fields"
-  /** An id as the service compares it; `undefined` where it can be none. */
+  /** The canonical form of an id; `undefined` if it is invalid. */
   readonly keyOf: (id: string) => string | undefined
 }
 
-/** Where no id is beyond: ids are integers of 64 bits. */
+/** The largest id: ids are signed 64-bit integers. */
 const largestId = "9223372036854775807"
 
 const idKey = (id: string): string | undefined => {
@@ -120,17 +120,17 @@ const usernameKey = (name: string): string | undefined => {
   return Codecs.usernamePattern.test(own) ? own.toLowerCase() : undefined
 }
 
-/** The lookups, by what the ids are of. */
+/** The lookups by kind of ids. */
 export const lookups = {
   posts: { definition: getPosts.definition, parameter: "ids", fields: "post_fields", keyOf: idKey },
   users: { definition: getUsers.definition, parameter: "ids", fields: "user_fields", keyOf: idKey },
   usernames: { definition: getUsers.definition, parameter: "usernames", fields: "user_fields", keyOf: usernameKey }
 } as const satisfies Readonly<Record<string, Lookup>>
 
-/** So many ids are looked up by one request. */
+/** Ids per request. */
 export const idsPerRequest = 100
 
-/** The parameters of every request: that something is withheld is always asked for. */
+/** The parameters of every request, which always include the field `withheld`. */
 export const parametersOf = (
   { definition, fields }: Lookup,
   parameters: unknown
@@ -150,7 +150,7 @@ export const parametersOf = (
   }
 }
 
-/** What keeps the options from being these. */
+/** Checks the options and returns the first error. */
 export const refusalOf = ({ definition }: Lookup, options: Options): InvalidParameters | undefined => {
   const invalid = checkOptions(definition, options, hydrateOptionNames)
   if (invalid !== undefined) return invalid
@@ -160,18 +160,18 @@ export const refusalOf = ({ definition }: Lookup, options: Options): InvalidPara
     : invalidParameter(definition.name, "concurrency", "must be a whole number from 1 to 100", concurrency)
 }
 
-/** The ids that a request is to ask for: those that can be some, once each. */
+/** The ids for a request: the valid ones, once each. */
 export const keysIn = ({ keyOf }: Lookup, ids: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...new Set(ids.flatMap((id) => keyOf(id) ?? []))
 ]
 
-/** What became of ids, and the errors that are about none of them. */
+/** The results for ids, and the errors that concern none of them. */
 export interface Answered<out Item, out I = {}> {
   readonly results: ReadonlyArray<Hydrated<Item, I>>
   readonly errors: ReadonlyArray<Problem>
 }
 
-/** Reads what became of the ids from the answer to a request for them; no request was made where none can be one. */
+/** Reads the results for ids from a response; there is no response if no id is valid. */
 export const answered = (
   { keyOf, parameter }: Lookup,
   ids: ReadonlyArray<string>,
@@ -205,16 +205,16 @@ export const answered = (
   }
 }
 
-/** What identifies an item of an answer. */
+/** The field that identifies an item of a response. */
 const nameIn = { ids: "id", usernames: "username" } as const
 
-/** Whether a problem is about one of the things asked for as a whole. */
+/** Checks for a problem that concerns a whole requested object. */
 const isAboutId = ({ parameter, section, type = "" }: Problem, asked: string): boolean =>
   parameter === asked && section !== "includes" && !type.endsWith("-for-field")
 
 const isWithheld = (item: unknown): boolean => Predicate.hasProperty(item, "withheld") && item.withheld !== undefined
 
-/** What a problem says of an id. That an account is suspended, only its words say. */
+/** The outcome in a problem. Only its text reveals a suspended account. */
 export const outcomeOf = (
   { detail = "", title = "", type = "" }: Pick<Problem, "detail" | "title" | "type">
 ): Outcome => {
@@ -252,18 +252,18 @@ class HydratedImpl implements Hydrated<unknown, unknown> {
     this.#joined = joined
   }
 
-  // A getter, so that printing shows the object once.
+  // A getter, so that printing shows the item only once.
   get joined(): Joins.Joined<unknown, unknown> | undefined {
     return this.#joined
   }
 }
 
-/** What became of some ids, at most as many as one request may ask for, and the answer, where one was needed. */
+/** The results of one request, with its response if one was needed. */
 export interface Batch extends Answered<unknown, unknown> {
   readonly response: Response<unknown, unknown> | undefined
 }
 
-/** Looks ids up, at most as many as one request may ask for. `parameters` are those of `parametersOf`. */
+/** Looks up ids, at most as many as one request holds. `parameters` come from `parametersOf`. */
 export const lookUp = (
   lookup: Lookup,
   ids: ReadonlyArray<string>,
@@ -294,7 +294,7 @@ const hydrating = (lookup: Lookup) => (ids: Ids<unknown, unknown>, parameters: o
   )
 }
 
-/** Hydrates ids of posts; `hydrate.users` ids of users, `hydrate.usernames` handles, with or without the `@`. */
+/** Hydrates post ids; `hydrate.users` hydrates user ids, `hydrate.usernames` handles with or without `@`. */
 export const hydrate: Hydrate = /*#__PURE__*/ make()
 
 function make(): Hydrate

@@ -1,6 +1,6 @@
 /**
- * The members of a list become those that are wished for: one request for each difference, paced by the rate limits, which takes
- * hours for thousands. A journal notes what is done, so that the same call goes on where another one was interrupted.
+ * Synchronizes the members of a list with wanted users: one request for each difference, at the pace of the rate limits, which takes
+ * hours for thousands. A journal records each change, so that the same call continues an interrupted one.
  */
 import * as Effect from "effect/Effect"
 import type { Client } from "../client/Client.ts"
@@ -33,7 +33,7 @@ export type {
   Wanted
 } from "./ListMembersOptions.ts"
 
-/** The plan of an earlier call for the same wish, where there is one that holds: to plan again reads nothing. */
+/** The plan of an earlier call with the same users, if it is still valid: planning again reads nothing. */
 export const knownPlan = Effect.fnUntraced(function*(
   list: string | number | bigint,
   desired: Iterable<Wanted>,
@@ -45,8 +45,8 @@ export const knownPlan = Effect.fnUntraced(function*(
 })
 
 /**
- * Tells what it takes to make the members of a list those that are wished for, and changes nothing. Reads the members, and looks
- * up usernames that are not among them. `syncListMembers` within a quarter of an hour goes by this plan.
+ * Plans the changes that make the members of a list the wanted users, and changes nothing. Reads the members, and looks up usernames
+ * that are not among them. `syncListMembers` uses this plan for a quarter of an hour.
  *
  * ```ts
  * const { add, remove, requests, duration } = yield* planListMembers("1441162269824405510", ["2244994945", "ada"])
@@ -64,9 +64,9 @@ export const planListMembers = (
   }))
 
 /**
- * Makes the members of a list those that are wished for: removes who is not, adds who is missing, and tells what became of each.
- * A user whom the service refuses does not stop the others. Called again after it was interrupted, it goes on, for a day without
- * reading the list anew; a change whose answer did not come is asked for once more, which changes nothing.
+ * Makes the members of a list the wanted users: removes others, adds missing ones, and returns the outcome of each. A user whom the
+ * service refuses does not stop the others. After an interruption the same call continues, for a day without reading the list again; a
+ * change whose response was lost is repeated, which is harmless.
  *
  * ```ts
  * const { added, removed, refused } = yield* syncListMembers("1441162269824405510", ["2244994945", "ada"])
@@ -89,7 +89,7 @@ export const syncListMembers = (
     return ApplyMembers.synced(asked.list, held, done)
   }))
 
-/** How many members may be removed unless `maxRemovals` says otherwise: half of them, and none for a wish for nobody. */
+/** Default of `maxRemovals`: half of the members, and none if no users are wanted. */
 export const allowedRemovals = ({ add, members, there, unknown }: MembersPlan): number =>
   add.length + there.length + unknown.length === 0 ? 0 : Math.max(1, Math.floor(members / 2))
 

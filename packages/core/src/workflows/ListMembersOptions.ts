@@ -1,4 +1,4 @@
-/** What changing the members of a list takes, tells, gives and fails with. */
+/** Parameters, options, progress, results and errors of synchronizing list members. */
 import type { CallOptions } from "../client/CallOptions.ts"
 import type { OperationError, PaginationStuck } from "../errors/Errors.ts"
 import type { JournalFailure } from "../errors/UploadErrors.ts"
@@ -6,35 +6,32 @@ import type { JournalFailure } from "../errors/UploadErrors.ts"
 /** A user: an id, or a username with or without `@`. A text of digits is an id; `@123` is a username. */
 export type Wanted = string | number | bigint
 
-/** What is planned of a list, or done to it, may be told. */
+/** Options of a plan. */
 export interface PlanOptions extends Pick<CallOptions, "timeout" | "retries"> {
-  /** Members who are not wished for stay. Default false: they are removed. */
+  /** Keeps members who are not wanted. Default false: they are removed. */
   readonly keep?: boolean | undefined
-  /** As `addListMember` has it; it holds for the reads too. */
+  /** As in `addListMember`; applies to the reads too. */
   readonly user_auth?: boolean | undefined
 }
 
-/** What changing the members of a list may be told. */
+/** Options of a sync. */
 export interface SyncOptions extends PlanOptions {
-  /**
-   * How many members may be removed; more are refused before any is. Default: half of them. A wish for nobody is refused unless
-   * this says how many that may cost.
-   */
+  /** Most members that may be removed; a plan with more is refused as a whole. Default: half of them, and none if no users are wanted. */
   readonly maxRemovals?: number | undefined
-  /** Called with every change. What it throws is ignored. */
+  /** Called with every change. Its errors are ignored. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-/** How it goes on. */
+/** The progress of a sync. */
 export interface Progress {
-  /** How many changes were tried, of how many. */
+  /** The number of changes tried, of `of`. */
   readonly done: number
   readonly of: number
-  /** What became of the last one. */
+  /** The outcome of the last change. */
   readonly last: Outcome
 }
 
-/** A user as far as known: whoever is on the list with both, whoever was wished for as wished for. */
+/** A user: a member with both properties, a wanted user as given. */
 export interface Member {
   readonly id?: string
   readonly username?: string
@@ -45,10 +42,10 @@ export interface Member {
  *
  * - `blocked`: the user blocks the owner of the list.
  * - `unknown`: there is no such user.
- * - `suspended`, `protected`: the user is.
+ * - `suspended`, `protected`: the account is.
  * - `full`: the list has as many members as it may have.
- * - `failed`: the service failed twice.
- * - `refused`: the service says something else; `detail` has it.
+ * - `failed`: both attempts failed.
+ * - `refused`: any other reason; see `detail`.
  */
 export type RefusalReason = typeof reasons[number]
 
@@ -58,39 +55,39 @@ export const reasons = ["blocked", "unknown", "suspended", "protected", "full", 
 /** A change that was refused. */
 export interface Refusal {
   readonly reason: RefusalReason
-  /** In the words of the service. */
+  /** The text of the service. */
   readonly detail?: string
 }
 
-/** What became of a user: added, removed, on the list already, kept although not wished for, or not changed. */
+/** The outcome for a user: added, removed, already a member, kept although not wanted, or refused. */
 export interface Outcome extends Member {
   readonly became: "added" | "removed" | "there" | "kept" | "refused"
-  /** Why not. */
+  /** The reason of a refusal. */
   readonly refusal?: Refusal
 }
 
-/** What it takes to make the members of a list those that are wished for. */
+/** The changes that make the members of a list the wanted users. */
 export interface MembersPlan {
   readonly list: string
-  /** How many members it has. */
+  /** The number of members. */
   readonly members: number
   readonly remove: ReadonlyArray<Member>
   readonly add: ReadonlyArray<Member>
-  /** Members who are wished for. */
+  /** Members who are wanted. */
   readonly there: ReadonlyArray<Member>
-  /** Members who are not, and stay. */
+  /** Members who are not wanted and stay. */
   readonly kept: ReadonlyArray<Member>
   /** Usernames that the service does not know. */
   readonly unknown: ReadonlyArray<Outcome>
-  /** How many of the changes an earlier call has made. */
+  /** The number of changes that an earlier call has made. */
   readonly done: number
-  /** Requests that are left: one for each change. */
+  /** The requests that are left, one for each change. */
   readonly requests: number
-  /** At least, in milliseconds. */
+  /** Least duration in milliseconds. */
   readonly duration: number
 }
 
-/** What has become of a list. */
+/** The result of a sync. */
 export interface SyncedMembers {
   readonly list: string
   readonly added: number
@@ -98,11 +95,11 @@ export interface SyncedMembers {
   readonly there: number
   readonly kept: number
   readonly refused: number
-  /** Of every user. */
+  /** The outcome for every user. */
   readonly outcomes: ReadonlyArray<Outcome>
-  /** Whether some of it was done by an earlier call. */
+  /** An earlier call has made some of the changes. */
   readonly resumed: boolean
 }
 
-/** What it can fail with. Whatever it is, the same call goes on. */
+/** The errors of a sync. After any of them the same call continues. */
 export type MembersError = OperationError | PaginationStuck | JournalFailure

@@ -12,7 +12,7 @@ export interface Reader<E = never> {
   readonly read: (offset: number, length: number) => Effect.Effect<Uint8Array, E>
 }
 
-/** What the headers of a file state. */
+/** Properties from the headers of a file. */
 export interface Measures {
   /** Pixels, as displayed. */
   width?: number | undefined

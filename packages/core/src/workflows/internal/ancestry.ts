@@ -1,12 +1,12 @@
 /**
- * Which posts of a conversation are still to be looked up: those that were replied to and that no search has brought. As a text,
- * so that another process can go on.
+ * Tracks the posts of a conversation that have to be looked up: those with replies that no search has returned. Encoded as text, so that
+ * another process can continue.
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { idPattern } from "../../schema/Codecs.ts"
 
-/** What of a post says where it belongs. */
+/** The fields that determine the place of a post. */
 export interface Replying {
   readonly id: string
   readonly referenced_posts?: ReadonlyArray<{ readonly type: string; readonly id: string }>
@@ -20,24 +20,24 @@ export const parentOf = ({ referenced_posts = [] }: Replying): string | undefine
 /** Ids by age, the oldest first. */
 export const byAge = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0)
 
-/** What is known of a conversation so far. */
+/** The state of a conversation that is being read. */
 export interface Ancestry {
-  /** Posts that were replied to and are not there yet. */
+  /** Posts that others reply to and that have not been returned yet. */
   readonly wanted: Set<string>
-  /** Posts that are there, or that nobody can bring. Those without replies are left out: nothing leads to them. */
+  /** Posts that were returned or are unavailable. Posts without replies are omitted: no other post refers to them. */
   readonly known: Set<string>
 }
 
-/** Where the pages of a conversation stand. */
+/** The position in the pages of a conversation. */
 export interface Place {
-  /** Pages of the search come first, then posts that it does not bring. */
+  /** Search pages come first, then posts that the search does not return. */
   readonly stage: "search" | "lookup"
-  /** Leads to the next page of the search. */
+  /** The token of the next search page. */
   readonly token: string | undefined
   readonly ancestry: Ancestry
 }
 
-/** Takes note of posts that have come. */
+/** Records returned posts. */
 export const note = ({ known, wanted }: Ancestry, posts: ReadonlyArray<Replying>): void => {
   for (const { id, public_metrics } of posts) {
     wanted.delete(id)
@@ -49,7 +49,7 @@ export const note = ({ known, wanted }: Ancestry, posts: ReadonlyArray<Replying>
   }
 }
 
-/** Takes note of posts that nobody can bring. */
+/** Records unavailable posts. */
 export const giveUp = ({ known, wanted }: Ancestry, ids: ReadonlyArray<string>): void => {
   for (const id of ids) {
     wanted.delete(id)
@@ -68,7 +68,7 @@ const Text = /*#__PURE__*/ Schema.fromJsonString(
 
 const decodeText = /*#__PURE__*/ Schema.decodeUnknownOption(Text)
 
-/** A place as a text. */
+/** Encodes a position as text. */
 export const encode = ({ ancestry: { known, wanted }, stage, token }: Place): string =>
   JSON.stringify({
     stage,
@@ -77,7 +77,7 @@ export const encode = ({ ancestry: { known, wanted }, stage, token }: Place): st
     known: pack(known)
   })
 
-/** The place that a text tells; none of a text that is another's. */
+/** Decodes a position; `undefined` if the text is not one. */
 export const decode = (text: string): Place | undefined =>
   Option.getOrUndefined(Option.map(decodeText(text), ({ known, stage, token, wanted }) => ({
     stage,
@@ -85,7 +85,7 @@ export const decode = (text: string): Place | undefined =>
     ancestry: { wanted: unpack(wanted), known: unpack(known) }
   })))
 
-// Ids of one conversation are near each other: the distances between them are a third as long.
+// Ids of one conversation are close to each other: encoded as differences they take a third of the space.
 const pack = (ids: ReadonlySet<string>): string => {
   let last = 0n
   return [...ids].sort(byAge).map((id) => {

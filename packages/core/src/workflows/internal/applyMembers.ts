@@ -1,4 +1,4 @@
-/** The members of a list as they are changed: one after another, each noted in the journal before the next. */
+/** Changes the members of a list one after another. Each change is noted in the journal before the next. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -7,13 +7,13 @@ import { BadRequest, Forbidden, NotFound, type OperationError } from "../../erro
 import { addListMember, getList, removeListMember } from "../../operations/Lists.ts"
 import { getMe } from "../../operations/Users.ts"
 import * as Callback from "../../runtime/Callback.ts"
-import { Journal } from "../../storage/Journal.ts"
+import { type Entries, Journal } from "../../storage/Journal.ts"
 import type { Outcome, PlanOptions, Refusal, SyncedMembers, SyncOptions } from "../ListMembersOptions.ts"
 import * as MembersRecord from "./membersRecord.ts"
 import { isAboutList, refusalOf, saidBy } from "./membersRefusal.ts"
 import type { Held } from "./planMembers.ts"
 
-/** A list has no more members than these. */
+/** Most members of a list. */
 const mostMembers = 5_000
 
 /** One change of a plan. */
@@ -23,127 +23,149 @@ interface Step {
   readonly user: MembersRecord.Known
 }
 
-/** The changes of a plan in their order. */
+/** The changes of a plan in order. */
 const stepsOf = ({ add, remove }: MembersRecord.PlanRecord): ReadonlyArray<Step> => [
   ...remove.map((user, at) => ({ at, is: "removed" as const, user })),
   ...add.map((user, i) => ({ at: remove.length + i, is: "added" as const, user }))
 ]
 
-/** What was asked of the service came to this, or is to be tried once more later. */
+/** The result of one change. A failed one gets a second attempt after all others. */
 type Change =
   | { readonly _tag: "Changed" }
   | { readonly _tag: "Refused"; readonly refusal: Refusal }
   | { readonly _tag: "Failed"; readonly error: OperationError }
 
-/** So many failures in a row are no longer about single users. */
+/** As many failures in a row do not concern single users. */
 const mostFailures = 3
 
-/** Makes the changes that are left, one after another. */
-export const apply = Effect.fnUntraced(function*(list: string, { done: begun, plan }: Held, options: SyncOptions) {
-  const journal = yield* Journal
-  const { onProgress } = options
-  const steps = stepsOf(plan)
-  const refusedBefore = (is: Step["is"], until: number) =>
-    done.refused.filter(([at]) => at < until && steps[at]?.is === is).length
-  let done = begun
-  let isOurs: boolean | undefined
-  let failures = 0
+/** The progress after a change. */
+const noted = (done: MembersRecord.DoneRecord, { at }: Step, change: Change): MembersRecord.DoneRecord => {
+  const isFirst = at === done.tried
+  const refusal: Refusal | undefined = change._tag === "Refused"
+    ? change.refusal
+    : change._tag === "Failed" && !isFirst
+    ? { reason: "failed", detail: change.error.message }
+    : undefined
+  return {
+    ...done,
+    tried: isFirst ? at + 1 : done.tried,
+    refused: refusal === undefined ? done.refused : [...done.refused, [at, refusal]],
+    again: isFirst && change._tag === "Failed" ? [...done.again, at] : done.again.filter((other) => other !== at)
+  }
+}
 
-  const sizeAt = (at: number): number => {
-    const removed = Math.min(at, plan.remove.length)
-    return plan.members - removed + refusedBefore("removed", at) + (at - removed) - refusedBefore("added", at)
+/** Makes the changes that are left, one after another, and returns the progress. */
+export const apply = (list: string, { done, plan }: Held, options: SyncOptions) =>
+  Effect.flatMap(Journal, (journal) => new Changes(journal, list, plan, done, options).make)
+
+/** The changes of one call. */
+class Changes {
+  readonly #journal: Entries
+  readonly #list: string
+  readonly #plan: MembersRecord.PlanRecord
+  readonly #options: SyncOptions
+  readonly #steps: ReadonlyArray<Step>
+  #done: MembersRecord.DoneRecord
+  #isOwner: boolean | undefined
+  #failures = 0
+
+  constructor(
+    journal: Entries,
+    list: string,
+    plan: MembersRecord.PlanRecord,
+    done: MembersRecord.DoneRecord,
+    options: SyncOptions
+  ) {
+    this.#journal = journal
+    this.#list = list
+    this.#plan = plan
+    this.#options = options
+    this.#steps = stepsOf(plan)
+    this.#done = done
   }
 
-  const isOwner = Effect.fnUntraced(function*() {
-    const { retries, timeout, user_auth = true } = options
-    const call = { retries, timeout }
-    const { data: found } = yield* getList(
-      { id: list, expansions: ["owner_id"], list_fields: ["owner_id"], user_auth },
-      call
-    )
-    const { data: me } = yield* getMe({ user_auth }, call)
-    return found === undefined || me === undefined || found.owner_id === undefined || found.owner_id === me.id
-  })
+  get make() {
+    return Effect.gen({ self: this }, function*() {
+      while (true) {
+        const step = this.#steps[this.#done.tried] ?? this.#steps[this.#done.again[0] ?? -1]
+        if (step === undefined) return this.#done
+        // A change that was made is noted even if the fiber is interrupted.
+        yield* Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(restore(this.#change(step)), (change) => this.#note(step, change))
+        )
+      }
+    })
+  }
 
-  const change = Effect.fnUntraced(function*({ at, is, user }: Step): Effect.fn.Return<Change, OperationError, Client> {
-    const isFull = done.refused.some(([, { reason }]) => reason === "full")
-    if (is === "added" && isFull) return { _tag: "Refused", refusal: { reason: "full" } }
-    const sent = yield* Effect.result(send(is, { id: list, user_id: user.id, user_auth: options.user_auth }, options))
-    if (Result.isSuccess(sent)) {
-      failures = 0
+  #note(step: Step, change: Change) {
+    const { onProgress } = this.#options
+    const done = noted(this.#done, step, change)
+    return Effect.map(MembersRecord.writeDone(this.#journal, this.#list, done), () => {
+      this.#done = done
+      // A failed change is reported after its second attempt.
+      if (onProgress === undefined || done.again.includes(step.at)) return
+      const last = outcomeOf(step, done.refused.find(([at]) => at === step.at)?.[1])
+      Callback.call(onProgress, { done: done.tried - done.again.length, of: this.#steps.length, last })
+    })
+  }
+
+  #change(step: Step): Effect.Effect<Change, OperationError, Client> {
+    const { is, user } = step
+    return Effect.gen({ self: this }, function*() {
+      if (is === "added" && this.#done.refused.some(([, { reason }]) => reason === "full")) {
+        return { _tag: "Refused", refusal: { reason: "full" } }
+      }
+      const parameters = { id: this.#list, user_id: user.id, user_auth: this.#options.user_auth }
+      const sent = yield* Effect.result(send(is, parameters, this.#options))
+      if (Result.isFailure(sent)) return yield* this.#failed(step, sent.failure)
+      this.#failures = 0
       const { data, errors } = sent.success
       return data === undefined && errors.length > 0
         ? { _tag: "Refused", refusal: refusalOf("refused", errors) }
         : { _tag: "Changed" }
-    }
-    const { failure } = sent
-    if (failure instanceof BadRequest || failure instanceof Forbidden || failure instanceof NotFound) {
-      failures = 0
-      if (isAboutList(failure)) return yield* failure
-      if (!(failure instanceof NotFound)) {
-        isOurs ??= yield* isOwner()
-        if (!isOurs) return yield* failure
+    })
+  }
+
+  /** Fails if the error concerns the list; otherwise it is the result of the change. */
+  #failed({ at, is }: Step, error: OperationError): Effect.Effect<Change, OperationError, Client> {
+    return Effect.gen({ self: this }, function*() {
+      if (isTemporary(error)) {
+        return ++this.#failures >= mostFailures ? yield* error : { _tag: "Failed", error }
       }
-      const said = saidBy(failure)
-      if (is === "added" && sizeAt(at) >= mostMembers) {
+      if (!(error instanceof BadRequest || error instanceof Forbidden || error instanceof NotFound)) return yield* error
+      this.#failures = 0
+      if (isAboutList(error)) return yield* error
+      if (!(error instanceof NotFound)) {
+        this.#isOwner ??= yield* isOwner(this.#list, this.#options)
+        if (!this.#isOwner) return yield* error
+      }
+      const said = saidBy(error)
+      if (is === "added" && this.#sizeAt(at) >= mostMembers) {
         return { _tag: "Refused", refusal: { ...refusalOf("full", said), reason: "full" } }
       }
-      return { _tag: "Refused", refusal: refusalOf(failure instanceof NotFound ? "unknown" : "refused", said) }
-    }
-    if (isPassing(failure)) {
-      if (++failures >= mostFailures) return yield* failure
-      return { _tag: "Failed", error: failure }
-    }
-    return yield* failure
-  })
-
-  const keep = (next: MembersRecord.DoneRecord, step: Step) =>
-    Effect.andThen(
-      MembersRecord.writeDone(journal, list, next),
-      Effect.sync(() => {
-        done = next
-        // What failed is told when it was tried again.
-        if (onProgress !== undefined && !done.again.includes(step.at)) {
-          const last = outcomeOf(step, done.refused.find(([at]) => at === step.at)?.[1])
-          Callback.call(onProgress, { done: done.tried - done.again.length, of: steps.length, last })
-        }
-      })
-    )
-
-  /** What has happened is noted, whatever ends meanwhile. */
-  const make = (step: Step, note: (change: Change) => MembersRecord.DoneRecord) =>
-    Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(restore(change(step)), (changed) => keep(note(changed), step))
-    )
-
-  const withRefusal = (at: number, refusal: Refusal): MembersRecord.DoneRecord["refused"] => [
-    ...done.refused,
-    [at, refusal]
-  ]
-
-  for (const step of steps.slice(done.tried)) {
-    const { at } = step
-    yield* make(step, (changed) => ({
-      ...done,
-      tried: at + 1,
-      refused: changed._tag === "Refused" ? withRefusal(at, changed.refusal) : done.refused,
-      again: changed._tag === "Failed" ? [...done.again, at] : done.again
-    }))
+      return { _tag: "Refused", refusal: refusalOf(error instanceof NotFound ? "unknown" : "refused", said) }
+    })
   }
-  for (const step of done.again.flatMap((at) => steps[at] ?? [])) {
-    const { at } = step
-    yield* make(step, (changed) => ({
-      ...done,
-      refused: changed._tag === "Changed"
-        ? done.refused
-        : withRefusal(
-          at,
-          changed._tag === "Refused" ? changed.refusal : { reason: "failed", detail: changed.error.message }
-        ),
-      again: done.again.filter((other) => other !== at)
-    }))
+
+  /** The number of members before a change. */
+  #sizeAt(at: number): number {
+    const { members, remove } = this.#plan
+    const removed = Math.min(at, remove.length)
+    const refused = (is: Step["is"]) =>
+      this.#done.refused.filter(([other]) => other < at && this.#steps[other]?.is === is).length
+    return members - removed + refused("removed") + (at - removed) - refused("added")
   }
-  return done
+}
+
+/** Checks that the caller owns the list, as far as the service shows that. */
+const isOwner = Effect.fnUntraced(function*(list: string, { retries, timeout, user_auth = true }: SyncOptions) {
+  const call = { retries, timeout }
+  const { data: found } = yield* getList(
+    { id: list, expansions: ["owner_id"], list_fields: ["owner_id"], user_auth },
+    call
+  )
+  const { data: me } = yield* getMe({ user_auth }, call)
+  return found === undefined || me === undefined || found.owner_id === undefined || found.owner_id === me.id
 })
 
 const send = (
@@ -152,10 +174,10 @@ const send = (
   { retries, timeout }: PlanOptions
 ) => waitedFor((is === "added" ? addListMember : removeListMember)(parameters, { retries, timeout }))
 
-/** Budgets are renewed within this time, in milliseconds; what takes longer is a usage cap. */
+/** Milliseconds in which rate limits reset; a longer wait is a usage cap. */
 const longestWait = 16 * 60_000
 
-/** Waits where the client itself does not. */
+/** Waits for rate limits if the client does not. */
 const waitedFor = <A, R>(call: Effect.Effect<A, OperationError, R>): Effect.Effect<A, OperationError, R> =>
   Effect.catchTag(call, "RateLimited", (error) =>
     Effect.gen(function*() {
@@ -166,14 +188,14 @@ const waitedFor = <A, R>(call: Effect.Effect<A, OperationError, R>): Effect.Effe
       return yield* waitedFor(call)
     }))
 
-const isPassing = ({ _tag }: OperationError): boolean =>
+const isTemporary = ({ _tag }: OperationError): boolean =>
   _tag === "TransportFailure" || _tag === "ServerFailure" || _tag === "UndecodableResponse" ||
   _tag === "UnexpectedStatus"
 
 const outcomeOf = ({ is, user }: Step, refusal: Refusal | undefined): Outcome =>
   refusal === undefined ? { ...user, became: is } : { ...user, became: "refused", refusal }
 
-/** What has become of a list. */
+/** The result of a sync. */
 export const synced = (list: string, { done: begun, plan }: Held, done: MembersRecord.DoneRecord): SyncedMembers => {
   const refusals = new Map(done.refused)
   const outcomes: ReadonlyArray<Outcome> = [

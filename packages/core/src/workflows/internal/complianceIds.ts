@@ -1,4 +1,4 @@
-/** The ids of a compliance job as the text that is sent: one on a line, checked. */
+/** Checks the ids of a compliance job and encodes them as text with one id per line. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -12,26 +12,26 @@ import * as Source from "../../media/Source.ts"
 import { idPattern } from "../../schema/Codecs.ts"
 import * as Parameters from "../../schema/Parameters.ts"
 
-/** Ids themselves, or a text of them with one on a line. */
+/** Ids, or a text with one id per line. */
 export type Ids =
   | Iterable<Parameters.Id>
   | AsyncIterable<Parameters.Id>
   | Stream.Stream<Parameters.Id, unknown>
   | Source.Input
 
-/** Some of the ids as they are sent. */
+/** Encoded ids. */
 export interface Piece {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly count: number
 }
 
-/** Why there are no ids to send. */
+/** The errors of reading ids. */
 export type IdsError = InvalidParameters | SourceFailure
 
-/** How many ids are in a piece at most. */
+/** Most ids in a piece. */
 export const pieceIds = 10_000
 
-/** The ids in pieces. */
+/** Encodes ids in pieces. */
 export const pieces = (operation: string, ids: Ids, most = pieceIds): Stream.Stream<Piece, IdsError> => {
   let place = 0
   const invalid = (rule: string, value: unknown) => invalidParameter(operation, "ids", rule, value)
@@ -44,18 +44,18 @@ export const pieces = (operation: string, ids: Ids, most = pieceIds): Stream.Str
       place += values.length
       return wrong < 0
         ? Effect.succeed(Arr.map(texts, (text) => text ?? ""))
-        : Effect.fail(invalid(`${ruleOfOne} (number ${place - values.length + wrong + 1} is none)`, values[wrong]))
+        : Effect.fail(invalid(`${ruleOfOne} (number ${place - values.length + wrong + 1} is not one)`, values[wrong]))
     }),
     Stream.grouped(most),
     Stream.map((ids) => ({ bytes: new Uint8Array(encoder.encode(`${ids.join("\n")}\n`)), count: ids.length }))
   )
 }
 
-/** The error of no ids at all. */
+/** The error for no ids. */
 export const none = (operation: string): InvalidParameters =>
   invalidParameter(operation, "ids", "must not be empty", undefined)
 
-const rule = "must be ids in an iterable, an asynchronous one or a Stream, or a text of them with one on a line: " +
+const rule = "must be ids in an iterable, an async iterable or a Stream, or a text with one id per line: " +
   "a Uint8Array, an ArrayBuffer, a Blob, a stream with its size in bytes, or on Node a path"
 
 const ruleOfOne = "must be ids of 1 to 19 digits"
@@ -96,10 +96,10 @@ const unreadable = (cause: unknown): SourceFailure =>
       detail: cause instanceof Error ? cause.message : String(cause)
     })
 
-/** What is read of a text at a time, in bytes. */
+/** Bytes per read of a text. */
 const readBytes = 65_536
 
-/** No id is longer, nor the blanks around it. */
+/** Longest line of a text in characters: an id with blanks around it. */
 const longestLine = 256
 
 const linesOf = (source: Source.Source): Stream.Stream<string, SourceFailure> =>
@@ -114,7 +114,7 @@ const linesOf = (source: Source.Source): Stream.Stream<string, SourceFailure> =>
           return yield* new SourceFailure({
             source: source.name,
             fault: "unreadable",
-            detail: `a line is longer than ${longestLine} characters; one id is on a line`
+            detail: `a line is longer than ${longestLine} characters; each line must have one id`
           })
         }
         return [idsIn(found), Option.some(offset + bytes.length)] as const

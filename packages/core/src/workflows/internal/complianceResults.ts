@@ -1,4 +1,4 @@
-/** The results of a compliance job: fetched by parts of the file, so that what is cut goes on where it was and little is in memory. */
+/** Fetches the results of a compliance job in parts of the file, to resume after a lost connection and to hold little in memory. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
@@ -12,10 +12,10 @@ import type { TransportFailure } from "../../errors/Errors.ts"
 import { Lines } from "../../internal/lineSplitter.ts"
 import * as Model from "../../schema/Model.ts"
 
-/** What fetching results can fail with. */
+/** The errors of fetching results. */
 export type ResultsError = TransportFailure | ComplianceExpired | ComplianceRefused | ComplianceUnreadable
 
-/** Where the results of a job are. */
+/** The location of a job's results. */
 export interface Place {
   readonly id: string
   readonly download_url: string
@@ -37,13 +37,13 @@ export const Result = /*#__PURE__*/ Schema.Struct({
 
 const isResult = /*#__PURE__*/ Schema.is(Result)
 
-/** What is fetched at a time, in bytes. */
+/** Bytes per request. */
 const partBytes = 1_048_576
 
-/** No line of the service is so long, in characters. */
+/** Longest line in characters, above any of the service. */
 const longestLine = 16_384
 
-/** Reads the file of a job from its beginning. */
+/** Reads the results of a job from the beginning. */
 export const read = (job: Place): Stream.Stream<typeof Result.Type, ResultsError, Client> =>
   Stream.suspend(() => {
     const { id: jobId } = job
@@ -52,25 +52,25 @@ export const read = (job: Place): Stream.Stream<typeof Result.Type, ResultsError
     let version: string | undefined
     const unreadable = (reason: string, at?: number) => new ComplianceUnreadable({ jobId, line: at, reason })
 
-    /** Adds the results in some lines, up to what is none. */
+    /** Adds the results in lines, up to the first invalid one. */
     const add = (results: Array<typeof Result.Type>, texts: ReadonlyArray<string>) => {
       for (const text of texts) {
         line++
         if (text === "") continue
         const result = parse(text)
-        if (result === undefined) return unreadable("it is no result", line)
+        if (result === undefined) return unreadable("it is not a result", line)
         results.push(result)
       }
       return lines.isTooLong ? unreadable(`it is longer than ${longestLine} characters`, line + 1) : undefined
     }
 
-    /** Of a file without an end of its last line, that line may be whole all the same. */
+    /** Adds the last line, which may be complete without a line end. */
     const addLast = (results: Array<typeof Result.Type>) => {
       const rest = lines.end()
       return rest === "" || parse(rest) !== undefined ? add(results, [rest]) : unreadable("it was cut", line + 1)
     }
 
-    // What a part holds before it goes wrong is given out first.
+    // Results before an invalid line are emitted first.
     return Stream.paginate<number | ComplianceUnreadable, typeof Result.Type, ResultsError, Client>(0, (at) =>
       Effect.gen(function*() {
         if (typeof at !== "number") {
@@ -84,7 +84,7 @@ export const read = (job: Place): Stream.Stream<typeof Result.Type, ResultsError
           headers: { range: `bytes=${at}-${at + partBytes - 1}` }
         })
         const total = totalOf(response)
-        // Of an empty file, there is no part.
+        // An empty file has no parts.
         if (response.status === 416 && total === at) {
           return [[], Option.none()] as const
         }
@@ -94,7 +94,7 @@ export const read = (job: Place): Stream.Stream<typeof Result.Type, ResultsError
         const bytes = new Uint8Array(yield* Effect.orDie(response.arrayBuffer))
         const isWhole = response.status === 200
         if (isWhole ? at > 0 : total === undefined || !isPart(response, at, bytes.length)) {
-          return yield* unreadable("a part of the file is not the one that was asked for")
+          return yield* unreadable("a part of the file is not the one that was requested")
         }
         const etag = response.headers["etag"] ?? String(total)
         if (at > 0 && etag !== version) {
@@ -118,7 +118,7 @@ const parse = (line: string): typeof Result.Type | undefined => {
   }
 }
 
-/** `bytes 0-1048575/5000000`: where a part begins and ends, and how much there is. */
+/** `bytes 0-1048575/5000000`: first byte, last byte and total. */
 const range = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15})$/
 
 const totalOf = ({ headers }: HttpClientResponse): number | undefined => {
@@ -131,7 +131,7 @@ const isPart = ({ headers }: HttpClientResponse, offset: number, length: number)
   return length > 0 && Number(from) === offset && Number(to) === offset + length - 1
 }
 
-/** Why an address gives nothing, or takes nothing: by its time, or by its answer. */
+/** The error of a signed URL that refuses a request: expired, or refused for another reason. */
 export const refusal = (
   jobId: string,
   what: "upload" | "download",
@@ -142,11 +142,11 @@ export const refusal = (
     if (isOver(expiry, yield* Clock.currentTimeMillis)) return yield* new ComplianceExpired({ jobId, what })
     const text = yield* Effect.orElseSucceed(response.text, () => "")
     const redact = yield* (yield* Client).redact
-    // A store of files quotes what it refuses.
+    // File stores quote the signed URL in their errors.
     const own = Transfer.redactOf(response.request.url)
     const excerpt = own(redact(text)).slice(0, 2000)
     return yield* new ComplianceRefused({ jobId, what, status: response.status, excerpt })
   })
 
-/** Whether an instant has passed. */
+/** Checks that a time has passed. */
 export const isOver = (instant: string | undefined, now: number): boolean => Date.parse(instant ?? "") <= now

@@ -1,79 +1,79 @@
-/** A conversation as a tree: its posts in their places, and the places of those that are missing. */
+/** A conversation as a tree of its posts, with placeholders for missing ones. */
 import type { Complete } from "../../schema/Selection.ts"
 import * as Ancestry from "./ancestry.ts"
 
-/** A post of a conversation. Fields that nothing asked for are missing. */
+/** A post of a conversation, with the requested fields. */
 export type Post = Default<"post", "id" | "text" | "edit_history_post_ids">
 
-/** Who wrote a post. */
+/** The author of a post. */
 export type Author = Default<"user", "id" | "name" | "username">
 
 type Default<K extends "post" | "user", Names extends keyof Complete<K>> =
   & Pick<Complete<K>, Names>
   & Partial<Omit<Complete<K>, Names>>
 
-/** Why a post is missing. */
+/** The reason why a post is missing. */
 export type MissingReason =
-  /** It was deleted, or never was. */
+  /** It was deleted, or never existed. */
   | "deleted"
-  /** Its account shows its posts to followers only, blocks the reader, or is suspended where the service does not say so. */
+  /** Its account shows posts to followers only, blocks the reader, or is suspended without the service saying so. */
   | "protected"
-  /** Its account is suspended, as the service says. */
+  /** Its account is suspended. */
   | "suspended"
-  /** The service says something else; `detail` has it. */
+  /** Any other reason; see `detail`. */
   | "unavailable"
 
-/** A post that others reply to and that the service does not show. */
+/** A post that others reply to but the service does not show. */
 export interface Missing {
   readonly id: string
   readonly reason: MissingReason
-  /** In the words of the service. */
+  /** The text of the service. */
   readonly detail: string | undefined
 }
 
-/** A span of time that no search reaches. What was posted in it is there only where something later replies to it. */
+/** A time range that no search reaches. Posts from it are included only if a later post replies to them. */
 export interface OutOfReach {
-  /** The times of its ends, as the service writes them. */
+  /** ISO 8601 times. */
   readonly from: string
   readonly to: string
 }
 
-/** A part of a conversation as it comes. */
+/** A part of a conversation in the stream. */
 export type Part =
   | { readonly _tag: "Post"; readonly post: Post; readonly author: Author | undefined }
   | Missing & { readonly _tag: "Missing" }
   | OutOfReach & { readonly _tag: "OutOfReach" }
 
-/** A post in its place, or the place of one that is missing. */
+/** A post in the tree, or the placeholder of a missing one. */
 export interface Node {
   readonly id: string
-  /** 0 for the first post, 1 for what replies to it, and so on. */
+  /** 0 for the first post, 1 for replies to it, and so on. */
   readonly depth: number
-  /** The post that it replies to; that of a missing one is unknown, which stands below the first. */
+  /** The post that it replies to. A missing post has an unknown parent and is placed below the first post. */
   readonly parent: string | undefined
   readonly post: Post | undefined
   readonly author: Author | undefined
-  /** Why there is no post. */
+  /** The reason if there is no post. */
   readonly missing: Missing | undefined
-  /** How many replies to it are here. */
+  /** The number of replies in the tree. */
   readonly replies: number
-  /** How many more the service counts: they are deleted or protected, or no search has brought them. */
+  /** Further replies that the service counts: deleted, protected, or not found by the search. */
   readonly unseen: number
 }
 
 /** A conversation as a tree. */
 export interface Conversation {
-  /** That of its first post. */
+  /** The id of its first post. */
   readonly id: string
-  /** Each one before the replies to it, of which the oldest comes first. The first is the root. */
+  /** Each node before its replies, which are sorted from the oldest. The first one is the root. */
   readonly nodes: ReadonlyArray<Node>
-  /** How many posts are here. */
+  /** The number of posts in the tree. */
   readonly posts: number
   readonly missing: ReadonlyArray<Missing>
   readonly outOfReach: OutOfReach | undefined
 }
 
-/** Puts the parts of a conversation in their places. */
+/** Builds the tree from the parts of a conversation. */
 export const treeOf = (id: string, parts: Iterable<Part>): Conversation => {
   const posts = new Map<string, Part & { readonly _tag: "Post" }>()
   const missing = new Map<string, Missing>()
@@ -94,7 +94,7 @@ export const treeOf = (id: string, parts: Iterable<Part>): Conversation => {
     else siblings.push(child)
   }
   const nodes: Array<Node> = []
-  // Conversations may be deeper than calls can nest.
+  // Recursion could exceed the stack: conversations can be thousands of levels deep.
   const left: Array<Pick<Node, "id" | "depth" | "parent">> = [{ id, depth: 0, parent: undefined }]
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
     const replies = repliesTo.get(at.id) ?? []

@@ -1,7 +1,4 @@
-/**
- * What the journal knows of the members of a list that are being changed: the plan, which is written once, and how far it is done,
- * which is written with every change.
- */
+/** The journal's records of a list that is being changed: the plan, written once, and the progress, written with every change. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { JournalFailure } from "../../errors/UploadErrors.ts"
@@ -13,7 +10,7 @@ const Known = /*#__PURE__*/ Schema.Struct({
   id: Schema.String,
   username: /*#__PURE__*/ Schema.optionalKey(Schema.String)
 })
-/** A user whose id is known. */
+/** A user with a known id. */
 export type Known = typeof Known.Type
 
 const Refusal = /*#__PURE__*/ Schema.Struct({
@@ -23,7 +20,7 @@ const Refusal = /*#__PURE__*/ Schema.Struct({
 
 const Users = /*#__PURE__*/ Schema.Array(Known)
 
-/** A user whom the service does not know by that name. */
+/** A username that the service does not know. */
 const Unknown = /*#__PURE__*/ Schema.Struct({
   user: /*#__PURE__*/ Schema.Struct({ username: Schema.String }),
   refusal: Refusal
@@ -31,11 +28,11 @@ const Unknown = /*#__PURE__*/ Schema.Struct({
 
 const PlanRecord = /*#__PURE__*/ Schema.Struct({
   version: /*#__PURE__*/ Schema.Literal(1),
-  /** A hash of what is wished for. */
+  /** A hash of the wish. */
   wish: Schema.String,
-  /** When it was made, in milliseconds; its name, too. */
+  /** The time at which it was made, in milliseconds; it identifies the plan. */
   madeAt: Schema.Finite,
-  /** How many members the list had. */
+  /** The number of members at that time. */
   members: Schema.Finite,
   remove: Users,
   add: Users,
@@ -43,24 +40,24 @@ const PlanRecord = /*#__PURE__*/ Schema.Struct({
   kept: Users,
   unknown: /*#__PURE__*/ Schema.Array(Unknown)
 })
-/** A plan as it is kept. */
+/** A plan in the journal. */
 export type PlanRecord = typeof PlanRecord.Type
 
 const DoneRecord = /*#__PURE__*/ Schema.Struct({
   version: /*#__PURE__*/ Schema.Literal(1),
-  /** Of which plan. */
+  /** Identifies the plan. */
   madeAt: Schema.Finite,
-  /** How many changes were tried: removals come first. */
+  /** The number of changes tried so far; removals come first. */
   tried: Schema.Finite,
-  /** By the number of the change, from 0. */
+  /** Refusals by the index of the change. */
   refused: /*#__PURE__*/ Schema.Array(/*#__PURE__*/ Schema.Tuple([Schema.Finite, Refusal])),
-  /** Changes that are to be tried once more. */
+  /** Indexes of changes that failed and get a second attempt. */
   again: /*#__PURE__*/ Schema.Array(Schema.Finite)
 })
-/** How far a plan is done. */
+/** The progress of a plan. */
 export type DoneRecord = typeof DoneRecord.Type
 
-/** Where the plan of a list is in the journal. */
+/** The journal's key for the plan of a list. */
 export const nameOf = (list: string): string => `members.${list}`
 
 const doneNameOf = (list: string): string => `done.members.${list}`
@@ -68,25 +65,25 @@ const doneNameOf = (list: string): string => `done.members.${list}`
 const planRecords = /*#__PURE__*/ VersionedRecord.make(PlanRecord)
 const doneRecords = /*#__PURE__*/ VersionedRecord.make(DoneRecord)
 
-/** The plan of a list; `undefined` where there is none. */
+/** Reads the plan of a list, if there is one. */
 export const readPlan = (journal: Entries, list: string): Effect.Effect<PlanRecord | undefined, JournalFailure> =>
   planRecords.read(journal, nameOf(list))
 
-/** How far a plan is done. */
+/** Reads the progress of a plan. */
 export const readDone = (journal: Entries, list: string, { madeAt }: PlanRecord) =>
   Effect.map(
     doneRecords.read(journal, doneNameOf(list)),
     (done): DoneRecord => done?.madeAt === madeAt ? done : { version: 1, madeAt, tried: 0, refused: [], again: [] }
   )
 
-/** Keeps a plan of which nothing is done. */
+/** Writes a new plan. */
 export const writePlan = (journal: Entries, list: string, plan: PlanRecord): Effect.Effect<void, JournalFailure> =>
   planRecords.write(journal, nameOf(list), plan)
 
-/** Keeps how far a plan is done. When it ends, that is durable. */
+/** Writes the progress of a plan durably. */
 export const writeDone = (journal: Entries, list: string, done: DoneRecord): Effect.Effect<void, JournalFailure> =>
   doneRecords.write(journal, doneNameOf(list), done)
 
-/** Forgets a plan that is done. */
+/** Deletes a finished plan. */
 export const forget = (journal: Entries, list: string): Effect.Effect<void, JournalFailure> =>
   Effect.andThen(journal.write(nameOf(list), undefined), journal.write(doneNameOf(list), undefined))

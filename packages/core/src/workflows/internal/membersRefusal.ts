@@ -1,13 +1,13 @@
-/** Why the service refuses to change the members of a list: in its own words, and in one of ours. */
+/** Reasons why the service refuses to change the members of a list: its own text, and one of our codes. */
 import type { BadRequest, Forbidden, NotFound } from "../../errors/Errors.ts"
 import type { Problem } from "../../schema/models/Problem.ts"
 import type { Refusal, RefusalReason } from "../ListMembersOptions.ts"
 
-/** Whether it is about the list, and not about one user. */
+/** Checks for an error about the list, not about one user. */
 export const isAboutList = (error: BadRequest | Forbidden | NotFound): boolean =>
   saidBy(error).some(({ resource_type }) => resource_type === "list")
 
-/** What the service says in an error. */
+/** The problems in an error. */
 export const saidBy = ({ detail, problems, title, type }: BadRequest | Forbidden | NotFound): ReadonlyArray<Problem> =>
   problems.length > 0 ? problems : [{
     ...(detail === undefined ? {} : { detail }),
@@ -15,11 +15,11 @@ export const saidBy = ({ detail, problems, title, type }: BadRequest | Forbidden
     ...(type === undefined ? {} : { type })
   }]
 
-/** The same in words. */
+/** The texts of problems. */
 export const saidIn = (problems: ReadonlyArray<Problem>): ReadonlyArray<string> =>
   problems.flatMap(({ detail, message, title }) => message ?? detail ?? title ?? [])
 
-/** What the service says of a user, in a word: `otherwise` where none of the known ones is in it. */
+/** The refusal in problems about a user; its reason is `otherwise` unless the text names another. */
 export const refusalOf = (otherwise: RefusalReason, problems: ReadonlyArray<Problem>): Refusal => {
   const text = saidIn(problems).join("; ")
   const isUnknown = problems.some(({ type = "" }) => type.endsWith("/resource-not-found"))

@@ -1,4 +1,4 @@
-/** What it takes to make the members of a list others: asked for, planned, and kept in the journal for whoever goes on. */
+/** Plans the changes to the members of a list, and keeps the plan in the journal so that another call can continue. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -14,13 +14,13 @@ import type { MembersPlan, PlanOptions, SyncOptions, Wanted } from "../ListMembe
 import * as MembersRecord from "./membersRecord.ts"
 import { refusalOf, saidIn } from "./membersRefusal.ts"
 
-/** What errors call it. */
+/** The operation in errors. */
 export const operation = "syncListMembers"
 
-/** So long a plan holds of which nothing is done, and one that is begun, in milliseconds. What others change meanwhile is not seen. */
-const planHolds = { untouched: 15 * 60_000, begun: 24 * 3_600_000 }
+/** Milliseconds for which a plan is valid before and after its first change. Changes by others in that time go unnoticed. */
+const planLife = { untouched: 15 * 60_000, begun: 24 * 3_600_000 }
 
-/** A user who is wished for. */
+/** A wanted user. */
 type Wish = { readonly id: string } | { readonly username: string }
 
 const wishOf = (wanted: Wanted, at: number): Wish | InvalidParameters => {
@@ -31,7 +31,7 @@ const wishOf = (wanted: Wanted, at: number): Wish | InvalidParameters => {
   return usernamePattern.test(username) ? { username } : invalidParameter(operation, `desired[${at}]`, rule, text)
 }
 
-/** The wish, each user once. */
+/** The wish, with each user once. */
 const wishesOf = Effect.fnUntraced(function*(desired: Iterable<Wanted>) {
   if (!Predicate.isIterable(desired)) {
     return yield* invalidParameter(operation, "desired", "must be an iterable of ids and usernames", desired)
@@ -63,7 +63,7 @@ const checkOptions = ({ keep, maxRemovals, onProgress }: SyncOptions): InvalidPa
     : invalidParameter(operation, "onProgress", "must be a function", onProgress)
 }
 
-/** A wish for a list, checked. */
+/** A checked wish for a list. */
 export interface Asked {
   readonly list: string
   readonly wishes: ReadonlyMap<string, Wish>
@@ -71,7 +71,7 @@ export interface Asked {
   readonly keep: boolean
 }
 
-/** Checks what is asked for. */
+/** Checks the parameters. */
 export const check = Effect.fnUntraced(
   function*(list: string | number | bigint, desired: Iterable<Wanted>, options: SyncOptions) {
     const invalid = checkOptions(options)
@@ -88,18 +88,18 @@ export const check = Effect.fnUntraced(
   }
 )
 
-/** The plan in the journal, if it is of this wish and still holds. */
+/** The plan in the journal, if it has the same wish and is still valid. */
 export const heldPlan = Effect.fnUntraced(function*({ list, wish }: Asked) {
   const journal = yield* Journal
   const plan = yield* MembersRecord.readPlan(journal, list)
   if (plan === undefined || plan.wish !== wish) return undefined
   const done = yield* MembersRecord.readDone(journal, list, plan)
   const age = (yield* Clock.currentTimeMillis) - plan.madeAt
-  const holds = done.tried > 0 ? planHolds.begun : planHolds.untouched
+  const holds = done.tried > 0 ? planLife.begun : planLife.untouched
   return age >= 0 && age < holds ? { plan, done } : undefined
 })
 
-/** Reads the members of a list, looks up who is not among them by name, and keeps what is to be done. */
+/** Reads the members of a list, looks up wanted usernames that are not among them, and writes the plan. */
 const makePlan = Effect.fnUntraced(function*({ keep, list, wish, wishes }: Asked, options: PlanOptions) {
   const { retries, timeout, user_auth = true } = options
   const call = { retries, timeout }
@@ -110,7 +110,7 @@ const makePlan = Effect.fnUntraced(function*({ keep, list, wish, wishes }: Asked
     getListMembers.pages({ id: list, max_results: 100, user_auth }, call),
     Effect.fnUntraced(function*({ data, errors }) {
       if (data === undefined && errors.length > 0) {
-        const rule = `must be one that the service shows${
+        const rule = `must be visible to the caller${
           saidIn(errors).map((said) => `: ${said.replace(/\.$/, "")}`).join("")
         }`
         return yield* invalidParameter(operation, "list", rule, undefined)
@@ -162,15 +162,15 @@ const makePlan = Effect.fnUntraced(function*({ keep, list, wish, wishes }: Asked
   return { plan, done: yield* MembersRecord.readDone(journal, list, plan) }
 })
 
-/** The plan that holds, or a new one. */
+/** The valid plan, or a new one. */
 export const planOf = Effect.fnUntraced(function*(asked: Asked, options: PlanOptions) {
   return (yield* heldPlan(asked)) ?? (yield* makePlan(asked, options))
 })
 
-/** A plan, and how far it is done. */
+/** A plan and its progress. */
 export type Held = Effect.Success<ReturnType<typeof planOf>>
 
-/** A plan as callers see it. */
+/** The plan for callers. */
 export const shown = (list: string, { done, plan }: Held): MembersPlan => {
   const { add, kept, members, remove, there, unknown } = plan
   const toRemove = Math.max(0, remove.length - done.tried)
@@ -189,7 +189,7 @@ export const shown = (list: string, { done, plan }: Held): MembersPlan => {
   }
 }
 
-/** Requests that fit into one window take no time worth telling. */
+/** Least duration in milliseconds. Requests within one rate limit window count as none. */
 const durationOf = (requests: number): number => {
   const { perWindow = 300 } = Quota.of(addListMember.definition.limits, "user")
   return requests <= perWindow ? 0 : Math.round(requests * Quota.windowMillis / perWindow)
