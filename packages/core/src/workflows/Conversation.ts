@@ -30,17 +30,7 @@ import {
   treeOf
 } from "./internal/conversationTree.ts"
 
-export {
-  type Author,
-  type Conversation,
-  type Missing,
-  type MissingReason,
-  type Node,
-  type OutOfReach,
-  type Part,
-  type Post,
-  treeOf
-} from "./internal/conversationTree.ts"
+export * from "./internal/conversationTree.ts"
 
 /** Options of reading a conversation. */
 export interface Options extends Pick<CallOptions, "timeout" | "retries"> {

@@ -19,19 +19,7 @@ import type {
   Wanted
 } from "./ListMembersOptions.ts"
 
-export type {
-  Member,
-  MembersError,
-  MembersPlan,
-  Outcome,
-  PlanOptions,
-  Progress,
-  Refusal,
-  RefusalReason,
-  SyncedMembers,
-  SyncOptions,
-  Wanted
-} from "./ListMembersOptions.ts"
+export type * from "./ListMembersOptions.ts"
 
 /** The plan of an earlier call with the same users, if it is still valid: planning again reads nothing. */
 export const knownPlan = Effect.fnUntraced(function*(

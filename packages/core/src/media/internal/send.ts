@@ -63,15 +63,18 @@ interface Sent {
 }
 
 /** Sends a file completely and waits until it is processed. */
-const whole = <E>(plan: UploadPlan.Plan, options: UploadOptions, log: UploadCheckpoint.Log<E>) =>
-  Effect.gen(function*() {
-    const { category, size, type } = plan
-    const { additional_owners, shared, user_auth } = options
-    const { credential } = yield* Client
-    const account = yield* credential(user_auth ?? Media.initializeMediaUpload.definition.userAuth === true)
-    const asked = [account, category, type, size, shared ?? "", String(additional_owners ?? "")].join(" ")
-    return yield* new Sending(plan, options, log, asked).run
-  })
+const whole = Effect.fnUntraced(function*<E>(
+  plan: UploadPlan.Plan,
+  options: UploadOptions,
+  log: UploadCheckpoint.Log<E>
+) {
+  const { category, size, type } = plan
+  const { additional_owners, shared, user_auth } = options
+  const { credential } = yield* Client
+  const account = yield* credential(user_auth ?? Media.initializeMediaUpload.definition.userAuth === true)
+  const asked = [account, category, type, size, shared ?? "", String(additional_owners ?? "")].join(" ")
+  return yield* new Sending(plan, options, log, asked).run
+})
 
 /** One run of an upload. */
 class Sending<E> {

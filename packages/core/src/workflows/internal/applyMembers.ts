@@ -56,31 +56,26 @@ const noted = (done: MembersRecord.DoneRecord, { at }: Step, change: Change): Me
 
 /** Makes the changes that are left, one after another, and returns the progress. */
 export const apply = (list: string, { done, plan }: Held, options: SyncOptions) =>
-  Effect.flatMap(Journal, (journal) => new Changes(journal, list, plan, done, options).make)
+  Effect.flatMap(Journal, (journal) => new Changes({ journal, list, plan, options }, done).make)
+
+interface Sync {
+  readonly journal: Entries
+  readonly list: string
+  readonly plan: MembersRecord.PlanRecord
+  readonly options: SyncOptions
+}
 
 /** The changes of one call. */
 class Changes {
-  readonly #journal: Entries
-  readonly #list: string
-  readonly #plan: MembersRecord.PlanRecord
-  readonly #options: SyncOptions
+  readonly #sync: Sync
   readonly #steps: ReadonlyArray<Step>
   #done: MembersRecord.DoneRecord
   #isOwner: boolean | undefined
   #failures = 0
 
-  constructor(
-    journal: Entries,
-    list: string,
-    plan: MembersRecord.PlanRecord,
-    done: MembersRecord.DoneRecord,
-    options: SyncOptions
-  ) {
-    this.#journal = journal
-    this.#list = list
-    this.#plan = plan
-    this.#options = options
-    this.#steps = stepsOf(plan)
+  constructor(sync: Sync, done: MembersRecord.DoneRecord) {
+    this.#sync = sync
+    this.#steps = stepsOf(sync.plan)
     this.#done = done
   }
 
@@ -98,9 +93,9 @@ class Changes {
   }
 
   #note(step: Step, change: Change) {
-    const { onProgress } = this.#options
+    const { journal, list, options: { onProgress } } = this.#sync
     const done = noted(this.#done, step, change)
-    return Effect.map(MembersRecord.writeDone(this.#journal, this.#list, done), () => {
+    return Effect.map(MembersRecord.writeDone(journal, list, done), () => {
       this.#done = done
       // A failed change is reported after its second attempt.
       if (onProgress === undefined || done.again.includes(step.at)) return
@@ -111,12 +106,13 @@ class Changes {
 
   #change(step: Step): Effect.Effect<Change, OperationError, Client> {
     const { is, user } = step
+    const { list, options } = this.#sync
     return Effect.gen({ self: this }, function*() {
       if (is === "added" && this.#done.refused.some(([, { reason }]) => reason === "full")) {
         return { _tag: "Refused", refusal: { reason: "full" } }
       }
-      const parameters = { id: this.#list, user_id: user.id, user_auth: this.#options.user_auth }
-      const sent = yield* Effect.result(send(is, parameters, this.#options))
+      const parameters = { id: list, user_id: user.id, user_auth: options.user_auth }
+      const sent = yield* Effect.result(send(is, parameters, options))
       if (Result.isFailure(sent)) return yield* this.#failed(step, sent.failure)
       this.#failures = 0
       const { data, errors } = sent.success
@@ -136,7 +132,7 @@ class Changes {
       this.#failures = 0
       if (isAboutList(error)) return yield* error
       if (!(error instanceof NotFound)) {
-        this.#isOwner ??= yield* isOwner(this.#list, this.#options)
+        this.#isOwner ??= yield* isOwner(this.#sync.list, this.#sync.options)
         if (!this.#isOwner) return yield* error
       }
       const said = saidBy(error)
@@ -149,7 +145,7 @@ class Changes {
 
   /** The number of members before a change. */
   #sizeAt(at: number): number {
-    const { members, remove } = this.#plan
+    const { members, remove } = this.#sync.plan
     const removed = Math.min(at, remove.length)
     const refused = (is: Step["is"]) =>
       this.#done.refused.filter(([other]) => other < at && this.#steps[other]?.is === is).length
