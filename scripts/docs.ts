@@ -24,7 +24,7 @@ const examples = "examples/reference"
 export const committed = (): ReadonlyMap<string, string> =>
   new Map([
     ...documents.map((document) => [document, Blocks.current(text(document))] as const),
-    ...Examples.faces.map((face) => [face.file, Examples.file(face)] as const),
+    ...Examples.clients.map((style) => [style.file, Examples.file(style)] as const),
     [`${examples}/parameters.ts`, Examples.parametersFile()],
     ...Packages.readmes(),
     ["docs/adr/README.md", decisions()]

@@ -1,8 +1,8 @@
-/** The example of each operation, made of the statement that its docstring shows: in the three faces, and as data. */
+/** The example of each operation, made of the statement that its docstring shows: in the three clients, and as data. */
 import { areas, type Documented, documented, notice } from "./Source.ts"
 
 /** A way to use the client. */
-export interface Face {
+export interface ClientStyle {
   readonly title: string
   /** The file that holds its examples, for the compiler. */
   readonly file: string
@@ -15,8 +15,8 @@ export interface Face {
   readonly each: (items: string, item: string, shown?: string) => string
 }
 
-/** The faces in the order of the README. */
-export const faces: ReadonlyArray<Face> = [
+/** The clients in the order of the README. */
+export const clients: ReadonlyArray<ClientStyle> = [
   {
     title: "Promises",
     file: "examples/reference/promises.ts",
@@ -65,29 +65,29 @@ const partsOf = ({ definition, example }: Documented) => {
 export const memberOf = ({ result }: Documented["definition"]): "post" | "event" =>
   result._tag === "One" && result.kind === "post" ? "post" : "event"
 
-/** The example of an operation in a face. */
-export const example = (face: Face, operation: Documented): string => {
+/** The example of an operation of a client. */
+export const example = (style: ClientStyle, operation: Documented): string => {
   const { items, parameters, variable } = partsOf(operation)
   const { live } = operation.definition
-  const called = (before: string) => `${before}${face.callee(operation)}${items}(`
-  if (variable === undefined) return call(called(face.wait), parameters)
+  const called = (before: string) => `${before}${style.callee(operation)}${items}(`
+  if (variable === undefined) return call(called(style.wait), parameters)
   if (live !== undefined && variable !== undefined) {
     const member = memberOf(operation.definition)
-    return `${call(called(`const ${variable} = `), parameters)}\n${face.each(variable, `{ ${member} }`, member)}`
+    return `${call(called(`const ${variable} = `), parameters)}\n${style.each(variable, `{ ${member} }`, member)}`
   }
   if (items !== "") {
-    return `${call(called(`const ${variable} = `), parameters)}\n${face.each(variable, variable.replace(/s$/, ""))}`
+    return `${call(called(`const ${variable} = `), parameters)}\n${style.each(variable, variable.replace(/s$/, ""))}`
   }
   const binding = variable === "{ data }" ? variable : `{ data: ${variable} }`
-  return `${call(called(`const ${binding} = ${face.wait}`), parameters)}\n` +
-    face.log(variable === "{ data }" ? "data" : variable)
+  return `${call(called(`const ${binding} = ${style.wait}`), parameters)}\n` +
+    style.log(variable === "{ data }" ? "data" : variable)
 }
 
-/** The file of a face with the examples of all operations. */
-export const file = (face: Face): string =>
-  `// ${notice}\n${face.header}\n\n${
+/** The file of a client with the examples of all operations. */
+export const file = (style: ClientStyle): string =>
+  `// ${notice}\n${style.header}\n\n${
     documented
-      .map((operation) => `${face.open(operation.definition.name)}\n${indent(example(face, operation))}\n}\n`)
+      .map((operation) => `${style.open(operation.definition.name)}\n${indent(example(style, operation))}\n}\n`)
       .join("\n")
   }`
 

@@ -18,7 +18,7 @@ import * as Prices from "../../packages/core/src/spend/Prices.ts"
 import { august, february } from "../../packages/core/src/wire/NameTables.ts"
 import * as Wire from "../../packages/core/src/wire/Wire.ts"
 import * as WireNames from "../../packages/core/src/wire/WireNames.ts"
-import { example, faces, memberOf } from "./Examples.ts"
+import { clients, example, memberOf } from "./Examples.ts"
 import { layersPage, settingsPage } from "./Interfaces.ts"
 import { table } from "./Members.ts"
 import { rulesOf } from "./ParameterRules.ts"
@@ -93,7 +93,7 @@ const operationPage = (operation: Documented): ReadonlyArray<string> => {
     `# ${definition.name}`,
     prose,
     aliases.length === 0 ? "" : `Also called ${aliases.map(aliasText).join(", ")}.`,
-    ...faces.map((face) => `${face.title}:\n\n\`\`\`ts\n${example(face, operation)}\n\`\`\``),
+    ...clients.map((style) => `${style.title}:\n\n\`\`\`ts\n${example(style, operation)}\n\`\`\``),
     ...parameters(definition),
     "## Request",
     routes(definition),

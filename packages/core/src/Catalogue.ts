@@ -1,4 +1,4 @@
-/** Every operation by name. Only faces import this module: a program that uses one operation bundles one. */
+/** Every operation by name. Only clients import this module: a program that uses one operation bundles one. */
 import { closestMatch } from "leven"
 import * as Errors from "./errors/Errors.ts"
 import * as Blocks from "./operations/Blocks.ts"

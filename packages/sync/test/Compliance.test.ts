@@ -51,7 +51,7 @@ const thrown = (call: () => unknown): unknown => {
 const reasonsOf = (results: Iterable<Sync.ComplianceResult>) => Array.from(results, ({ id, reason }) => [id, reason])
 
 describe("client.compliance", () => {
-  it("checks ids, tells how far it is, and lets other calls be made in between", () => {
+  it("checks ids, reports progress, and allows other calls in between", () => {
     using client = make()
     const kept = client.createPost({ text: "kept" }).data?.id ?? ""
     const phases: Array<string> = []
@@ -69,7 +69,7 @@ describe("client.compliance", () => {
     assert.deepStrictEqual(phases, ["upload of 0 for ada", "wait of 3 for ada", "results of 3 for ada"])
   })
 
-  it("takes the steps one by one, and begins anew with each loop", () => {
+  it("runs the steps one by one, and starts over with each loop", () => {
     using client = make()
     const { data } = client.createComplianceJob({ type: "users" })
     const job = data ?? assert.fail("there is no job")
@@ -99,7 +99,7 @@ describe("client.compliance", () => {
     assert.throws(() => client.compliance.wait(job), /closed/)
   })
 
-  it("refuses what are no ids, with the line that called", async () => {
+  it("rejects invalid ids, with the line of the call", async () => {
     using client = make()
     const job = { id: "1", upload_url: "https://service.test/1", status: "created" as const }
     const blob = await openAsBlob(new URL(import.meta.url))
@@ -109,7 +109,7 @@ describe("client.compliance", () => {
         [["1", "ada"], /1 to 19 digits \(number 2 is none\)/],
         [[], /must not be empty/],
         [(async function*() {})(), /asynchronous/],
-        [stream, /stands still/],
+        [stream, /cannot be read/],
         [new URL("https://service.test/ids"), /a path or a file: URL/],
         [blob, /handed to a worker/],
         [5, /must be ids in an iterable/]

@@ -15,7 +15,7 @@ import { start, stop } from "./support/Children.ts"
 const fixture = (name: string) => fileURLToPath(new URL(`../../node/test/fixtures/tls/${name}.pem`, import.meta.url))
 const pem = (name: string) => readFileSync(fixture(name), "utf8")
 
-// It speaks TLS up to 1.2. The headers of post 2 are longer than Node takes unless it is told otherwise.
+// It speaks TLS up to 1.2. The headers of post 2 are longer than Node accepts by default.
 const server = `
   import { readFileSync } from "node:fs"
   import { createServer } from "node:https"
@@ -132,7 +132,7 @@ describe("flags", () => {
     process.exit()
   `
 
-  /** What a program prints that makes the same calls on both clients. */
+  /** The output of a program that makes the same calls on both clients. */
   const run = async (flags: ReadonlyArray<string>, environment: Readonly<Record<string, string>>): Promise<string> => {
     const code = program.replace("SETTINGS", JSON.stringify(settings))
     const child = spawn(

@@ -34,7 +34,7 @@ const settings = (): Sync.Settings => ({
   journal: join(folder, "journal")
 })
 
-/** What a call throws. */
+/** The error that a call throws. */
 const thrown = (call: () => unknown): unknown => {
   try {
     call()
@@ -67,7 +67,7 @@ const inputs: Readonly<Record<string, () => Sync.Input>> = {
 }
 
 describe("a blocking client", () => {
-  it.each(Object.keys(inputs))("publishes %s, and tells how it goes on while it blocks", async (kind) => {
+  it.each(Object.keys(inputs))("publishes %s, and reports progress while it blocks", async (kind) => {
     using client = Sync.createClientSync(settings())
     const steps: Array<string> = []
     const { id, media, text } = client.publish({ text: kind, media: [{ file: inputs[kind]!(), alt: "A colour" }] }, {
@@ -133,12 +133,12 @@ describe("a blocking client", () => {
     await promises.close()
   })
 
-  it("refuses what stands still while it blocks, and what cannot be handed to a worker", async () => {
+  it("rejects streams and inputs that cannot be handed to a worker", async () => {
     using client = Sync.createClientSync(settings())
     const stream = { stream: createReadStream(join(folder, "long.png")), size: long.length }
     const blob = await openAsBlob(join(folder, "long.png"))
     const refused = [
-      [() => client.upload(stream as unknown as string), /stands still/],
+      [() => client.upload(stream as unknown as string), /cannot be read/],
       [() => client.publish({ text: "a", media: [blob] }), /handed to a worker/],
       [() => client.upload(new URL("http://service.test/a.png")), /path or a file: URL/],
       [
@@ -222,7 +222,7 @@ describe("a blocking client", () => {
     assert.strictEqual(nodes[0]?.post?.text, "Who replies to this?")
   })
 
-  it("make rules those that are wished for", async () => {
+  it("makes rules the desired ones", async () => {
     const { baseUrl = "", consumerKey, consumerSecret } = settings()
     const asked = await fetch(`${baseUrl}/oauth2/token`, {
       method: "POST",

@@ -65,7 +65,7 @@ const settings: Readonly<Record<string, readonly [valid: ReadonlyArray<unknown>,
   colour: [[], [1, true, null]]
 }
 
-/** What cannot be handed to a worker. */
+/** Settings that cannot be handed to a worker. */
 const notBlocking = ["onRequest", "onRateLimit", "onSpend", "logger", "dispatcher", "oauth2.save"]
 
 const ofCore = ["baseUrl", "wire", "userAgent", "verify", "checks", "accessLevel", "timeout", "retries", "maxBodySize"]
@@ -78,7 +78,7 @@ const wordsOf = ({ wire }: { readonly wire?: unknown }): object =>
   wire === undefined ? {} : { wire: Object.entries(Wire.named).find(([name]) => name === wire)?.[1] ?? wire }
 
 /** Makes a client of every kind. Nothing connects. */
-const faces: Readonly<Record<string, (settings: object) => unknown>> = {
+const clients: Readonly<Record<string, (settings: object) => unknown>> = {
   promise: (settings) => Node.createClient(settings).close(),
   blocking: (settings) => Sync.createClientSync(settings).close(),
   effect: (settings) => build(NodeClient.layer(settings)),
@@ -106,9 +106,9 @@ const errorOf = async (make: (settings: object) => unknown, given: object): Prom
   }
 }
 
-describe.each(Object.entries(faces))("the settings of a client: %s", (face, make) => {
+describe.each(Object.entries(clients))("the settings of a client: %s", (client, make) => {
   for (const [name, [valid, invalid]] of Object.entries(settings)) {
-    if ((face === "core" && !ofCore.includes(name)) || (face === "blocking" && notBlocking.includes(name))) continue
+    if ((client === "core" && !ofCore.includes(name)) || (client === "blocking" && notBlocking.includes(name))) continue
 
     it(`${name} is taken or refused as in every other client`, async () => {
       for (const value of valid) {
@@ -126,9 +126,9 @@ describe.each(Object.entries(faces))("the settings of a client: %s", (face, make
 describe("credentials beside an account", () => {
   const oauth2 = { clientId: "a", refreshToken: "a" }
 
-  it.each(Object.keys(faces).filter((face) => face !== "core"))(
+  it.each(Object.keys(clients).filter((client) => client !== "core"))(
     "are refused by a rule that names both: %s",
-    async (face) => {
+    async (client) => {
       const cases: ReadonlyArray<readonly [settings: object, setting: string, other: string]> = [
         [{ account: "ada", oauth2 }, "oauth2", "account"],
         ...Credentials.names.flatMap((name) => [
@@ -137,18 +137,18 @@ describe("credentials beside an account", () => {
         ])
       ]
       for (const [settings, setting, other] of cases) {
-        const error = await errorOf(faces[face]!, { baseUrl, ...settings })
+        const error = await errorOf(clients[client]!, { baseUrl, ...settings })
         assert(error instanceof InvalidSettings)
         assert.strictEqual(error.setting, setting)
-        assert.include(error.message, `cannot stand beside ${other}`)
+        assert.include(error.message, `cannot be combined with ${other}`)
       }
       assert.isUndefined(
-        await errorOf(faces[face]!, { baseUrl, account: "ada", bearerToken: "", clientId: "a", tokenStore: "./a" })
+        await errorOf(clients[client]!, { baseUrl, account: "ada", bearerToken: "", clientId: "a", tokenStore: "./a" })
       )
-      const appless = await errorOf(faces[face]!, { baseUrl, account: "ada", clientSecret: "a" })
+      const appless = await errorOf(clients[client]!, { baseUrl, account: "ada", clientSecret: "a" })
       assert.deepInclude(appless, { _tag: "InvalidSettings", setting: "clientId" })
       assert.isUndefined(
-        await errorOf(faces[face]!, { baseUrl, clientId: "a", clientSecret: "a", oauth2: { refreshToken: "a" } })
+        await errorOf(clients[client]!, { baseUrl, clientId: "a", clientSecret: "a", oauth2: { refreshToken: "a" } })
       )
     }
   )
@@ -168,8 +168,8 @@ describe("credentials beside an account", () => {
   })
 
   it("a store of the program's own is no setting of a blocking client", async () => {
-    assert.isUndefined(await errorOf(faces["promise"]!, { baseUrl, account: "ada", tokenStore }))
-    assert.deepInclude(await errorOf(faces["blocking"]!, { baseUrl, account: "ada", tokenStore }), {
+    assert.isUndefined(await errorOf(clients["promise"]!, { baseUrl, account: "ada", tokenStore }))
+    assert.deepInclude(await errorOf(clients["blocking"]!, { baseUrl, account: "ada", tokenStore }), {
       _tag: "InvalidSettings",
       setting: "tokenStore"
     })
@@ -177,10 +177,10 @@ describe("credentials beside an account", () => {
 })
 
 describe("no settings at all", () => {
-  it("are refused by a TypeError that says so", async () => {
+  it("are rejected by a TypeError with the reason", async () => {
     for (const nothing of [null, 1, "a", []] as ReadonlyArray<unknown> as ReadonlyArray<object>) {
-      for (const face of ["promise", "blocking", "effect"]) {
-        assert.match(String(await errorOf(faces[face]!, nothing)), /settings must be an object/, face)
+      for (const client of ["promise", "blocking", "effect"]) {
+        assert.match(String(await errorOf(clients[client]!, nothing)), /settings must be an object/, client)
       }
     }
   })

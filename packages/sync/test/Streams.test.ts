@@ -60,7 +60,7 @@ const openStreams = (): number => {
   return data?.open ?? assert.fail("no answer")
 }
 
-/** A connection is ended while this thread is free to go on. */
+/** A connection ends only while this thread is not blocked. */
 const untilClosed = () => {
   for (let turn = 0; openStreams() > 0; turn++) assert.isBelow(turn, 200)
 }
@@ -89,7 +89,7 @@ describe("a stream", () => {
     untilClosed()
   })
 
-  it("says what of an item was left out", () => {
+  it("reports omitted parts of an item", () => {
     using client = clientFor("few:13")
     const anomalies: Array<string> = []
     for (const item of client.streamPosts({}, only)) {
@@ -123,7 +123,7 @@ describe("a stream", () => {
     assert.instanceOf(thrown(() => [...unauthorized.streamPosts({}, { onEvent: 1 })]), Sync.InvalidParameters)
   })
 
-  it("ends with its client, also when its loop does not go on", () => {
+  it("ends with its client, even if its loop does not continue", () => {
     const client = clientFor("few:2")
     const iterator = client.streamPosts({}, only)[Symbol.iterator]()
     assert.strictEqual(iterator.next().value.post.id, "1")
@@ -135,7 +135,7 @@ describe("a stream", () => {
 })
 
 describe("what happens", () => {
-  it("is told in its order, to onEvent and by events", () => {
+  it("reports events in order, to onEvent and by events", () => {
     using client = clientFor("few:2")
     const told: Array<StreamEvent<unknown>> = []
     const ids: Array<string> = []
@@ -189,7 +189,7 @@ describe("Ctrl-C", () => {
       const pressing = setInterval(() => child.kill("SIGINT"), 100)
       const [code, signal] = await once(child, "close")
       clearInterval(pressing)
-      // Where waits are short, a press may hit the moment in which Node has no listener.
+      // With short waits, Ctrl-C may hit the moment in which Node has no listener.
       if (bearerToken === "silent" || signal === null) {
         assert.deepStrictEqual([...lines, code], ["connected", "true interrupted by SIGINT", "cleaned up", 7])
       } else assert.strictEqual(signal, "SIGINT")

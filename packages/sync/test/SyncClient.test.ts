@@ -41,7 +41,7 @@ const faulty = (more: Sync.Settings = {}): Sync.Settings => ({
   ...more
 })
 
-/** What a call throws. */
+/** The error that a call throws. */
 const thrown = (call: () => unknown): unknown => {
   try {
     call()
@@ -52,7 +52,7 @@ const thrown = (call: () => unknown): unknown => {
 }
 
 describe("spending", () => {
-  it("is counted in the worker, told with each answer, and limited", () => {
+  it("is counted in the worker, reported with each response, and limited", () => {
     using client = Sync.createClientSync({ ...settings(), spendLimit: { total: 0.02 } })
     const first = client.getUser({ username: "ada" })
     assert.deepStrictEqual(first.cost, { dollars: 0.01, charged: 1, repeats: 0 })
@@ -94,7 +94,7 @@ describe("methods", () => {
 
   it("give the values that the Promise client gives", async () => {
     const id = settings().accessToken?.toString().split("-")[0] ?? ""
-    // One instant for both clients: a page token tells it.
+    // One instant for both clients: page tokens contain the time.
     const end_time = new Date(Date.now() - 60_000)
     const reads = {
       getMe: (client: Sync.PostwireClientSync) => client.getMe({ user_fields: ["created_at", "public_metrics"] }),
@@ -180,14 +180,14 @@ describe("methods", () => {
 })
 
 describe("options", () => {
-  it("limit the items, and tell the place of every page", () => {
+  it("limit the items, and report the position of every page", () => {
     using client = Sync.createClientSync(faulty())
     const items = [...client.searchRecentPosts.items({ query: "pages:limit" }, { limit: 25 })]
     assert.deepStrictEqual(items.map(({ id }) => id), Array.from({ length: 25 }, (_, i) => String(i)))
     // The smallest page of this operation is ten.
     assert.deepStrictEqual(new Set(items.map(({ text }) => text)), new Set(["10"]))
     assert.lengthOf([...client.searchRecentPosts.joined({ query: "pages:joined" }, { limit: 3 })], 3)
-    // Each loop begins anew.
+    // Each loop starts over.
     const again = client.searchRecentPosts.items({ query: "pages:again" }, { limit: 3 })
     assert.deepStrictEqual([...again], [...again])
     assert.lengthOf([...again], 3)
@@ -211,7 +211,7 @@ describe("options", () => {
       const query = `pages:ahead ${prefetch}`
       let pages = 0
       for (const _ of client.searchRecentPosts.pages({ query }, { prefetch })) {
-        // Work that keeps this thread busy; the worker goes on meanwhile.
+        // Blocks this thread while the worker continues.
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
         if (++pages === 3) break
       }
@@ -219,7 +219,7 @@ describe("options", () => {
     }
     assert.strictEqual(seen(0), 3)
     assert.strictEqual(seen(1), 4)
-    // The answer that nobody waits for does not disturb the next call.
+    // The answer of an abandoned call does not disturb the next call.
     assert.lengthOf(client.searchRecentPosts({ query: "pages:after" }).data ?? [], 10)
     // Another call may come between a page and the one ahead.
     const ids: Array<string> = []
@@ -267,7 +267,7 @@ describe("options", () => {
     assert.lengthOf([...pages], 1)
   })
 
-  it("retry as often as is said", () => {
+  it("retry as often as configured", () => {
     using client = Sync.createClientSync(faulty())
     assert.strictEqual(client.searchRecentPosts({ query: "flaky:1" }).data?.[0]?.text, "at last")
     const error = thrown(() => client.searchRecentPosts({ query: "flaky:2" }, { retries: 0 }))
@@ -401,7 +401,7 @@ describe("errors", () => {
     }
   })
 
-  it("are not made of a malformed part of an answer, which is left out and warned of once, unless that is asked for", async () => {
+  it("omit malformed parts of a response, with one warning, unless that is requested for", async () => {
     const warnings: Array<string> = []
     const warn = ({ message, name }: Error) => void warnings.push(`${name}: ${message}`)
     process.on("warning", warn)
@@ -469,7 +469,7 @@ describe("errors", () => {
         assert.notInclude(shown, secret)
         assert.notInclude(shown, settings().bearerToken as string)
       }
-      // The stack begins with whoever called the method.
+      // The stack begins with the caller of the method.
       const first = stack.split("\n").find((line) => /^ +at .*:\d+:\d+\)?$/.test(line)) ?? ""
       if (errorClass !== Sync.PaginationStuck) assert.match(first, /SyncClient\.test\.ts/)
     }
@@ -510,7 +510,7 @@ describe("errors", () => {
     workers.pop()
   })
 
-  it("of deadlines come, and the client goes on", () => {
+  it("of timeouts are thrown, and the client still works", () => {
     using client = Sync.createClientSync(faulty({ timeout: 300 }))
     using other = Sync.createClientSync(settings())
     other.getMe()
@@ -525,7 +525,7 @@ describe("errors", () => {
     }
     using creator = faultyUser()
     assert.instanceOf(thrown(() => creator.createPost({ text: "hang" }, { timeout: 50 })), Sync.OutcomeUnknown)
-    // Of what was refused for its rate limit, and waits, nothing has happened: before it was sent as after.
+    // A call that waits for its rate limit has had no effect, neither before its first attempt nor after.
     using patient = faultyUser({ waitOnRateLimit: true })
     for (const [text, timeout] of [["spent", 3_000], ["hang", 50]] as const) {
       const error = thrown(() => patient.createPost({ text }, { timeout }))
@@ -553,7 +553,7 @@ describe("errors", () => {
 })
 
 describe("the session", () => {
-  it("tells its connections, and ends the client", () => {
+  it("reports its connections, and closes the client", () => {
     const client = Sync.createClientSync(settings())
     assert.deepStrictEqual(client.session.statistics(), {})
     client.getMe()

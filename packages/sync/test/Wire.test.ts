@@ -109,31 +109,34 @@ describe("bytes", () => {
 })
 
 describe("a request to any path", () => {
-  it.each(wires)("arrives as it was given, and comes back as it came, in every form, on the %s wire", async (wire) => {
-    const client = clients.get(wire)!
-    const body = { data: { id: "1", text: "a", tweet_id: "1", posts: [1] }, meta: { result_count: 1 } }
-    await service.answer(body)
-    const request = {
-      method: "PUT",
-      path: "/2/posts/1/it's",
-      query: { "post.fields": ["a", 1], q: "b&c=é" },
-      body: { posts: [null] }
-    } as const
-    assert.deepStrictEqual(client.request({ ...request, user_auth: true }).data, body.data)
-    assert.deepStrictEqual<unknown>(client.as("dictionary").request(request), body)
-    assert.deepStrictEqual(client.as("raw").request(request).json(), body)
-    client.getPost({ id: 1 }, { extraQuery: { odd: ["b"] } })
-    client.createPost({ text: "a" }, { extraBody: { posts: { a: 1 } } })
-    const requests = await service.requests()
-    for (const [i, kind] of (["oauth1", "bearer", "bearer"] as const).entries()) {
-      const { body, method, url } = requests[i]!
-      assert.deepStrictEqual([method, body], ["PUT", `{"posts":[null]}`])
-      assert.strictEqual(url, `${service.baseUrl}/2/posts/1/it's?post.fields=a%2C1&q=b%26c%3D%C3%A9`)
-      assert.strictEqual(authorizationOf(requests[i]!), kind)
+  it.each(wires)(
+    "sends values unchanged, and returns them unchanged, with every return type, on the %s wire",
+    async (wire) => {
+      const client = clients.get(wire)!
+      const body = { data: { id: "1", text: "a", tweet_id: "1", posts: [1] }, meta: { result_count: 1 } }
+      await service.answer(body)
+      const request = {
+        method: "PUT",
+        path: "/2/posts/1/it's",
+        query: { "post.fields": ["a", 1], q: "b&c=é" },
+        body: { posts: [null] }
+      } as const
+      assert.deepStrictEqual(client.request({ ...request, user_auth: true }).data, body.data)
+      assert.deepStrictEqual<unknown>(client.as("dictionary").request(request), body)
+      assert.deepStrictEqual(client.as("raw").request(request).json(), body)
+      client.getPost({ id: 1 }, { extraQuery: { odd: ["b"] } })
+      client.createPost({ text: "a" }, { extraBody: { posts: { a: 1 } } })
+      const requests = await service.requests()
+      for (const [i, kind] of (["oauth1", "bearer", "bearer"] as const).entries()) {
+        const { body, method, url } = requests[i]!
+        assert.deepStrictEqual([method, body], ["PUT", `{"posts":[null]}`])
+        assert.strictEqual(url, `${service.baseUrl}/2/posts/1/it's?post.fields=a%2C1&q=b%26c%3D%C3%A9`)
+        assert.strictEqual(authorizationOf(requests[i]!), kind)
+      }
+      assert.isTrue(requests[3]?.url.endsWith("?odd=b"))
+      assert.strictEqual(requests[4]?.body, `{"text":"a","posts":{"a":1}}`)
     }
-    assert.isTrue(requests[3]?.url.endsWith("?odd=b"))
-    assert.strictEqual(requests[4]?.body, `{"text":"a","posts":{"a":1}}`)
-  })
+  )
 
   it("is refused before anything is sent, and read by a schema", async () => {
     const client = clients.get("neutral")!

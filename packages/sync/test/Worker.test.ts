@@ -1,4 +1,4 @@
-// What becomes of the worker and of the thread that waits for it.
+// The life of the worker, and of the thread that waits for it.
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { build } from "esbuild"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -110,7 +110,7 @@ describe("a worker that goes wrong under a call", () => {
     60_000
   )
 
-  it("throws on the way to an answer: that is the answer, and the worker goes on", () => {
+  it("throws before it answers: the error is the answer, and the worker continues", () => {
     const before = workers.length
     const client = Sync.createClientSync(
       settings({ ownWorker: true, timeout: 5_000, workerUrl: new URL("fixtures/Throwing.ts", import.meta.url) })
@@ -142,7 +142,7 @@ describe("a worker that goes wrong under a call", () => {
       new URL("fixtures/Nested.ts", import.meta.url),
       /InvalidSettings: workerUrl must be the address of @postwire\/sync\/PostwireWorker/
     ]
-  ])("%s: a call says so at once, and that nothing left", (_, workerUrl, reason) => {
+  ])("%s: a call reports it immediately, and that nothing was sent", (_, workerUrl, reason) => {
     using client = Sync.createClientSync({
       ...settings({ ownWorker: true, workerUrl }),
       consumerKey: "a",
@@ -264,7 +264,7 @@ describe("Ctrl-C", () => {
       ["a listener", handler, "hang", "true interrupted by SIGINT\ncleaned up\n7 null"],
       ["a listener, in a wait for a budget", handler, "spent", "true interrupted by SIGINT\ncleaned up\n7 null"]
     ]
-  )("reaches %s at once, however long the wait", async (_, first, query, expected) => {
+  )("reaches %s immediately, however long the wait", async (_, first, query, expected) => {
     const child = start("--input-type=module", "-e", waiting(first, query))
     let printed = ""
     createInterface(child.stdout!).on("line", (line) => {

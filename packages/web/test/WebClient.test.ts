@@ -155,7 +155,7 @@ describe("a client on fetch", () => {
     assert.strictEqual(response.status, 200)
   })
 
-  it("pages, one ahead where that is asked for", async () => {
+  it("pages, one ahead with prefetch", async () => {
     const posts = await collect(client.searchRecentPosts.items({ query: "a" }), 5)
     assert.deepStrictEqual(posts.map(({ id }) => id), ["0", "1", "2", "3", "4"])
     assert.lengthOf(requests, 3)
@@ -186,7 +186,7 @@ describe("a client on fetch", () => {
     await own.close()
   })
 
-  it("repeats reads, and tells of each", async () => {
+  it("retries reads, and reports each attempt", async () => {
     const sent: Array<number | undefined> = []
     const own = make({ retries: 1, onRequest: ({ status }) => sent.push(status) })
     await search("fail once", own)
@@ -194,7 +194,7 @@ describe("a client on fetch", () => {
     assert.instanceOf(await rejection(search("fail")), Web.ServerFailure)
   })
 
-  it("leaves a malformed part of an answer out, and says so on the console", async () => {
+  it("omits a malformed part of a response, and warns on the console", async () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
     const { anomalies, data } = await search("broken part")
     assert.lengthOf(data ?? [], 2)
@@ -261,12 +261,12 @@ describe("a call that ends early", () => {
 describe("a create whose answer does not come", () => {
   const create = (text: string, own: PostwireClient = client) => rejection(own.createPost({ text }))
 
-  it.each(["reset", "break"])("may have happened, and is not sent again (%s)", async (text) => {
+  it.each(["reset", "break"])("may have taken effect, and is not retried (%s)", async (text) => {
     assert.instanceOf(await create(text, make({ retries: 2 })), Web.OutcomeUnknown)
     assert.lengthOf(requests, 1)
   })
 
-  it("has not happened where the platform says that there was no connection, as Node and Bun do", async () => {
+  it("has not taken effect if the platform reports that there was no connection, as Node and Bun do", async () => {
     const free = Http.createServer().listen(0, "127.0.0.1")
     await once(free, "listening")
     const { port } = free.address() as AddressInfo
@@ -303,7 +303,7 @@ describe("the setting fetch", () => {
     assert.strictEqual((await make({ fetch: new Service() }).getPost({ id: "5" })).data?.id, "5")
   })
 
-  it("left out is the fetch that the platform has at the time of a call", async () => {
+  it("defaults to the global fetch at the time of a call", async () => {
     const own = make()
     const replaced = vi.spyOn(globalThis, "fetch").mockResolvedValue(Response.json({ data: { id: "1", text: "b" } }))
     assert.strictEqual((await own.getPost({ id: "1" })).data?.text, "b")
@@ -320,7 +320,7 @@ describe("settings", () => {
     [{ timeOut: 1 }, "timeOut", /did you mean timeout\?/],
     [{ logger: {} }, "logger", /methods/],
     [{ baseUrl: "http://service.example" }, "baseUrl", /https/]
-  ])("%o are refused at once", (settings, setting, rule) => {
+  ])("%o are rejected immediately", (settings, setting, rule) => {
     try {
       make(settings)
       assert.fail()

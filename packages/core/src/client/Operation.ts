@@ -1,5 +1,5 @@
 /**
- * One declaration per operation; every face, the sandbox and the documentation interpret this value.
+ * One declaration per operation; every client, the sandbox and the documentation interpret this value.
  *
  * `make` and `makePaged` return the operation itself: a function from parameters to an Effect, with `.pages` and
  * `.items` Streams where the service pages, and the declaration as `.definition`. `StreamOperation.make` declares those that answer
@@ -106,7 +106,7 @@ export type ResponseOf<R, S> = R extends One<infer K> ? Response<Selected<K, S>,
   : R extends Bytes ? Response<Uint8Array<ArrayBuffer>, {}>
   : never
 
-/** The result of a call in a form: the response, its body as a plain dictionary, or the raw HTTP response of the face. */
+/** The result of a call in a form: the response, its body as a plain dictionary, or the raw HTTP response of the client. */
 export type FormOf<F extends Form, R, S, Raw> = F extends "response" ? ResponseOf<R, S>
   : F extends "raw" ? Raw
   : ResponseOf<R, S> extends Response<infer D, infer I> ? Dictionary<D, I>

@@ -113,7 +113,10 @@ const checkAlone = (settings: Given, chosen: "account" | "oauth2") => {
   })
   return other === undefined
     ? Effect.void
-    : invalid(other, `cannot stand beside ${chosen}, which has its own credentials: leave one out, or make two clients`)
+    : invalid(
+      other,
+      `cannot be combined with ${chosen}, which has its own credentials: remove one, or create two clients`
+    )
 }
 
 const isObject: (value: unknown) => boolean = Predicate.isObject
@@ -128,12 +131,15 @@ const oauth2Of = Effect.fnUntraced(function*(
   const { expiresAt, save, scopes: granted } = given
   const { clientId, clientSecret } = (yield* appOf(given, "oauth2.")) ?? app ?? {}
   if (clientId === undefined) {
-    return yield* invalid("oauth2.clientId", "is missing: tokens are renewed by the app that they were granted to")
+    return yield* invalid(
+      "oauth2.clientId",
+      "is missing: tokens can be refreshed only by the app that they were granted to"
+    )
   }
   const accessToken = yield* Credentials.checkSecret("oauth2.accessToken", given.accessToken)
   const refreshToken = yield* Credentials.checkSecret("oauth2.refreshToken", given.refreshToken)
   if (refreshToken === undefined) {
-    return yield* invalid("oauth2.refreshToken", "is missing: who signs in with the scope offline.access has one")
+    return yield* invalid("oauth2.refreshToken", "is missing: sign in with the scope offline.access to get one")
   }
   if (expiresAt !== undefined && !Number.isFinite(expiresAt)) {
     return yield* invalid("oauth2.expiresAt", "must be a time in milliseconds since the epoch")

@@ -53,6 +53,13 @@ export interface SavedTokens extends Omit<Tokens, "accessToken" | "refreshToken"
   readonly refreshToken?: Credentials.Secret | undefined
 }
 
+/** An account and its tokens. */
+export interface AccountToSave {
+  readonly account: string
+  readonly tokens: SavedTokens
+  readonly user?: User | undefined
+}
+
 /** The functions that sign users in, on a platform with its own settings. */
 export interface SignIns<Own extends object, Store extends object> {
   /**
@@ -88,11 +95,7 @@ export interface SignIns<Own extends object, Store extends object> {
    * process that shares the store. Rejects with `TokenStoreFailure` or `InvalidSettings`.
    */
   readonly saveAccount: (
-    settings: Settings & Store & {
-      readonly account: string
-      readonly tokens: SavedTokens
-      readonly user?: User | undefined
-    }
+    settings: Settings & Store & AccountToSave
   ) => Promise<void>
 }
 
@@ -135,6 +138,59 @@ const tokensOf = Effect.fnUntraced(function*({ expiresAt, scopes, ...tokens }: S
   return { accessToken, ...(refreshToken === undefined ? undefined : { refreshToken }), scopes, expiresAt, renewedAt }
 })
 
+const authorize = Effect.fnUntraced(function*(settings: Settings & AuthorizationOptions) {
+  const { app, service } = yield* signInOf(settings)
+  const { redirectUri, scopes } = settings
+  const { state, url, verifier } = yield* OAuth2.authorize({ ...service, app, redirectUri, scopes })
+  return { url, state: Redacted.value(state), verifier: Redacted.value(verifier) }
+})
+
+const exchange = Effect.fnUntraced(function*(
+  settings: Settings & AuthorizationOptions & Pick<SignIn, "verifier"> & { readonly code: string }
+) {
+  const { app, service } = yield* signInOf(settings)
+  const { redirectUri, scopes } = settings
+  const code = yield* required("code", settings.code)
+  const verifier = yield* required("verifier", settings.verifier)
+  return plain(yield* OAuth2.exchange({ ...service, app, code, verifier, redirectUri, scopes }))
+})
+
+const refresh = Effect.fnUntraced(function*(
+  settings: Settings & Pick<AuthorizationOptions, "scopes"> & { readonly refreshToken: Credentials.Secret }
+) {
+  const { app, service } = yield* signInOf(settings)
+  const refreshToken = yield* required("refreshToken", settings.refreshToken)
+  return plain(yield* OAuth2.refresh({ ...service, app, refreshToken, scopes: settings.scopes }))
+})
+
+const revoke = Effect.fnUntraced(function*(settings: Settings & { readonly token: Credentials.Secret }) {
+  const { app, service } = yield* signInOf(settings)
+  yield* OAuth2.revoke({ ...service, app, token: yield* required("token", settings.token) })
+})
+
+const appToken = Effect.fnUntraced(function*(
+  settings: Settings & Pick<Credentials.Settings, "consumerKey" | "consumerSecret">
+) {
+  const { consumerKey, consumerSecret } = settings
+  return Redacted.value(yield* OAuth2.appToken({ ...yield* serviceOf(settings), consumerKey, consumerSecret }))
+})
+
+const saveAccount = Effect.fnUntraced(function*(settings: Settings & AccountToSave) {
+  const { account: name, tokens, user } = settings
+  yield* Account.checkName(name)
+  const { app, service } = yield* signInOf(settings)
+  const { baseUrl } = yield* Client.check(service)
+  const store = yield* TokenStore
+  yield* store.lock(name)
+  yield* Account.write(store, name, {
+    version: 1,
+    baseUrl,
+    app,
+    ...(user === undefined ? undefined : { user }),
+    oauth2: yield* tokensOf(tokens)
+  })
+}, Effect.scoped)
+
 /** Makes the functions on a platform. */
 export const on = <Own extends object, Store extends object>(
   { http, store }: Platform<Own, Store>
@@ -142,85 +198,19 @@ export const on = <Own extends object, Store extends object>(
   // The code that awaits the result is on the stack of its errors.
   const run = async <A, E extends Error>(effect: Effect.Effect<A, E>): Promise<A> =>
     valueOf(await Effect.runPromiseExit(effect), undefined, run)
-  const sending = <A, E extends Error>(settings: Own, effect: Effect.Effect<A, E, HttpClient>): Promise<A> =>
+  const send = <A, E extends Error>(settings: Own, effect: Effect.Effect<A, E, HttpClient>): Promise<A> =>
     run(Effect.provide(effect, http(settings)))
-
-  const authorize: SignIns<Own, Store>["authorize"] = (settings) =>
-    run(
-      Effect.gen(function*() {
-        const { app, service } = yield* signInOf(settings)
-        const { redirectUri, scopes } = settings
-        const { state, url, verifier } = yield* OAuth2.authorize({ ...service, app, redirectUri, scopes })
-        return { url, state: Redacted.value(state), verifier: Redacted.value(verifier) }
-      })
-    )
-
   const callback: SignIns<Own, Store>["callback"] = (address, { state }) =>
     Redacted.value(
       valueOf(Effect.runSyncExit(OAuth2.callback(address, { state: Redacted.make(state) })), undefined, callback)
     )
-
-  const exchange: SignIns<Own, Store>["exchange"] = (settings) =>
-    sending(
-      settings,
-      Effect.gen(function*() {
-        const { app, service } = yield* signInOf(settings)
-        const { redirectUri, scopes } = settings
-        const code = yield* required("code", settings.code)
-        const verifier = yield* required("verifier", settings.verifier)
-        return plain(yield* OAuth2.exchange({ ...service, app, code, verifier, redirectUri, scopes }))
-      })
-    )
-
-  const refresh: SignIns<Own, Store>["refresh"] = (settings) =>
-    sending(
-      settings,
-      Effect.gen(function*() {
-        const { app, service } = yield* signInOf(settings)
-        const refreshToken = yield* required("refreshToken", settings.refreshToken)
-        return plain(yield* OAuth2.refresh({ ...service, app, refreshToken, scopes: settings.scopes }))
-      })
-    )
-
-  const revoke: SignIns<Own, Store>["revoke"] = (settings) =>
-    sending(
-      settings,
-      Effect.gen(function*() {
-        const { app, service } = yield* signInOf(settings)
-        yield* OAuth2.revoke({ ...service, app, token: yield* required("token", settings.token) })
-      })
-    )
-
-  const appToken: SignIns<Own, Store>["appToken"] = (settings) =>
-    sending(
-      settings,
-      Effect.gen(function*() {
-        const { consumerKey, consumerSecret } = settings
-        return Redacted.value(yield* OAuth2.appToken({ ...yield* serviceOf(settings), consumerKey, consumerSecret }))
-      })
-    )
-
-  const saveAccount: SignIns<Own, Store>["saveAccount"] = (settings) =>
-    run(
-      Effect.provide(
-        Effect.scoped(Effect.gen(function*() {
-          const { account: name, tokens, user } = settings
-          yield* Account.checkName(name)
-          const { app, service } = yield* signInOf(settings)
-          const { baseUrl } = yield* Client.check(service)
-          const store = yield* TokenStore
-          yield* store.lock(name)
-          yield* Account.write(store, name, {
-            version: 1,
-            baseUrl,
-            app,
-            ...(user === undefined ? undefined : { user }),
-            oauth2: yield* tokensOf(tokens)
-          })
-        })),
-        store(settings)
-      )
-    )
-
-  return { authorize, callback, exchange, refresh, revoke, appToken, saveAccount }
+  return {
+    authorize: (settings) => run(authorize(settings)),
+    callback,
+    exchange: (settings) => send(settings, exchange(settings)),
+    refresh: (settings) => send(settings, refresh(settings)),
+    revoke: (settings) => send(settings, revoke(settings)),
+    appToken: (settings) => send(settings, appToken(settings)),
+    saveAccount: (settings) => run(Effect.provide(saveAccount(settings), store(settings)))
+  }
 }

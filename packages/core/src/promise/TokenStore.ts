@@ -38,7 +38,7 @@ export const toEffect = (given: TokenStore): Store => {
         store: "tokenStore",
         fault: "unavailable",
         action: "read",
-        detail: "it does not list its accounts"
+        detail: "the store does not list its accounts"
       })
     )
   }

@@ -99,7 +99,7 @@ const streams = {
     if (Option.isNone(log)) {
       return yield* new InvalidSettings({
         setting: "streamLog",
-        rule: "must say where processes keep the stream that they share"
+        rule: "is missing: a shared stream needs a log that all its processes use"
       })
     }
     const events = (options: StreamOptions) => Streaming.run(definition, parameters, options)

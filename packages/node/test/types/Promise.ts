@@ -1,4 +1,4 @@
-// Type tests of the Promise face: this file compiles, or inference has weakened.
+// Type tests of the Promise client: this file compiles, or inference has weakened.
 import type { Joined } from "@postwire/core/schema/Joins"
 import type { Dictionary } from "@postwire/core/schema/Response"
 import { Schema } from "effect"

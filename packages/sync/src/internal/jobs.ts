@@ -58,7 +58,7 @@ const begin = (
   } catch (error) {
     if (error instanceof InvalidParameters) return error
     if (isUncloneable(error)) {
-      return invalid(given, parameter, `cannot be handed to a worker: give a path, or bytes (${error.message})`)
+      return invalid(given, parameter, `cannot be handed to a worker: pass a path or bytes (${error.message})`)
     }
     throw error
   }
@@ -82,11 +82,11 @@ const transferableOf = (given: Run, input: unknown): unknown => {
     throw invalid(
       given,
       parameter,
-      "cannot be a stream, which stands still while this thread is blocked: give a path, or bytes"
+      "cannot be a stream, which cannot be read while this thread is blocked: pass a path or bytes"
     )
   }
   if (Symbol.asyncIterator in input) {
-    throw invalid(given, parameter, "cannot be asynchronous, which stands still while this thread is blocked")
+    throw invalid(given, parameter, "cannot be asynchronous: nothing else runs while this thread is blocked")
   }
   return isIterable(input) ? [...input] : input
 }

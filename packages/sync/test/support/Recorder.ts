@@ -21,7 +21,7 @@ export const startRecorder = async () => {
     baseUrl,
     answer: async (body: unknown) =>
       void await fetch(`${baseUrl}/answer`, { method: "PUT", body: JSON.stringify(body) }),
-    /** The requests since they were last asked for. */
+    /** Takes the requests since the last call. */
     requests: async (): Promise<ReadonlyArray<Recorded>> => (await fetch(`${baseUrl}/requests`)).json()
   }
 }

@@ -25,7 +25,7 @@ for (const input of ["a.png", new URL("file:///a.png"), new Uint8Array(1), new A
   })
   assertType<Equal<typeof media, UploadedMedia>>()
 }
-// @ts-expect-error a stream stands still while its thread is blocked
+// @ts-expect-error a stream cannot be read while its thread is blocked
 client.upload({ stream: readable, size: 1 })
 // @ts-expect-error nothing could abort it meanwhile
 client.upload("a.png", { signal: AbortSignal.timeout(1) })

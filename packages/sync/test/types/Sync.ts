@@ -1,4 +1,4 @@
-// Type tests of the blocking face: this file compiles, or inference has weakened.
+// Type tests of the blocking client: this file compiles, or inference has weakened.
 import type { Dictionary } from "@postwire/core/schema/Response"
 import {
   createClientSync,
@@ -33,12 +33,12 @@ createClientSync<"raw">()
 createClientSync<"raw">({ baseUrl })
 createClientSync<"raw">({ baseUrl, returnType: "raw" })
 
-// Results know what was asked for.
+// Results have the selected fields.
 const selected = { id: "1", post_fields: ["created_at"], expansions: ["author_id"], user_fields: ["verified"] } as const
 const one = client.getPost(selected)
 export const createdAt: string | undefined = one.data?.created_at
 export const verified: boolean | undefined = one.author(one.data!)?.verified
-// @ts-expect-error not asked for
+// @ts-expect-error not selected
 one.data?.lang
 // @ts-expect-error not expanded
 one.includes.media
@@ -56,7 +56,7 @@ client.getPosts({ ids: "1", post_fields: ["lang", { unlisted: "brand_new" }] })
 const search = { query: "a", post_fields: ["lang"], expansions: ["author_id"] } as const
 for (const item of raw.searchRecentPosts.items(search)) {
   const lang: string = item.lang
-  // @ts-expect-error not asked for
+  // @ts-expect-error not selected
   void [lang, item.source]
 }
 for (const { author, item } of dictionary.searchRecentPosts.joined(search)) {
@@ -70,7 +70,7 @@ assertType<Equal<Element<typeof pages>, RawResponse>>()
 for (const item of client.streamPosts({ post_fields: ["lang"], expansions: ["author_id"] }, { tags: ["a"] })) {
   const lang: string = item.post.lang
   const username: string | undefined = item.joined().author?.username
-  // @ts-expect-error not asked for
+  // @ts-expect-error not selected
   void [lang, username, item.post.source]
 }
 for (const line of raw.streamPosts({ post_fields: ["lang"] })) {

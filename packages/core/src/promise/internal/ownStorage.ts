@@ -61,7 +61,7 @@ export const toEffect = <E>(given: OwnStore, { failure, isFailure, redact }: Fai
       catch: (cause) => failed(name, action, cause)
     }).pipe(
       Effect.filterOrFail(is, () =>
-        failure(name, action, "unavailable", `${action} does not resolve with what it should`)),
+        failure(name, action, "unavailable", `${action} resolved with a value of the wrong type`)),
       Effect.timeoutOrElse({
         duration: timeoutMillis,
         orElse: () =>
