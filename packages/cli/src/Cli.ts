@@ -40,10 +40,10 @@ import * as Report from "./terminal/Report.ts"
 import * as StandardOutput from "./terminal/StandardOutput.ts"
 import { Terminal } from "./terminal/Terminal.ts"
 
-/** `--debug`. What it is for happens when the command has ended, which is why its value is not read from here. */
+/** `--debug`. Its value is read from the arguments when the command has failed. */
 const Debug = GlobalFlag.Setting("debug")({
   flag: Flag.Boolean("debug").pipe(
-    Flag.withDescription("Show all that is known of an error"),
+    Flag.withDescription("Show errors in full detail"),
     Flag.withDefault(false)
   )
 })
@@ -92,13 +92,10 @@ export const run = (): void => {
   )
 }
 
-/** The same is not said again for so many milliseconds. */
+/** The same notice is not repeated for this long, in milliseconds. */
 const isNews = Report.news(60_000)
 
-/**
- * What libraries say while a command runs, such as that a database is away: as the command's own notices. What the engine
- * of the cluster says of itself is for its developers.
- */
+/** Shows the log lines of libraries, such as that a database is unavailable, as notices, except those of the cluster's engine. */
 const logger = Logger.make(({ fiber, message }) => {
   const { module = "" } = fiber.getRef(References.CurrentLogAnnotations)
   if (String(module).startsWith("effect/") && !isDebug) return

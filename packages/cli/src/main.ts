@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// What is imported by name has to be there, even in a Node that is too old.
+// An unsupported Node may lack a named import.
 import * as Module from "node:module"
 
-// Node's SQLite is announced as experimental on standard error; everything else that Node warns of is shown.
+// Suppresses the warning that Node's SQLite is experimental, and no other.
 const emitWarning = process.emitWarning
 process.emitWarning = (warning: string | Error, ...rest: Array<unknown>) => {
   if (!String(warning).includes("SQLite is an experimental feature")) {
@@ -10,7 +10,7 @@ process.emitWarning = (warning: string | Error, ...rest: Array<unknown>) => {
   }
 }
 
-// What follows cannot even be loaded on a Node that is too old, and does nothing without SQLite.
+// The modules below cannot be loaded by an unsupported Node, and do not work without SQLite.
 const refusal = await import("@postwire/core/runtime/SupportedNode").then(
   () =>
     Module.isBuiltin("node:sqlite")
@@ -19,7 +19,7 @@ const refusal = await import("@postwire/core/runtime/SupportedNode").then(
   (error: Error) => error.message
 )
 if (refusal === undefined) {
-  // Imported after what is above has taken effect.
+  // Imported after the code above has run.
   const { run } = await import("./Cli.ts")
   run()
 } else {

@@ -192,8 +192,8 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
         assert.match(output, /ada/)
         assert.deepStrictEqual(errors.split("\n"), [
           "postwire: Could not find user with usernames: [nobodyyy].",
-          "postwire: getUsers: the service reported 1 error for parts of what was asked",
-          "  They are above; what it could answer is on standard output."
+          "postwire: getUsers: the service reported 1 error for parts of the request",
+          "  They are listed above; the rest of the response is on standard output."
         ])
       }
     }))

@@ -59,8 +59,8 @@ describe.runIf(missing === undefined && isLong)(onMachines, () => {
       assert.match(output, /^[0-9a-f]{16}\n$/)
       assert.strictEqual(
         errors,
-        `postwire: The export ${output.trim()} waits: there is no worker.\n` +
-          "  Run postwire worker on any machine that reaches the database.\n"
+        `postwire: The export ${output.trim()} waits for a worker.\n` +
+          "  Run postwire worker on any machine with access to the database.\n"
       )
       const shown = (yield* Rig.run(environment, "status")).output
       assert.match(shown, /\n {2}--query effect --label weekly\n {2}It waits for a worker: run postwire worker/)

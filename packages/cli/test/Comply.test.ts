@@ -61,7 +61,7 @@ describe("postwire comply", () => {
           let errors = ""
           child.stderr.setEncoding("utf8").on("data", (text) => {
             errors += text
-            if (errors.includes("is waited for")) child.kill("SIGKILL")
+            if (errors.includes("Waiting for job")) child.kill("SIGKILL")
           })
           const [code] = await once(child, "close")
           return { code, errors }
@@ -101,7 +101,9 @@ describe("postwire comply", () => {
         gunzipSync(readFileSync(join(root, "users.compliant.csv.gz"))).toString(),
         `${lines[0]}\r\n${lines[1]}\r\n`
       )
-      for (const [name, said] of [["-", "read once"], ["a.parquet", "no file of rows"]] as const) {
+      for (
+        const [name, said] of [["-", "cannot read standard input again"], ["a.parquet", "not a file of rows"]] as const
+      ) {
         assert.include((yield* Commands.parse("comply", name, "--credentials", credentials)).errors, said)
       }
     }).pipe(Effect.provide(sandbox)), 30_000)

@@ -78,7 +78,7 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
       assert.match(refused.errors, /a\.svg: it exists already\n.*--force/)
       assert.strictEqual((yield* Commands.run("counts", "effect", "--out", files[0]!, "--force")).code, 0)
       const unknown = yield* Commands.run("counts", "effect", "--out", join(root, "a.png"))
-      assert.match(unknown.errors, /does not tell its format\n.*\.svg/)
+      assert.match(unknown.errors, /has no known format\n.*\.svg/)
       const nowhere = yield* Commands.run("counts", "effect", "--out", join(root, "none", "a.svg"))
       assert.match(nowhere.errors, /cannot be written \(NotFound\)\n/)
     }))

@@ -17,10 +17,10 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
       const told = yield* Commands.run("doctor")
       assert.deepStrictEqual([told.code, told.errors], [0, ""])
       for (const line of told.output.split("\n")) assert.isAtMost(line.length, 80)
-      assert.match(told.output, /ok +bearer token +Belongs to @ada, may count and search/)
-      assert.match(told.output, /ok +user \(OAuth 1\.0a\) Belongs to @ada, may read, write/)
+      assert.match(told.output, /ok +bearer token +Belongs to @ada, can count and search/)
+      assert.match(told.output, /ok +user \(OAuth 1\.0a\) Belongs to @ada, can read, write/)
       assert.match(told.output, /ok +clock +It agrees/)
-      assert.match(told.output, /ok +budget +getMe \(bearer\): \d+ of 75 left/)
+      assert.match(told.output, /ok +rate limit +getMe \(bearer\): \d+ of 75 left/)
       assert.match(told.output, /ok +journal +Uploads and threads record their progress in\s+\/nonexistent\/journal/)
       const json = yield* Commands.run("doctor", "--json")
       const { checks, ok } = JSON.parse(json.output)
@@ -46,7 +46,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
         POSTWIRE_ACCESS_TOKEN: undefined,
         POSTWIRE_ACCESS_TOKEN_SECRET: undefined
       })
-      assert.match(named(checks, "bearer token")?.finding ?? "", /^Belongs to an app, may count and search recent/)
+      assert.match(named(checks, "bearer token")?.finding ?? "", /^Belongs to an app, can count and search recent/)
       assert.strictEqual(named(checks, "user (OAuth 1.0a)")?.status, "info")
       assert.deepStrictEqual(checks.filter(({ status }) => status === "bad"), [])
     }))
@@ -69,11 +69,11 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
           "credentials",
           /^POSTWIRE_BEARER_TOKEN must be one line/
         ],
-        [none, "credentials", /none that works/],
+        [none, "credentials", /No credential is complete/],
         [{ POSTWIRE_BASE_URL: "" }, "settings", /^POSTWIRE_BASE_URL is missing: .* prints one\.?$/],
         [{ POSTWIRE_BASE_URL: "ftp://x" }, "settings", /^POSTWIRE_BASE_URL must be an address/],
         [{ POSTWIRE_WIRE: "y" }, "settings", /^POSTWIRE_WIRE must be one of neutral, x/],
-        [{ POSTWIRE_BASE_URL: "http://127.0.0.1:1" }, "service", /does not answer: .*ECONNREFUSED/]
+        [{ POSTWIRE_BASE_URL: "http://127.0.0.1:1" }, "service", /does not respond: .*ECONNREFUSED/]
       ]
       for (const [replaced, name, finding] of cases) {
         const checks = yield* examine(replaced)
@@ -147,17 +147,21 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
       const right = yield* examine({ POSTWIRE_BASE_URL: baseUrl, POSTWIRE_WIRE: "x" })
       assert.strictEqual(named(right, "wire")?.status, "ok")
       assert.deepStrictEqual(
-        [named(right, "words")?.status, named(right, "words")?.finding, named(right, "words")?.advice],
-        ["bad", "The service refuses those of x and takes those of x-2026-02", "Set POSTWIRE_WIRE=x-2026-02."]
+        [
+          named(right, "field names")?.status,
+          named(right, "field names")?.finding,
+          named(right, "field names")?.advice
+        ],
+        ["bad", "The service refuses those of x and accepts those of x-2026-02", "Set POSTWIRE_WIRE=x-2026-02."]
       )
       const older = yield* examine({ POSTWIRE_BASE_URL: baseUrl, POSTWIRE_WIRE: "x-2026-02" })
       assert.deepStrictEqual(
-        [named(older, "words")?.status, named(older, "words")?.finding],
-        ["ok", "The service takes those of x-2026-02"]
+        [named(older, "field names")?.status, named(older, "field names")?.finding],
+        ["ok", "The service accepts those of x-2026-02"]
       )
-      assert.match(named(right, "user (OAuth 1.0a)")?.finding ?? "", /^Belongs to @a, may read$/)
+      assert.match(named(right, "user (OAuth 1.0a)")?.finding ?? "", /^Belongs to @a, can read$/)
       assert.deepStrictEqual(
-        [named(right, "budget")?.status, named(right, "budget")?.details?.["remaining"]],
+        [named(right, "rate limit")?.status, named(right, "rate limit")?.details?.["remaining"]],
         ["warning", 0]
       )
       assert.deepStrictEqual(older.filter(({ status }) => status === "bad"), [])
@@ -166,7 +170,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
   it.effect("tells no research access from an archive that does not answer", () =>
     Effect.gen(function*() {
       const { faults } = yield* Sandbox.Sandbox
-      for (const [status, advice] of [[403, /ask for research access/], [429, /did not answer/]] as const) {
+      for (const [status, advice] of [[403, /request research access/], [429, /did not respond/]] as const) {
         faults.add({ times: "always", status, operation: "getAllPostsCount" })
         const checks = yield* examine()
         faults.clear()
@@ -191,16 +195,16 @@ describe("postwire doctor", () => {
       for (const [own, other] of [["x", "x-2026-02"], ["x-2026-02", "x"]] as const) {
         const look = (wire: string) =>
           Effect.provide(examine({ POSTWIRE_WIRE: wire }), Sandbox.layerServer({ posts: 0, wire: own }))
-        assert.deepInclude(named(yield* look(own), "words"), {
+        assert.deepInclude(named(yield* look(own), "field names"), {
           status: "ok",
-          finding: `The service takes those of ${own}`,
-          details: { [own]: "taken", [other]: "refused" }
+          finding: `The service accepts those of ${own}`,
+          details: { [own]: "accepted", [other]: "refused" }
         })
-        assert.deepInclude(named(yield* look(other), "words"), {
+        assert.deepInclude(named(yield* look(other), "field names"), {
           status: "bad",
-          finding: `The service refuses those of ${other} and takes those of ${own}`,
+          finding: `The service refuses those of ${other} and accepts those of ${own}`,
           advice: `Set POSTWIRE_WIRE=${own}.`,
-          details: { [own]: "taken", [other]: "refused" }
+          details: { [own]: "accepted", [other]: "refused" }
         })
         assert.deepInclude(named(yield* look("neutral"), "wire"), {
           status: "bad",
@@ -208,6 +212,6 @@ describe("postwire doctor", () => {
         })
       }
       const all = yield* Effect.provide(examine({ POSTWIRE_WIRE: "x" }), Sandbox.layerServer({ posts: 0 }))
-      assert.strictEqual(named(all, "words")?.finding, "The service takes those of x, and those of x-2026-02")
+      assert.strictEqual(named(all, "field names")?.finding, "The service accepts those of x, and those of x-2026-02")
     }))
 })

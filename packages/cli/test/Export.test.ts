@@ -88,7 +88,7 @@ describe("postwire export", () => {
       const told = yield* export_("--out", join(root, "a.jsonl"))
       assert.strictEqual(told.code, 0)
       assert.deepStrictEqual(told.output.split("\n").slice(-3), [
-        "3 members malformed or missing in the answers:",
+        "3 members malformed or missing in the responses:",
         "  data[].lang            2",
         "  includes.users[].name  1"
       ])
@@ -103,7 +103,7 @@ describe("postwire export", () => {
       const piped = yield* export_("--out", "-")
       assert.include(
         piped.errors,
-        "postwire: 3 members malformed or missing in the answers:\npostwire: data[].lang 2\n"
+        "postwire: 3 members malformed or missing in the responses:\npostwire: data[].lang 2\n"
       )
       const both = yield* export_("--out", "-", "--json")
       assert.strictEqual(both.code, 1)
@@ -132,7 +132,10 @@ describe("postwire export", () => {
         return await end
       })
       assert.strictEqual(stopped.code, 130, stopped.errors)
-      assert.match(stopped.errors, /Finishing the page[^]*Kept in .*a\.jsonl\.postwire: \d+ posts\. .*--resume goes on/)
+      assert.match(
+        stopped.errors,
+        /Finishing the page[^]*Kept in .*a\.jsonl\.postwire: \d+ posts\. .*--resume continues/
+      )
       const { progress } = JSON.parse(readFileSync(join(work, "checkpoint.json"), "utf8"))
       assert.strictEqual(linesOf(items).length, progress.items)
       assert.isFalse(existsSync(out), "it is there as a whole or not at all")
@@ -155,7 +158,7 @@ describe("postwire export", () => {
       const end = yield* Commands.run(...flags, "--resume")
       assert.strictEqual(end.code, 3, end.errors)
       assert.match(end.output, /^partial: /)
-      assert.match(end.errors, /What was created from 2026-11-13T12:\S+ to 2026-11-19T12:\S+ had left .*window/)
+      assert.match(end.errors, /Items created from 2026-11-13T12:\S+ to 2026-11-19T12:\S+ had left .*window/)
     }).pipe(Effect.provide(sandbox)))
 
   it.live("stops at once on the second Ctrl-C", () =>
@@ -221,7 +224,7 @@ describe("postwire export", () => {
       chmodSync(file, 0o640)
       const refused = yield* withFile(...search, "--out", join(root, "a.jsonl"))
       assert.strictEqual(refused.code, 1)
-      assertTold(refused, /others may read it \(mode 0640\)/, /chmod 600/)
+      assertTold(refused, /other users may read it \(mode 0640\)/, /chmod 600/)
       chmodSync(file, 0o600)
       const done = yield* withFile(...search, "--out", join(root, "a.jsonl"), "--debug")
       assert.strictEqual(done.code, 0, done.errors)
@@ -291,13 +294,13 @@ describe("postwire export", () => {
         [["--out", "a.parquet", "--gzip"], /Only files of jsonl and csv/],
         [["--out", "a.csv.gz", "--zstd"], /a\.csv\.gz and --zstd contradict/],
         [["--out", "a.PARQUET.GZ"], /would be JSON Lines/],
-        [["--out", "a.jsonl", "--detach"], /--detach is for exports of a cluster/],
-        [["--out", "a.jsonl", "--label", "b"], /--label is for exports of a cluster/],
+        [["--out", "a.jsonl", "--detach"], /--detach is for exports on a cluster/],
+        [["--out", "a.jsonl", "--label", "b"], /--label is for exports on a cluster/],
         [[...cluster, "--json"], /--json is for files/],
         [[...cluster, "--limit", "5"], /--limit and --cluster contradict/],
         [[...cluster, "--max-spend", "5"], /--max-spend and --cluster contradict/],
         [[...cluster, "--detach", "--out", "a.jsonl"], /--detach and --out contradict/],
-        [["--out", "-", "--format", "csv"], /Standard output takes JSON Lines/],
+        [["--out", "-", "--format", "csv"], /Standard output takes only JSON Lines/],
         [["--out", "a.jsonl", "--max-results", "7"], /max_results must be a whole number from 10 to 100/]
       ]
       const before = readdirSync(".")
@@ -335,7 +338,7 @@ describe("postwire plan", () => {
       ])
       assert.deepStrictEqual(budget.posts(), [])
       const none = yield* Commands.run("plan", "getListPosts", "--id", "1")
-      assertTold(none, /tells no number/, /Export it/)
+      assertTold(none, /has no count/, /Export it/)
     }).pipe(Effect.provide(sandbox)))
 })
 

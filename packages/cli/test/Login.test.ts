@@ -168,7 +168,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
         0,
         `@ada is signed in. The account is "ada", the default.`
       ])
-      assert.match(output, /\n {2}expires {2}in (2 h 00 min|1 h 59 min), and is renewed by itself$/)
+      assert.match(output, /\n {2}expires {2}in (2 h 00 min|1 h 59 min), and is refreshed automatically$/)
       assert.match(errors, /^postwire: Sign in and allow the app, in the browser, at:\n\nhttp:\S+\n$/)
       const page = yield* Effect.promise(() => shown[0]!)
       assert.match(page, /<h1>You are signed in as @ada<\/h1>/)
@@ -202,7 +202,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
         return decide(url, "allow")
       })
       assert.strictEqual(code, 0, errors)
-      assert.deepStrictEqual(answers, Array.from({ length: 5 }, () => "400 This is not the end of the sign-in"))
+      assert.deepStrictEqual(answers, Array.from({ length: 5 }, () => "400 This does not complete the sign-in"))
     }))
 
   it.effect("keeps the account of a user under any username", () =>
@@ -237,7 +237,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       assert.strictEqual(ended.code, 1)
       assert.match(
         ended.errors,
-        /\npostwire: The service does not say who signed in\n {2}Try again later; nothing was kept\.$/
+        /\npostwire: The service did not return the user\n {2}Try again later; nothing was saved\.$/
       )
       assert.deepStrictEqual(revoked, ["refresh_token canary-rt"])
       assert.deepStrictEqual(yield* accounts, [])
@@ -255,7 +255,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       ])
       assert.include(
         (yield* login("ada", "home", "--for", "getBookmarks")).errors,
-        "postwire: Account \"work\" is the same user with the same app: services end its login now.\n" +
+        "postwire: Account \"work\" is the same user with the same app: the service ends its login.\n" +
           "  One account is enough; postwire logout work removes it."
       )
       yield* login("ada", "work", "--for", "getBookmarks")
@@ -339,14 +339,14 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       assert.deepInclude(grants.list()[0], { kind: "OAuth 1.0a", alive: false })
       const wrong = yield* typing(Effect.succeed("0000000"), "login", "both", "--pin")
       assert.deepStrictEqual([wrong.code, wrong.errors.split("\n").slice(-2)], [1, [
-        "postwire: The service does not take the PIN of this sign-in (Error processing your OAuth request: Invalid " +
+        "postwire: The service does not accept the PIN of this sign-in (Error processing your OAuth request: Invalid " +
         "oauth_verifier parameter)",
-        "  It is good once: run the command again, and type what the page shows."
+        "  It is valid once: run the command again, and type what the page shows."
       ]])
       assert.strictEqual(
         (yield* run("login", "--pin", "--for", "getMe")).errors,
         "postwire: --pin and --for contradict each other\n" +
-          "  OAuth 1.0a has no scopes: what the app may do is set in the service's console."
+          "  OAuth 1.0a has no scopes: the app's permissions are set in the service's console."
       )
       for (const operation of ["revokeToken", "invalidateAccessToken"] as const) {
         sandbox.faults.add({ operation, status: 401, times: "always" })
@@ -367,7 +367,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       const refused = yield* login("linus", "shared")
       assert.deepStrictEqual([refused.code, refused.errors.split("\n").slice(-2)], [1, [
         "postwire: Account \"shared\" is @ada, and @linus signed in",
-        "  Pass another name, or --replace to give it to who signed in. What was granted now is revoked."
+        "  Pass another name, or --replace to assign it to the user who signed in. The new grant was revoked."
       ]])
       assert.strictEqual((yield* accounts)[0].user.username, "ada")
       assert.deepStrictEqual(sandbox.grants.list().slice(0, 2).map(({ alive }) => alive), [false, true])
@@ -443,7 +443,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
         assert.strictEqual(code, 0, errors)
         assert.match(
           errors,
-          /^postwire: Every user of this machine can read the password in the command line\.\n {2}Put the address into POSTWIRE_TOKEN_STORE\.\n/
+          /^postwire: Every user of this machine can read the password in the command line\.\n {2}Set POSTWIRE_TOKEN_STORE to the address instead\.\n/
         )
         const listed = yield* run("accounts", "--default", "shared", ...store)
         const defaults = readFileSync(join(home, ".config/postwire/default-accounts.json"), "utf8")
@@ -461,20 +461,23 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       sandbox.faults.clear()
       assert.match(
         kept.errors,
-        /^postwire: Account "ada" is kept, because nothing could be revoked: .*\n {2}Try again later, .* --force; .*$/
+        /^postwire: Account "ada" is kept, since its grant could not be revoked: .*\n {2}Try again later, .* --force; .*$/
       )
       assert.isTrue(sandbox.grants.list()[0]?.alive)
       const { code, output } = yield* run("logout")
       assert.deepStrictEqual([code, output], [0, `@ada is signed out. The account "ada" is removed.`])
       assert.isFalse(sandbox.grants.list()[0]?.alive)
       assert.deepStrictEqual(yield* accounts, [])
-      assert.strictEqual((yield* run("accounts")).output, "Nobody is signed in here. postwire login signs in.")
+      assert.strictEqual((yield* run("accounts")).output, "There are no accounts. postwire login signs in.")
       assert.match((yield* run("logout")).errors, /^postwire: No account to sign out of\n {2}Name one: .*$/)
       yield* login("ada")
       sandbox.faults.add({ operation: "revokeToken", status: 403, times: "always" })
       const forced = yield* run("logout", "--force")
       sandbox.faults.clear()
-      assert.deepStrictEqual([forced.code, forced.errors.startsWith("postwire: Nothing could be revoked: ")], [0, true])
+      assert.deepStrictEqual([forced.code, forced.errors.startsWith("postwire: The grant could not be revoked: ")], [
+        0,
+        true
+      ])
       assert.deepStrictEqual(yield* accounts, [])
       // What the user has revoked is of no use already.
       yield* login("ada")
@@ -529,12 +532,12 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       for (const secret of secrets()) assert.notInclude(told.output, secret)
       const all = told.output.replace(/\s+/g, " ")
       assert.include(all, "ok credentials Commands use account \"ada\": it is the default ")
-      assert.include(all, "ok account ada is @ada with OAuth 2.0; it is alive; expires in ")
-      assert.match(all, /ok budget getMe \(bearer of account ada\): \d+ of 75 left/)
+      assert.include(all, "ok account ada is @ada with OAuth 2.0; it works; expires in ")
+      assert.match(all, /ok rate limit getMe \(bearer of account ada\): \d+ of 75 left/)
       const [, account] = yield* checksOf()
       assert.include(account?.details?.["lacking"], "createPost")
       assert.notInclude(account?.details?.["lacking"], "getBookmarks")
-      assert.match(account?.advice ?? "", /^It may not call .* and \d+ more; postwire login ada --for \w+ adds that\.$/)
+      assert.match(account?.advice ?? "", /^It cannot call .* and \d+ more; postwire login ada --for \w+ adds that\.$/)
       const token = Redacted.value(sandbox.seeded.userBearerToken)
       writeFileSync(file, `${readFileSync(file, "utf8")}POSTWIRE_BEARER_TOKEN=${token}\n`)
       assert.deepStrictEqual((yield* checksOf()).map(({ finding, status }) => [status, finding.split(";")[0]]), [
@@ -550,7 +553,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       assert.strictEqual(dead.code, 1)
       assert.match(
         dead.output.replace(/\s+/g, " "),
-        /bad account ada is @ada with OAuth 2\.0; it is not alive: the service .* Sign in again: postwire login ada\b/
+        /bad account ada is @ada with OAuth 2\.0; it does not work: the service .* Sign in again: postwire login ada\b/
       )
     }))
 
@@ -578,7 +581,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       assert.strictEqual(
         last(yield* run("login", "--redirect", "https://bot.example/callback")),
         "postwire: --redirect https://bot.example/callback does not lead to this machine over http\n" +
-          "  Add http://localhost:8080/callback to the app, or pass --headless and paste where the browser ends."
+          "  Add http://localhost:8080/callback to the app, or pass --headless and paste the last address."
       )
       assert.match(
         last(yield* run("login", "--client-id", "nobody", "--redirect", redirect)),
@@ -606,23 +609,23 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
             return address
           })
         ),
-        /^postwire: The service does not take the code of this sign-in \(.*\)\n {2}It is good for 30 seconds, and once: .*$/
+        /^postwire: The service does not accept the code of this sign-in \(.*\)\n {2}It is valid once, for 30 seconds: .*$/
       )
       assert.match(
         last(yield* run("call", "getMe", "--account", "eve")),
-        /^postwire: There is no account "eve"\n {2}There is none here: postwire login eve signs in\.$/
+        /^postwire: There is no account "eve"\n {2}There are no accounts: postwire login eve signs in\.$/
       )
       yield* login("ada")
       const record = join(home, ".config/postwire/accounts/ada.json")
       writeFileSync(record, "{", { mode: 0o600 })
       assert.match(
         last(yield* run("logout", "ada")),
-        /^postwire: Account "ada" is kept, because nothing could be revoked: its record is damaged\n {2}.* --force; .*$/
+        /^postwire: Account "ada" is kept, since its grant could not be revoked: its record is damaged\n {2}.* --force; .*$/
       )
       assert.deepStrictEqual(yield* run("logout", "ada", "--force"), {
         code: 0,
         output: "The account \"ada\" is removed.",
-        errors: "postwire: Nothing could be revoked: its record is damaged"
+        errors: "postwire: The grant could not be revoked: its record is damaged"
       })
       writeFileSync(record, "{", { mode: 0o600 })
       assert.strictEqual((yield* login("ada", "ada")).code, 0)
@@ -641,7 +644,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       assert.strictEqual(
         (yield* run("login", "--redirect", redirect)).errors,
         `postwire: Cannot listen for ${redirect}: another program listens on its port\n` +
-          "  End what listens there, pass another address of the app with --redirect, or use --headless."
+          "  Stop the program that listens there, pass another address of the app with --redirect, or use --headless."
       )
       taken.close()
       yield* Effect.promise(() => once(taken, "close"))
@@ -656,12 +659,12 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       writeFileSync(file, readFileSync(file, "utf8").replace(/CLIENT_ID=.*/, "CLIENT_ID="))
       assert.match(
         (yield* run("login")).errors,
-        /^postwire: No app to sign in to: there is no client id\n {2}Set POSTWIRE_CLIENT_ID, or pass --client-id: .*$/
+        /^postwire: There is no client id of an app to sign in to\n {2}Set POSTWIRE_CLIENT_ID, or pass --client-id: .*$/
       )
       writeFileSync(file, "POSTWIRE_BASE_URL=http://127.0.0.1:1\nPOSTWIRE_TOKEN_STORE=\n")
       assert.match(
         (yield* run("login", "--client-id", "a", "--redirect", redirect)).errors,
-        /^postwire: http:\/\/127\.0\.0\.1:1 does not answer: .*ECONNREFUSED.*\n {2}Look at the connection, .*$/
+        /^postwire: http:\/\/127\.0\.0\.1:1 does not respond: .*ECONNREFUSED.*\n {2}Check the connection and .*$/
       )
       const accounts = join(home, ".config/postwire/accounts")
       mkdirSync(accounts, { recursive: true, mode: 0o700 })

@@ -226,7 +226,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         assert.strictEqual(resumed.code, 0, resumed.errors)
         assert.match(
           resumed.errors,
-          /^postwire: Resumed: 1\.0 MB of 2\.6 MB were there already\.\npostwire: large\.jpg is uploaded: image\/jpeg, 2\.6 MB, as tweet_image; use it within (1 d 0 h|23 h 59 min)\.$/
+          /^postwire: Resumed: 1\.0 MB of 2\.6 MB were uploaded before\.\npostwire: large\.jpg is uploaded: image\/jpeg, 2\.6 MB, as tweet_image; use it within (1 d 0 h|23 h 59 min)\.$/
         )
         assert.match(resumed.output, /^\d{18,19}$/)
         assert.isTrue(bytesOf(resumed.output)?.equals(large))
@@ -328,7 +328,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         assert.strictEqual(anew.code, 0, anew.errors)
         assert.match(
           anew.errors,
-          /^postwire: Resumed: .*\npostwire: The service no longer knows what was sent before; the/
+          /^postwire: Resumed: .*\npostwire: The service no longer has the earlier part; the/
         )
         assert.isTrue(bytesOf(anew.output)?.equals(large))
         assert.strictEqual(paths().filter((path) => path.endsWith("/append")).length, 4)
@@ -356,8 +356,8 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         assert.deepStrictEqual(yield* running("SIGKILL"), { code: null, errors: "" })
         const { code, errors } = yield* running("SIGINT")
         assert.deepStrictEqual([code, errors.split("\n")], [130, [
-          "postwire: Resumed: 1.0 MB of 2.6 MB were there already.",
-          "postwire: 1.0 MB of 2.6 MB are sent. The same command goes on from there.",
+          "postwire: Resumed: 1.0 MB of 2.6 MB were uploaded before.",
+          "postwire: 1.0 MB of 2.6 MB are sent. The same command continues.",
           ""
         ]])
         yield* forget
@@ -427,14 +427,14 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         const failed = yield* run("thread", "./a.md")
         assert.match(
           failed.errors,
-          /\npostwire: 1 of 3 parts are posted, the last one as \d+\. The same command goes on\.\n/
+          /\npostwire: 1 of 3 parts are posted, the last one as \d+\. The same command continues\.\n/
         )
         assertTold(failed, /\(403\)/, /\w/)
         yield* forget
         write("a.md", text.replace("Ended", "The end"))
         assertTold(
           yield* run("thread", "./a.md"),
-          /a\.md: it has changed since its thread was interrupted, of which 1 of 3 parts are posted$/,
+          /a\.md: it was changed since its thread was interrupted; 1 of 3 parts are posted$/,
           /Put it back as it was to go on, or pass --again/
         )
         assertTold(yield* run("thread", "./a.md", "--abandon"), /No part of the thread waits/, /Without --abandon/)
@@ -462,7 +462,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         const { count, faults } = yield* sandbox
         faults.add({ operation: "createPost", nth: 3, status: 403 })
         const interrupted = yield* run("thread", "./a.md", "--again")
-        assert.match(interrupted.errors, /postwire: 2 of 3 parts are posted, .*The same command goes on\.\n/)
+        assert.match(interrupted.errors, /postwire: 2 of 3 parts are posted, .*The same command continues\.\n/)
         const rest = yield* run("thread", "./a.md", "--again")
         assert.match(rest.errors, /^postwire: Resumed: 2 of 3 parts are posted already\./)
         assert.deepStrictEqual(texts.map(count), [1, 1, 1])
@@ -477,11 +477,11 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
           faults.add({ operation: "createPost", nth: 2, reset: "before" })
           faults.add({ operation: "getUsersPosts", times: "always", status: 403 })
           const undecided = yield* run("thread", "./a.md", "--key", `key of ${decision}`)
-          assert.match(undecided.errors, /\npostwire: It is not known whether part 2 was posted; it is looked for\.\n/)
+          assert.match(undecided.errors, /\npostwire: It is unknown whether part 2 was posted; looking for it\.\n/)
           assertTold(
             undecided,
             /Part 2 of 3 of thread "key of --\w+" may have been posted at .*cannot be read.* begins "Unknown of/,
-            /^ {2}Look for it\. If it is not there, the same command with --continue sends it; with --abandon it leaves/
+            /^ {2}Look for it\. If it is not there, the same command with --continue sends it; with --abandon it keeps/
           )
           const decided = yield* run("thread", "./a.md", "--key", `key of ${decision}`, decision)
           assert.strictEqual(decided.code, 0, decided.errors)
@@ -512,7 +512,11 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
           ],
           ["./empty.md", /empty\.md: part 2 \(line 3\) is empty/, /between the lines of ---/],
           ["./front.md", /front\.md: part 1 \(line 1\) is empty/, /\w/],
-          ["./elsewhere.md", /the image https:\/\/a\.example\/b\.png of part 1 \(line 1\) is no file/, /Download it/],
+          [
+            "./elsewhere.md",
+            /the image https:\/\/a\.example\/b\.png of part 1 \(line 1\) is not a file/,
+            /Download it/
+          ],
           ["./missing.md", /Cannot upload c\.png: there is no such file/, /Check the path/],
           ["./latin1.md", /it is not text in UTF-8/, /a file of Markdown/],
           ["./nowhere.md", /there is no such file/, /a file of Markdown/]

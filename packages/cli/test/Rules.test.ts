@@ -6,7 +6,7 @@ import { displayWidth } from "effect/cli/CliOutput"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as RuleFile from "../src/streams/RuleFile.ts"
-import * as Pointer from "../src/terminal/Pointer.ts"
+import * as Underline from "../src/terminal/Underline.ts"
 import * as Commands from "./Commands.ts"
 
 const desk = Effect.fnUntraced(function*() {
@@ -94,7 +94,7 @@ layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("rules",
       const service = yield* rules("plan", "[pets] cat\n[far] embedding:\"a cat\"\n")
       assert.match(service.errors, /rules\.txt, line 2: .*\n {2}\[far\] embedding/)
       const tagless = yield* rules("plan", "[cats]\n")
-      assert.include(tagless.errors, "line 1, character 7: A rule belongs behind its tag.")
+      assert.include(tagless.errors, "line 1, character 7: There is no rule after the tag.")
     }))
 })
 
@@ -142,7 +142,7 @@ describe("places in lines", () => {
     ({ columns, from, length, text }) => {
       const width = 10 + Math.abs(columns) % 80
       const start = Math.abs(from) % (text.length + 1)
-      const [line, marks] = Pointer.lines(text, start, start + Math.abs(length) % 9, width)
+      const [line, marks] = Underline.lines(text, start, start + Math.abs(length) % 9, width)
       assert.isAtMost(displayWidth(line), width)
       assert.isAtMost(displayWidth(marks), width)
       assert.match(marks, /^ *\^+$/)
@@ -151,9 +151,9 @@ describe("places in lines", () => {
 
   it("are in the middle of long lines", () => {
     const text = `${"word ".repeat(30)}form:ada ${"word ".repeat(30)}`
-    const [line, marks] = Pointer.lines(text, 150, 155, 60)
+    const [line, marks] = Underline.lines(text, 150, 155, 60)
     assert.strictEqual(line.slice(marks.indexOf("^"), marks.length), "form:")
     assert.deepStrictEqual([displayWidth(line), line.at(0), line.at(-1)], [60, "…", "…"])
-    assert.deepStrictEqual(Pointer.lines("猫 form:", 2, 7, 60), ["猫 form:", "   ^^^^^"])
+    assert.deepStrictEqual(Underline.lines("猫 form:", 2, 7, 60), ["猫 form:", "   ^^^^^"])
   })
 })

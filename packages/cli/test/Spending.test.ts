@@ -59,8 +59,8 @@ describe("agree", () => {
       assert.deepStrictEqual(yield* agree({ typed: "y" }), { said: [line], asked: question, ended: ["agreed"] })
       const { ended } = yield* agree({ typed: "" })
       assert.deepStrictEqual(ended, [
-        "postwire: $61.73 are not spent: nothing was requested",
-        "  Ask for less, or agree beforehand with --yes or --max-spend."
+        "postwire: $61.73 not confirmed: nothing was requested",
+        "  Request less, or confirm with --yes or --max-spend."
       ])
       for (
         const agreed of [
@@ -73,7 +73,7 @@ describe("agree", () => {
       const low = yield* agree({ typed: "n", price: { micros: 5_000 }, variables: { POSTWIRE_ASK_ABOVE: "0" } })
       assert.strictEqual(low.asked, "Spend up to $0.005? [y/N] ")
       const wrong = yield* agree({ typed: "y", variables: { POSTWIRE_ASK_ABOVE: "much" } })
-      assert.include(wrong.said, "postwire: POSTWIRE_ASK_ABOVE is no amount of dollars: 5 is taken.")
+      assert.include(wrong.said, "postwire: POSTWIRE_ASK_ABOVE is not an amount of dollars: using 5.")
       assert.strictEqual(wrong.asked, question)
     }))
 
@@ -85,8 +85,8 @@ describe("agree", () => {
         said: [],
         asked: "",
         ended: [
-          "postwire: It would cost up to $61.73; --max-spend is $70.00, of which $10.00 are spent",
-          "  Nothing was requested. Ask for less, or raise --max-spend."
+          "postwire: It would cost up to $61.73; --max-spend is $70.00, $10.00 of it already spent",
+          "  Nothing was requested. Request less, or raise --max-spend."
         ]
       })
     }))

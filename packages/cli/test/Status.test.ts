@@ -43,7 +43,7 @@ const status = (replaced: Partial<ExportStatus> = {}): ExportStatus => ({
 const told = (
   all: ExportStatus,
   { isOne = false, ...replaced }: Partial<StatusCommand.View> & { readonly isOne?: boolean } = {}
-) => StatusCommand.told({ now, isShared: true, workers: ["a:1"], exports: [all], ...replaced }, isOne)
+) => StatusCommand.linesOf({ now, isShared: true, workers: ["a:1"], exports: [all], ...replaced }, isOne)
 
 describe("the status of an export", () => {
   it("tells it by the flags that ask for the same", () => {
@@ -75,7 +75,7 @@ describe("the status of an export", () => {
   })
 
   const waits = (all: ExportStatus, view: Partial<StatusCommand.View> = {}) =>
-    told(all, view).filter((line) => / waits |Nothing has come|worker(s?) say/.test(line)).join(" ")
+    told(all, view).filter((line) => / waits |No progress|standard error/.test(line)).join(" ")
   const old = { updated: now - 600_000, parts: [part({ updated: now - 600_000 })] }
 
   it("says that there is no worker", () => {
@@ -85,10 +85,10 @@ describe("the status of an export", () => {
   })
 
   it("says what it may wait for when nothing comes", () => {
-    assert.match(waits(status(old)), /Nothing has come for 10 m: the rate limit may be exhausted/)
+    assert.match(waits(status(old)), /No progress for 10 m: the rate limit may be exhausted/)
     assert.match(
       waits(status(old), { isShared: false, workers: [] }),
-      /for 10 m: unless its command still runs, run that/
+      /for 10 m: unless its command is running, run it again/
     )
     assert.strictEqual(waits(status({ ...old, state: "failed" })), "")
   })

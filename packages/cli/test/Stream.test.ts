@@ -110,10 +110,10 @@ describe("postwire stream", () => {
       const [code] = yield* Effect.promise(() => once(child, "close"))
       assert.strictEqual(code, 130, errors)
       assert.strictEqual(JSON.parse(lines[0] ?? "").text, "A cat")
-      assert.match(errors, /Each post is charged up to \$0\.005; --max-spend sets a limit\./)
+      assert.match(errors, /Each post costs up to \$0\.005; --max-spend sets a limit\./)
       assert.match(
         errors,
-        /Ending the stream; Ctrl-C again stops at once\.\npostwire: interrupted: \d posts? in \d+ s\n$/
+        /Ending the stream; Ctrl-C again stops immediately\.\npostwire: interrupted: \d posts? in \d+ s\n$/
       )
     }).pipe(Effect.scoped, Effect.provide(sandbox)))
 
@@ -125,7 +125,7 @@ describe("postwire stream", () => {
       assert.strictEqual(code, 1)
       assert.match(
         errors,
-        /postwire: streamPosts: the stream has no rules .*\n {2}Make some: postwire rules apply FILE\.$/
+        /postwire: streamPosts: the stream has no rules .*\n {2}Add some: postwire rules apply FILE\.$/
       )
       assert.isFalse(existsSync(`${out}.postwire`))
       const held = ErrorReport.explain(
@@ -151,7 +151,7 @@ describe("postwire stream", () => {
       })
       const { code, errors } = yield* run("stream", "--out", out, "--max-spend", "0.02")
       assert.strictEqual(code, 1)
-      assert.match(errors, /it ends at \$0\.02/)
+      assert.match(errors, /stops at \$0\.02/)
       assert.match(errors, /Raise --max-spend, then run the same command\.$/)
       // What came with the one that reached it is charged as well.
       const written = linesOf(readFileSync(out, "utf8")).length
@@ -172,7 +172,7 @@ describe("postwire stream", () => {
       assert.match(yield* said("--rotate-every", "1 fortnight"), /a time such as 30min, 1h or 1d/)
       assert.match(yield* said("--rotate-size", "0MB"), /a size such as 500kB, 100MB or 1GB/)
       assert.match(yield* said("streamPostsSample", "--tag", "x"), /streamPostsSample has no rules, so no --tag/)
-      assert.match(yield* said("streamPosts", "--format", "csv"), /Standard output takes JSON Lines/)
+      assert.match(yield* said("streamPosts", "--format", "csv"), /Standard output takes only JSON Lines/)
       assert.match(yield* said("streamPostsFirehose", "--out", "a"), /partition/)
     }))
 

@@ -151,8 +151,8 @@ describe("an export to standard output", () => {
       assert.strictEqual(lines[0], "postwire: No user 0.")
       assert.strictEqual(lines[10], "postwire: and 6 more")
       assert.deepStrictEqual(lines.slice(11), [
-        "postwire: getUsersFollowers: the service reported 16 errors for parts of what was asked",
-        "  They are above; everything else is there."
+        "postwire: getUsersFollowers: the service reported 16 errors for parts of the request",
+        "  They are above; everything else is complete."
       ])
     }).pipe(Effect.scoped))
 
@@ -174,7 +174,7 @@ describe("the address of a cluster", () => {
       assert.strictEqual(
         wrong.errors,
         "postwire: cluster must be postgres://user@host/database, or sqlite:FILE for this machine alone.\n" +
-          "  Correct --cluster, or POSTWIRE_CLUSTER_URL where that holds it."
+          "  Correct --cluster, or POSTWIRE_CLUSTER_URL if the address is there."
       )
       const file = join(yield* Commands.folder, "none.sqlite")
       const missing = yield* Commands.parse("status", "--cluster", `sqlite:${file}`)
@@ -198,18 +198,18 @@ describe("an export of a cluster", () => {
         return (yield* TestConsole.errorLines).slice(before).map((line) => String(line).split("\n")[0])
       })
       assert.deepStrictEqual(yield* saidAfter("2 seconds"), [])
-      assert.deepStrictEqual(yield* saidAfter("2 seconds"), [`postwire: The export ${id} waits: there is no worker.`])
+      assert.deepStrictEqual(yield* saidAfter("2 seconds"), [`postwire: The export ${id} waits for a worker.`])
       assert.deepStrictEqual(yield* saidAfter("4 minutes"), [])
       assert.lengthOf(yield* saidAfter("2 minutes"), 1)
       workers = ["a"]
       const [quiet, ...more] = yield* saidAfter("4 minutes")
-      assert.match(quiet ?? "", /No page of the export \w+ has come for a minute/)
+      assert.match(quiet ?? "", /The export \w+ got no page for a minute/)
       assert.deepStrictEqual(more, [])
       yield* tables.plan(id, [undefined])
       yield* tables.begin({ export: id, part: 0 }, "a")
       yield* tables.note({ export: id, part: 0 }, "searchRecentPosts: the service failed (503)", "running")
       assert.deepStrictEqual(yield* saidAfter("1 second"), [
-        "postwire: It is tried again: searchRecentPosts: the service failed (503)"
+        "postwire: Retrying: searchRecentPosts: the service failed (503)"
       ])
     }).pipe(Effect.provide(Tables.layer.pipe(Layer.provide(Sqlite.layer({ path: ":memory:" }))))))
 })
@@ -239,8 +239,8 @@ describe("what takes long", () => {
       assert.deepStrictEqual(
         (yield* TestConsole.errorLines).filter((line) => !String(line).includes("posts/s")),
         [
-          "postwire: What was written of a.parquet is read and compared.",
-          "postwire: All pages are there; a.parquet is written."
+          "postwire: Reading and verifying the existing part of a.parquet.",
+          "postwire: All pages are fetched; writing a.parquet."
         ]
       )
     }).pipe(Effect.scoped))

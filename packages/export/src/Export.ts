@@ -195,7 +195,7 @@ class Exporting<E extends Error, S> {
     return { requests: this.#requests, ...this.#spent !== undefined && { spent: this.#spent } }
   }
 
-  /** Whether there is nothing to resume. */
+  /** Checks whether there is nothing to resume. */
   get #isNothing(): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function*() {
       const { pages, runs } = this.#progress

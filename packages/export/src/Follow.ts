@@ -136,6 +136,9 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
   return { status: isStopped ? "interrupted" : "done", ...following.totals, files: files.files }
 })
 
+const everyOf = ({ every }: Rotation): number => every === undefined ? Infinity : Duration.toMillis(every)
+const sizeOf = ({ size = Infinity }: Rotation): number => size
+
 /** How to open the archive. */
 const openingOf = Effect.fnUntraced(function*(
   { definition, parameters }: Source<unknown, unknown>,
@@ -163,9 +166,6 @@ const openingOf = Effect.fnUntraced(function*(
     start: { ids: "", items: 0, gaps: 0, lost: 0, files: 0, runs: 0, startedAt }
   }
 })
-
-const everyOf = ({ every }: Rotation): number => every === undefined ? Infinity : Duration.toMillis(every)
-const sizeOf = ({ size = Infinity }: Rotation): number => size
 
 type Event = StreamEvent<StreamItem.AnyItem>
 
@@ -287,7 +287,7 @@ class Following<S> {
     return this.#rows.length > 0 || this.#gaps.length > 0
   }
 
-  /** Where this run resumes: a little before the end of the last one. */
+  /** The time from which this run resumes: a little before the end of the last one. */
   get #resumedAt(): number {
     return Date.parse(this.#before.until ?? "") - precisionMillis
   }
@@ -373,7 +373,7 @@ class Following<S> {
     })
   }
 
-  /** Whether the open file has reached its size, as nearly as whole rows allow, or the end of its time. */
+  /** Checks whether the open file has reached its size, as nearly as whole rows allow, or the end of its time. */
   #isFull(now: number): boolean {
     const { current } = this.#files
     return current !== undefined &&

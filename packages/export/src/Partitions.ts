@@ -1,9 +1,9 @@
 /**
- * A long search as spans of time that are exported on their own, at the same time or by many machines, under the one
- * budget of their client, and put together newest first, as a single run would have written it.
+ * Splits a long search into spans of time, which are exported concurrently or by many machines, under the rate limit of one client,
+ * and merged newest first, into the result of a single run.
  *
- * `planPartitions` and `exportPartition` are all that a queue needs: a job is a partition and a cursor, both plain JSON.
- * A job that is done twice writes the same pages under the same numbers.
+ * A queue needs only `planPartitions` and `exportPartition`: a job is a partition and a cursor, both plain JSON. Running a job
+ * twice writes the same pages under the same numbers.
  */
 import { Client } from "@postwire/core/client/Client"
 import type { AnyError } from "@postwire/core/errors/Errors"
@@ -25,7 +25,7 @@ import { merged, spool } from "./sinks/Spools.ts"
 import { NotPlannable } from "./sources/Plan.ts"
 import * as Source from "./sources/Source.ts"
 
-/** A part of a search: parameters that take the place of the search's own. */
+/** A part of a search: parameters that replace those of the search. */
 export const Partition = Schema.Struct({
   /** From 0, newest first. */
   index: Schema.Int,
@@ -33,9 +33,9 @@ export const Partition = Schema.Struct({
   end_time: Schema.String,
   since_id: Schema.optionalKey(Schema.String),
   until_id: Schema.optionalKey(Schema.String),
-  /** Where it began when it was planned, if no `start_time` says so. */
+  /** The planned start, if there is no `start_time`. */
   begins: Schema.optionalKey(Schema.String),
-  /** How many posts were counted in it. */
+  /** The counted posts. */
   posts: Schema.Int
 })
 
@@ -43,9 +43,9 @@ export const Partition = Schema.Struct({
 export interface Partition extends Schema.Schema.Type<typeof Partition> {}
 
 /**
- * Cuts a search into at most `parts` spans of about as many posts each. `buckets` are its counts (`Plan.estimate`),
- * newest first and without gaps; no span is shorter than one of them. With a `limit`, that holds for the time of the
- * newest so many posts; all that is older is one more part, for counts that were too high.
+ * Splits a search into at most `parts` spans with about the same number of posts. `buckets` are its counts (`Plan.estimate`),
+ * newest first and without gaps; no span is shorter than one of them. With a `limit`, the time of that many newest posts is
+ * split; all older posts are one more part, in case the counts were too high.
  */
 export const planPartitions = (
   source: Source.Source,
@@ -70,13 +70,13 @@ export const planPartitions = (
     } else Object.assign(last, { start, posts: last.posts + post_count })
     done += post_count
   }
-  // A search that cannot reach further begins there by itself; the same instant would be too early when it is asked for.
+  // A search without a start begins as far back as it can by itself; that instant would be too early for a later request.
   const { reach } = definition
   const isOpen = reach !== undefined && reach.isDefault !== true && parameters["start_time"] === undefined
   const ids = { since_id: idOf(parameters["since_id"]), until_id: idOf(parameters["until_id"]) }
   return spans.map(({ end, posts, start }, index): Partition => ({
     index,
-    // The service takes no notice of a start beside `since_id`; the counts begin there.
+    // The service ignores a start beside `since_id`; the counts begin at that id.
     ...(index < spans.length - 1 || (ids.since_id === undefined && !isOpen)
       ? { start_time: toSeconds(start) }
       : ids.since_id === undefined
@@ -88,7 +88,7 @@ export const planPartitions = (
   }))
 }
 
-/** Why a search cannot be cut, where that is known before it is counted. */
+/** The reason why a search cannot be split, if it is known before counting. */
 export const refusalOf = (source: Source.Source): NotPlannable | undefined =>
   !("start_time" in (source.definition.query ?? {}))
     ? withoutCounts(source)
@@ -110,35 +110,35 @@ export const sourceOf = ({ definition, parameters }: Source.Source, partition: P
   return Source.fromDefinition(definition, { ...rest, ...own }, begins ?? own.start_time)
 }
 
-/** Where a partition stands: plain JSON, to be kept by whoever keeps the jobs. */
+/** The progress of a partition: plain JSON, kept with the job. */
 export const Cursor = Schema.Struct({
-  /** Pages that were written. */
+  /** The pages written. */
   pages: Schema.Int,
   items: Schema.Int,
   /** Partial errors. */
   errors: Schema.Int,
-  /** How many members were malformed or missing, by their place in the answers; absent where none was. */
+  /** The malformed or missing members, by their place in the responses; absent if there are none. */
   anomalies: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
   next: Schema.optionalKey(Schema.String),
   complete: Schema.Boolean
 })
 
-/** Where a partition stands. */
+/** The progress of a partition. */
 export interface Cursor extends Schema.Schema.Type<typeof Cursor> {}
 
-/** Where every partition begins. */
+/** The progress before the first page. */
 export const beginning: Cursor = { pages: 0, items: 0, errors: 0, complete: false }
 
-/** The place of a page: the same page has the same one whenever it is fetched. */
+/** The place of a page: the same for every fetch of that page. */
 export interface Place {
   readonly partition: number
   readonly page: number
 }
 
 /**
- * Fetches the page at a cursor, hands it to `write`, and returns the cursor after it. Keep that cursor, then call again,
- * until it is `complete`. Who crashes in between calls with the old cursor: the same page is written to the same place, so
- * `write` must replace what is there (rows by their id, an object or file named after the place).
+ * Fetches the page at a cursor, passes it to `write`, and returns the next cursor. Keep that cursor and call again until it is
+ * `complete`. After a crash, call with the old cursor: the same page is written to the same place, so `write` must replace what is
+ * there (rows by their id, an object or file named after the place).
  */
 export const exportPartition = <E, R>(
   source: Source.Source,
@@ -172,16 +172,16 @@ export const exportPartition = <E, R>(
 /** How to run a partitioned export. */
 export interface Options<out E = never> extends Omit<Export.Options<E>, "sink"> {
   readonly sink: FileSink
-  /** Plans the parts, when nothing but the service can refuse the export any more. One that goes on keeps to its plan. */
+  /** Plans the parts, once all local checks have passed. A resumed export keeps its plan. */
   readonly partitions: Effect.Effect<ReadonlyArray<Partition>, E, Client>
-  /** How many are fetched at the same time. Default 4. */
+  /** How many parts are fetched at the same time. Default 4. */
   readonly concurrency?: number | undefined
 }
 
 /**
- * Fetches every part into a file of its own, in the folder of the export, then writes them into the sink in their order.
- * Both can be interrupted and resumed; a run that resumes keeps to the partitions of the first one. With a `limit` the
- * newest so many items are written, as a single run does, and parts that are not needed for them are not fetched.
+ * Fetches every part into a file in the folder of the export, then writes the parts into the sink in order. Both steps can be
+ * interrupted and resumed; a resumed run keeps the partitions of the first one. With a `limit`, that many newest items are written,
+ * and parts that are not needed for them are not fetched.
  */
 export const run = Effect.fnUntraced(function*<E extends Error = never>(
   source: Source.Source,
@@ -190,7 +190,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
   const refused = refusalOf(source)
   if (refused !== undefined) return yield* refused
   const folder = join(workspace.workOf(options.sink.path), "parts")
-  // Parts count their own requests, which a run that goes on would not know of otherwise.
+  // Parts count their own requests: a resumed run would not know them otherwise.
   const client = yield* Client
   let progresses: ReadonlyArray<Checkpoint.Progress> = []
   const fetched = Effect.gen(function*() {
@@ -214,7 +214,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
       return { path, status }
     })
     const { concurrency = 4, limit = Infinity } = options
-    // Side by side those that are wanted whole, by the counts; then one by one until there are enough.
+    // First the parts that are needed in full, according to the counts, concurrently; then one by one until there are enough items.
     let counted = 0
     const whole = partitions.filter(({ posts }) => (counted += posts) <= limit)
     const parts = yield* Effect.forEach(whole, (partition) => fetchPart(partition), { concurrency })
@@ -244,7 +244,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
 
 const isInterrupted = ({ status }: Pick<Export.Summary, "status">): boolean => status === "interrupted"
 
-/** What parts have done together. */
+/** The sum of the parts' progress. */
 const sum = (parts: ReadonlyArray<Checkpoint.Progress>): Checkpoint.Progress =>
   parts.reduce((all, part) => {
     const anomalies = sumOf(all.anomalies, part.anomalies)
@@ -264,7 +264,7 @@ const Kept = Schema.Struct({ partitions: Schema.Array(Partition) })
 
 const decodeKept = Schema.decodeUnknownOption(Kept)
 
-/** The partitions of the run that began it, or new ones. */
+/** The partitions of an earlier run, or new ones. */
 const keep = Effect.fnUntraced(function*<E>(
   folder: string,
   plan: Effect.Effect<ReadonlyArray<Partition>, E, Client>

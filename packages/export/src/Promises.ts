@@ -1,6 +1,6 @@
 /**
- * Exports with Promises, by the client that a program has: its connections, limits and account are those of the export. The
- * client is made by `@postwire/node/EffectClient`, which has the same methods as that of `@postwire/node`.
+ * Exports with Promises. The export uses the connections, limits and account of the program's client, which
+ * `createClient` of `@postwire/node/EffectClient` makes.
  *
  * ```ts
  * await using client = createClient({ bearerToken })
@@ -14,20 +14,20 @@ import * as Export from "./Export.ts"
 import * as Rows from "./rows/Rows.ts"
 import type { Source } from "./sources/Source.ts"
 
-/** What is needed of a client. */
+/** The part of a client that an export uses. */
 export interface Client {
   readonly effect: EffectAccess
 }
 
 /** How to run an export. */
 export interface Options extends Pick<Export.Options, "sink" | "mode" | "limit" | "account"> {
-  /** Called after every page, once it is on the disk. A Promise is waited for. */
+  /** Called after every page, once it is on the disk. A Promise is awaited. */
   readonly onPage?: ((report: Export.Report) => unknown) | undefined
-  /** Ends the export after the page under way: it resolves as `interrupted`, and the same call with `resume` goes on. */
+  /** Stops the export after the current page: it resolves as `interrupted`, and the same call with `resume` continues. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Runs an export to its end. Rejects with the errors of the calls and of the files (`ExportErrors`). */
+/** Runs an export. Rejects with the errors of the calls and of the files (`ExportErrors`). */
 export const exportTo = <E extends Error = never>(
   client: Client,
   source: Source<E>,
@@ -35,8 +35,8 @@ export const exportTo = <E extends Error = never>(
 ): Promise<Export.Summary> => client.effect.runPromise(run(source, options))
 
 /**
- * The same for a file of rows, which is read and checked before: `sourceOf` makes of it timelines or searches (`Each`), or
- * the posts and users of its ids (`Hydration`).
+ * Exports a file of rows, which is checked first: `sourceOf` turns it into timelines or searches (`Each`), or into the posts or
+ * users with its ids (`Hydration`).
  *
  * ```ts
  * await exportRows(client, "users.csv", { kind: Rows.users }, (rows) => Each.make(getUsersPosts, rows), { sink })

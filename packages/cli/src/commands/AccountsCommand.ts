@@ -1,4 +1,4 @@
-/** `postwire accounts`: who is signed in here, for what and until when. No token is shown. */
+/** `postwire accounts`: lists the accounts without their tokens. */
 import * as Account from "@postwire/core/accounts/Account"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -18,7 +18,7 @@ export const command = Command.make(
   {
     makeDefault: Flag.String("default").pipe(
       Flag.withMetavar("NAME"),
-      Flag.withDescription("Make this account the one that commands use where none is named"),
+      Flag.withDescription("Make this the default account"),
       Flag.optional
     ),
     json: Report.json,
@@ -35,20 +35,20 @@ export const command = Command.make(
     const entries = yield* entriesOf(store)
     const now = yield* Clock.currentTimeMillis
     const { output } = yield* Terminal
-    yield* Report.print(json, { accounts: entries }, () => told(entries, now, output.columns))
-    if (Option.isSome(makeDefault)) yield* Accounts.sayWhatIsUsed(makeDefault.value, places, store)
+    yield* Report.print(json, { accounts: entries }, () => linesOf(entries, now, output.columns))
+    if (Option.isSome(makeDefault)) yield* Accounts.noteOtherDefault(makeDefault.value, places, store)
   }, Effect.scoped)
 ).pipe(
   Command.withDescription(
-    "List who is signed in: user, app, scopes, when the token expires and was renewed. No token is shown."
+    "List the accounts: user, app, scopes, and when the token expires and was refreshed. No token is shown."
   ),
-  Command.withShortDescription("List who is signed in"),
+  Command.withShortDescription("List the accounts"),
   Command.withExamples([
     { command: "postwire accounts --default ada", description: "From now on commands use this account" }
   ])
 )
 
-/** An account, or what is wrong with it. */
+/** An account, or its problem. */
 type Entry = AccountView.View | { readonly name: string; readonly isDefault: boolean; readonly problem: string }
 
 const entriesOf = Effect.fnUntraced(function*(store: Accounts.Place) {
@@ -57,14 +57,14 @@ const entriesOf = Effect.fnUntraced(function*(store: Accounts.Place) {
     const isDefault = Option.contains(usual, name)
     return Account.read(store, name).pipe(
       Effect.map(Option.map((account): Entry => AccountView.make(name, account, isDefault))),
-      // One that cannot be read hides no other.
+      // An account that cannot be read does not hide the others.
       Effect.catch(({ message: problem }) => Effect.succeedSome<Entry>({ name, isDefault, problem }))
     )
   }).pipe(Effect.map((entries) => entries.flatMap(Option.toArray)))
 })
 
-const told = (entries: ReadonlyArray<Entry>, now: number, columns: number): ReadonlyArray<string> => {
-  if (entries.length === 0) return ["Nobody is signed in here. postwire login signs in."]
+const linesOf = (entries: ReadonlyArray<Entry>, now: number, columns: number): ReadonlyArray<string> => {
+  if (entries.length === 0) return ["There are no accounts. postwire login signs in."]
   const rows = entries.map((entry) =>
     "problem" in entry
       ? [entry.name, "cannot be read"]

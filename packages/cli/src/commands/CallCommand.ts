@@ -1,4 +1,4 @@
-/** `postwire call OPERATION`: one call of any operation, as JSON or as a table. */
+/** `postwire call OPERATION`: calls any operation once, and prints JSON or a table. */
 import * as CallErrors from "@postwire/core/client/CallErrors"
 import { Client } from "@postwire/core/client/Client"
 import type { Definition } from "@postwire/core/schema/Definition"
@@ -20,7 +20,7 @@ import * as Table from "../terminal/Table.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** Flags of the answer and of who asks. */
+/** Flags of the output and the credentials. */
 export const outputFlags = {
   json: Flag.Boolean("json").pipe(
     Flag.withDescription("Print JSON, as without a terminal"),
@@ -31,7 +31,7 @@ export const outputFlags = {
     Flag.withDefault(false)
   ),
   raw: Flag.Boolean("raw").pipe(
-    Flag.withDescription("Print the body as it came, in the words of the wire"),
+    Flag.withDescription("Print the unchanged body, with the service's names"),
     Flag.withDefault(false)
   ),
   wire: Connection.wire,
@@ -45,7 +45,7 @@ const extras = {
 
 const file = {
   out: Flag.String("out").pipe(
-    Flag.withDescription("Write the file there; otherwise to standard output, where that is no terminal"),
+    Flag.withDescription("The file to write (default: standard output, unless it is a terminal)"),
     Flag.withMetavar("FILE"),
     Flag.optional
   ),
@@ -54,7 +54,7 @@ const file = {
   ...Connection.flags
 }
 
-/** The command of an operation that answers with a file. */
+/** The command of an operation that returns a file. */
 const download = (definition: Definition) =>
   OperationFlags.named(
     definition,
@@ -66,8 +66,8 @@ const download = (definition: Definition) =>
         if (Option.isNone(out) && output.isTerminal) {
           return yield* new ErrorReport.Unfit({
             subject: "--out",
-            rule: "is needed on a terminal: the answer is a file, and no text",
-            advice: "Name the file that it is to be written to, or send standard output elsewhere."
+            rule: "is required on a terminal: the response is a file",
+            advice: "Name the file to write, or redirect standard output."
           })
         }
         const given = yield* FlagValues.read(definition, OperationFlags.parametersOf(parameters))
@@ -86,7 +86,7 @@ const download = (definition: Definition) =>
 
 /** `postwire call`, with a command for each operation. */
 export const command = Command.make("call").pipe(
-  Command.withDescription("Call any operation once. Lists give one page; export gets them whole."),
+  Command.withDescription("Call any operation once. Lists return one page; export fetches all pages."),
   Command.withShortDescription("Call any operation once"),
   Command.withSubcommands(
     OperationFlags.answering.map((definition) =>
@@ -112,7 +112,7 @@ export const command = Command.make("call").pipe(
       command: "postwire call searchRecentPosts --query effect --raw",
       description: "A page of posts, as the service sent it"
     },
-    { command: "postwire call createPost --text 'Hello'", description: "A new post, at once" },
+    { command: "postwire call createPost --text 'Hello'", description: "A new post" },
     {
       command: "postwire call uploadMedia --media photo.jpg --media-category tweet_image",
       description: "A file, uploaded in one request"
@@ -122,7 +122,7 @@ export const command = Command.make("call").pipe(
 
 type Flags = Command.Command.Config.Infer<typeof outputFlags>
 
-/** Sends a call and prints what comes. */
+/** Sends a call and prints the response. */
 export const answer = Effect.fnUntraced(
   function*<E>(definition: CallErrors.CallInfo, sent: Effect.Effect<HttpClientResponse, E, Client>, flags: Flags) {
     yield* ErrorReport.oneOf({ "--json": flags.json, "--table": flags.table, "--raw": flags.raw })
@@ -136,20 +136,20 @@ export const answer = Effect.fnUntraced(
       const isTable = flags.table || (!flags.json && output.isTerminal)
       yield* Report.print(!isTable, body, () => Table.render(body, output.columns, token))
     }
-    if (definition.effect !== "read" && data !== undefined) yield* Report.say(told(definition, data))
+    if (definition.effect !== "read" && data !== undefined) yield* Report.say(describe(definition, data))
     if (errors.length > 0) {
       yield* Report.sayProblems(errors)
       yield* Report.sayMoreProblems(errors.length)
       return yield* new ErrorReport.PartialErrors({
         operation: definition.name,
         errors: errors.length,
-        advice: "They are above; what it could answer is on standard output."
+        advice: "They are listed above; the rest of the response is on standard output."
       })
     }
   }
 )
 
-/** Makes the call. A raw body is printed before it is read, for one may want to see what cannot be read. */
+/** Sends the call. A raw body is printed before it is decoded, which may fail. */
 const call = Effect.fnUntraced(
   function*<E>(definition: CallErrors.CallInfo, sent: Effect.Effect<HttpClientResponse, E, Client>, { raw }: Flags) {
     const client = yield* Client
@@ -159,8 +159,8 @@ const call = Effect.fnUntraced(
   }
 )
 
-/** What a write has done, on one line. */
-const told = ({ name }: CallErrors.CallInfo, data: unknown): string => {
+/** The result of a write on one line. */
+const describe = ({ name }: CallErrors.CallInfo, data: unknown): string => {
   const facts = Predicate.isObject(data)
     ? Object.entries(data).flatMap(([key, value]) =>
       typeof value === "object" ? [] : [`${key} ${typeof value === "string" ? value : JSON.stringify(value)}`]

@@ -1,4 +1,4 @@
-/** `postwire comply FILE`: a stored file without the posts or users that are gone. */
+/** `postwire comply FILE`: removes posts or users from a file that are gone from the service. */
 import * as Comply from "@postwire/export/Comply"
 import * as Rows from "@postwire/export/rows/Rows"
 import * as Argument from "effect/cli/Argument"
@@ -14,7 +14,7 @@ import * as Text from "../terminal/Text.ts"
 
 const own = {
   file: Argument.String("file").pipe(
-    Argument.withDescription("Posts or users as JSON Lines or CSV, or ids a line each, plain or compressed")
+    Argument.withDescription("Posts or users as JSON Lines or CSV, or one id per line, plain or compressed")
   ),
   out: Flag.String("out").pipe(
     Flag.withMetavar("FILE"),
@@ -26,7 +26,7 @@ const own = {
     Flag.withDefault(false)
   ),
   column: Flag.String("column").pipe(
-    Flag.withDescription("Where the ids are (default: the first column that is known to have some)"),
+    Flag.withDescription("The column with the ids (default: the first known one)"),
     Flag.optional
   ),
   dryRun: Flag.Boolean("dry-run").pipe(
@@ -34,10 +34,10 @@ const own = {
     Flag.withDefault(false)
   ),
   resume: Flag.Boolean("resume").pipe(
-    Flag.withDescription("Go on with the jobs of the last run of this command"),
+    Flag.withDescription("Continue the jobs of the last run of this command"),
     Flag.withDefault(false)
   ),
-  force: Flag.Boolean("force").pipe(Flag.withDescription("Replace what is there"), Flag.withDefault(false)),
+  force: Flag.Boolean("force").pipe(Flag.withDescription("Replace existing files"), Flag.withDefault(false)),
   json: Report.json,
   ...Connection.flags
 }
@@ -47,20 +47,20 @@ type Flags = Omit<Command.Command.Config.Infer<typeof own>, "file">
 /** `postwire comply`. */
 export const command = Command.make("comply", own, ({ file, ...flags }) => run(file, flags)).pipe(
   Command.withDescription(
-    "Check a stored file against the service: rows that were deleted, suspended or protected are left out of a new file beside " +
-      "it, and scrubbed places are removed. A report lists what went, and why. Needs an app's bearer token; it is free."
+    "Check a stored file against the service: rows that were deleted, suspended or protected are removed in a new file beside " +
+      "it, and scrubbed places are removed. A report lists the removed rows, with reasons. Needs an app's bearer token; it is free."
   ),
-  Command.withShortDescription("Remove from a file what may be stored no more"),
+  Command.withShortDescription("Remove deleted content from a stored file"),
   Command.withExamples([
     {
       command: "postwire comply posts.jsonl",
       description: "Writes posts.compliant.jsonl, and posts.compliant.jsonl.removed.csv"
     },
-    { command: "postwire comply authors.csv --users --out authors-now.csv", description: "The same of users" }
+    { command: "postwire comply authors.csv --users --out authors-now.csv", description: "The same for users" }
   ])
 )
 
-/** Beside the file, with a name that says what it is. */
+/** The default name of the new file, beside the old one. */
 const besideOf = (file: string): string => file.replace(/((?:\.[A-Za-z0-9]+)?(?:\.(?:gz|zst))?)$/, ".compliant$1")
 
 const users = Rows.ids("the id of a user", ["user_id", "author_id"])
@@ -69,12 +69,12 @@ const run = Effect.fnUntraced(
   function*(file: string, flags: Flags) {
     yield* ErrorReport.oneOf({ "--resume": flags.resume, "--force": flags.force })
     if (file === "-") {
-      return yield* ErrorReport.refuse("Standard input is read once, and --resume reads it again", "Name a file.")
+      return yield* ErrorReport.refuse("--resume cannot read standard input again", "Name a file.")
     }
     if (/\.(parquet|sqlite3?|db)$/i.test(file)) {
       return yield* ErrorReport.refuse(
-        `${file} is no file of rows`,
-        "Check the ids of it as lines, CSV or JSON Lines, then drop those that the report lists."
+        `${file} is not a file of rows`,
+        "Check its ids as lines, CSV or JSON Lines, then remove those in the report."
       )
     }
     const out = Option.getOrElse(flags.out, () => besideOf(file))
@@ -98,22 +98,25 @@ const run = Effect.fnUntraced(
       onProgress: ({ ids, jobId, phase }) =>
         Report.say(
           phase === "upload"
-            ? `Job ${jobId} gets its ids: ${Text.quantity(ids, type)} so far.`
+            ? `Job ${jobId} receives its ids: ${Text.quantity(ids, type)} so far.`
             : phase === "wait"
-            ? `Job ${jobId} is waited for. --resume goes on with it, whatever ends this.`
-            : `Job ${jobId} is complete; its results are fetched.`
+            ? `Waiting for job ${jobId}. After an interruption, --resume continues.`
+            : `Job ${jobId} is complete; fetching its results.`
         )
     }).pipe(ErrorReport.within({ resumable: true }), Connection.provide(flags))
-    yield* Report.print(flags.json, summary, () => told(summary, type))
+    yield* Report.print(flags.json, summary, () => linesOf(summary, type))
   },
   Effect.scoped
 )
 
-const told = ({ kept, out, redacted, removed, report, rows }: Comply.Summary, type: string): ReadonlyArray<string> => [
+const linesOf = (
+  { kept, out, redacted, removed, report, rows }: Comply.Summary,
+  type: string
+): ReadonlyArray<string> => [
   `${Text.quantity(kept, type)} of ${Text.count(rows)} are in ${out}`,
   ...Object.entries(removed).toSorted(([, a], [, b]) => b - a).map(([reason, count]) =>
     `  ${Text.count(count)} removed: ${reason}`
   ),
   ...redacted === 0 ? [] : [`  ${Text.count(redacted)} kept without their places`],
-  `The rows that went, and why: ${report}`
+  `Removed rows, with reasons: ${report}`
 ]

@@ -1,4 +1,4 @@
-/** `postwire conversation ID`: a conversation as a tree on a terminal, or into a file. */
+/** `postwire conversation ID`: shows a conversation as a tree, or exports it. */
 import { type Conversation, open, type Options, partsIn, treeOf } from "@postwire/core/workflows/Conversation"
 import * as Export from "@postwire/export/Export"
 import * as ConversationSource from "@postwire/export/sources/Conversation"
@@ -27,7 +27,7 @@ const flags = {
     Flag.withDefault(false)
   ),
   authors: Flag.Boolean("authors").pipe(
-    Flag.withDescription("Read who wrote the posts, too; --no-authors costs less"),
+    Flag.withDescription("Also read the authors of the posts; --no-authors costs less"),
     Flag.withDefault(true)
   ),
   ...ExportTarget.flags,
@@ -48,8 +48,8 @@ const flags = {
 /** `postwire conversation`. */
 export const command = Command.make("conversation", flags, (given) => run(given)).pipe(
   Command.withDescription(
-    "Show a conversation as a tree: its first post and all replies that a search brings or that others reply to. What is missing " +
-      "is told: deleted, protected, out of the search's reach. With --out it goes to a file, and can be resumed."
+    "Show a conversation as a tree: its first post and all replies that a search returns or that others reply to. Missing posts " +
+      "are listed: deleted, protected, out of the search's reach. With --out it is exported to a file, resumably."
   ),
   Command.withShortDescription("Show a conversation as a tree"),
   Command.withExamples([
@@ -81,15 +81,15 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   yield* Effect.forEach(notesOf(conversation, archive), (note) => Report.say(note), { discard: true })
 })
 
-/** What is for files only. */
+/** Refuses flags that require a file. */
 const checkTarget = (flags: Flags) => {
   const given = ExportTarget.ofFiles(flags)
   return given === undefined
     ? Effect.void
-    : ErrorReport.refuse(`--${given} is for files`, "Name one with --out, or leave it out.")
+    : ErrorReport.refuse(`--${given} is for files`, "Name one with --out, or omit it.")
 }
 
-/** Counts what is there, and tells what it costs. What cannot be counted is read all the same. */
+/** Counts the posts, and shows the cost. If they cannot be counted, they are read without an estimate. */
 const agree = Effect.fnUntraced(function*(flags: Flags, source: Source) {
   const estimate = yield* Effect.option(Plan.estimate(source))
   if (Option.isNone(estimate) || estimate.value.items === 0) return estimate
@@ -99,14 +99,14 @@ const agree = Effect.fnUntraced(function*(flags: Flags, source: Source) {
 
 const toFile = Effect.fnUntraced(function*(flags: Flags, options: Options) {
   const { post, wire } = flags
-  const told = { ...flags, limit: Option.none(), partitions: Option.none() }
-  const sink = yield* ExportTarget.sinkOf(told)
-  yield* ExportRun.write(ConversationSource.definitionOf(options), told, (stop) =>
+  const exportFlags = { ...flags, limit: Option.none(), partitions: Option.none() }
+  const sink = yield* ExportTarget.sinkOf(exportFlags)
+  yield* ExportRun.write(ConversationSource.definitionOf(options), exportFlags, (stop) =>
     Effect.gen(function*() {
       const source = yield* ConversationSource.make(post, options)
       let estimate: Option.Option<Plan.Estimate> = Option.none()
       return yield* ExportRun.show(
-        told,
+        exportFlags,
         {
           noun: "posts",
           estimated: () => estimate,
@@ -119,7 +119,7 @@ const toFile = Effect.fnUntraced(function*(flags: Flags, options: Options) {
     }).pipe(Connection.provide(flags, wire)))
 })
 
-/** What is not there, and why. */
+/** The missing posts, with reasons. */
 const notesOf = ({ missing, nodes, outOfReach, posts }: Conversation, archive: boolean): ReadonlyArray<string> => {
   const reasons = new Map<string, number>()
   for (const { reason } of missing) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
@@ -130,9 +130,9 @@ const notesOf = ({ missing, nodes, outOfReach, posts }: Conversation, archive: b
       unseen === 0 ? "" : `; the service counts ${Text.count(unseen)} more`
     }.`,
     ...outOfReach === undefined || archive ? [] : [
-      `What was posted from ${Text.minute(outOfReach.from)} to ${
+      `Posts from ${Text.minute(outOfReach.from)} to ${
         Text.minute(outOfReach.to)
-      } is here only where newer posts reply to it; --archive searches it.`
+      } are shown only if newer posts reply to them; --archive searches for them.`
     ]
   ]
 }

@@ -1,4 +1,4 @@
-/** `postwire counts QUERY`: how many posts match a query over time, as a chart. */
+/** `postwire counts QUERY`: draws how many posts match a query over time. */
 import type { Client } from "@postwire/core/client/Client"
 import type { AnyError } from "@postwire/core/errors/Errors"
 import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
@@ -43,7 +43,7 @@ export const command = Command.make(
   {
     query: Argument.String("query").pipe(Argument.withDescription("What to count, as for a search")),
     own,
-    // Those of the other operation are the same.
+    // The parameters of the other operation are the same.
     parameters: OperationFlags.make(getAllPostsCount.definition, { without: ["query", "next_token"] })
   },
   ({ own, parameters, query }) => run({ ...OperationFlags.parametersOf(parameters), query }, own)
@@ -80,7 +80,7 @@ const run = Effect.fnUntraced(function*(
   const format = Object.entries(formats).find(([name]) => name === ending)?.[1]
   if (file !== undefined && format === undefined) {
     return yield* ErrorReport.refuse(
-      `${file} does not tell its format`,
+      `${file} has no known format`,
       "Name a file that ends in .svg, .html, .csv or .json."
     )
   }
@@ -106,7 +106,7 @@ const count = (
   given: Readonly<Record<string, unknown>>,
   archive: boolean
 ): Effect.Effect<ReadonlyArray<CountBucket>, AnyError, Client> => {
-  // The flags were made from the declaration that the type was made from.
+  // The flags were derived from the same declaration as the type.
   const parameters = given as Parameters<typeof getRecentPostsCount>[0]
   return Effect.map(
     archive
@@ -116,7 +116,7 @@ const count = (
   )
 }
 
-/** Pages come one a second, so a long span takes a while. */
+/** A long span takes a while: one page per second is allowed. */
 const archived = Effect.fnUntraced(function*(parameters: Parameters<typeof getAllPostsCount>[0]) {
   const progress = yield* Progress.make({ elsewhere: "seldom" })
   let posts = 0

@@ -1,4 +1,4 @@
-/** `postwire demo`: the main job on a local service. It exports every match of a search into a file. */
+/** `postwire demo`: exports every match of a search from a local service. */
 import * as Credentials from "@postwire/core/auth/Credentials"
 import * as Client from "@postwire/core/client/Client"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
@@ -19,7 +19,7 @@ import * as Progress from "../terminal/Progress.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** The code that exports, as it is shown; a test finds these very lines below. */
+/** The code of the export, for display; a test compares it with the lines below. */
 export const shown = [
   "const pages = searchRecentPosts.pages({ query, max_results: 100, post_fields })",
   "const lines = pages.pipe(Stream.tap(report), Stream.map(toLines))",
@@ -28,7 +28,7 @@ export const shown = [
 
 const post_fields = ["created_at", "author_id", "lang", "public_metrics"] as const
 
-/** Recent search reaches back so far, in milliseconds. */
+/** The window of recent search, in milliseconds. */
 const window = 7 * 86_400_000
 
 interface Summary {
@@ -39,7 +39,7 @@ interface Summary {
   readonly oldest: string | undefined
 }
 
-/** Exports every match of a recent search, one post a line. */
+/** Exports every match of a recent search, one post per line. */
 const exportSearch = Effect.fnUntraced(function*(query: string, file: string) {
   const fs = yield* FileSystem.FileSystem
   const progress = yield* Progress.make({ elsewhere: "often" })
@@ -57,7 +57,7 @@ const exportSearch = Effect.fnUntraced(function*(query: string, file: string) {
       newest: summary.newest ?? data[0]?.created_at,
       oldest
     }
-    // Results come newest first, so how far back they have got tells how much is done.
+    // Results come newest first, so the time of the last one shows the progress.
     const done = page.meta.next_token === undefined
       ? 1
       : oldest === undefined
@@ -80,13 +80,13 @@ const exportSearch = Effect.fnUntraced(function*(query: string, file: string) {
   return { ...summary, seconds: ((yield* Monotonic.millis) - begun) / 1000 }
 })
 
-/** One JSON object a line. */
+/** One JSON object per line. */
 const toLines = ({ data = [] }: { readonly data: ReadonlyArray<unknown> | undefined }): string =>
   data.map((post) => `${JSON.stringify(post)}\n`).join("")
 
 type Page = Stream.Success<ReturnType<typeof searchRecentPosts.pages<{ readonly post_fields: typeof post_fields }>>>
 
-/** Starts the service, runs the export against it and says what came of it. */
+/** Starts the service, runs the export and shows the result. */
 const run = Effect.fnUntraced(
   function*(options: { readonly query: string; readonly posts: number; readonly out: string }) {
     const fs = yield* FileSystem.FileSystem
@@ -94,7 +94,7 @@ const run = Effect.fnUntraced(
     const database = path.join(options.out, "sandbox.sqlite")
     const file = path.join(options.out, `${options.query.replace(/[^\p{L}\p{N}]+/gu, "-")}.jsonl`)
     yield* fs.makeDirectory(options.out, { recursive: true })
-    // Every run begins with the same data.
+    // Every run starts with the same data.
     yield* Effect.forEach(["", "-shm", "-wal"], (suffix) => fs.remove(database + suffix, { force: true }))
 
     yield* Report.lines("Starting a local service (real HTTP, real authentication, SQLite) ...")

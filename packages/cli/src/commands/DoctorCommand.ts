@@ -1,6 +1,6 @@
 /**
- * `postwire doctor`: whether the command can work here, and what to do where it cannot. It reads, and changes nothing but tokens of
- * accounts that have expired, which it renews like every command.
+ * `postwire doctor`: checks whether commands can work here, and gives advice. It only reads, except that it refreshes expired
+ * tokens of accounts like every command.
  */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
@@ -15,7 +15,7 @@ import { journalCheck } from "../doctor/Journal.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** Something keeps the command from working. */
+/** Something prevents commands from working. */
 export class Unwell extends Schema.TaggedError<Unwell>()("Unwell", { names: Schema.Array(Schema.String) }) {
   override get message(): string {
     return `${this.names.length === 1 ? "One thing is" : `${this.names.length} things are`} wrong: ${
@@ -34,7 +34,7 @@ export const command = Command.make(
   Effect.fnUntraced(function*({ json, ...flags }) {
     const { account, store, variables } = yield* Connection.speaker(flags)
     const places = yield* Variables.places(flags.credentials)
-    // Without a home there are none, and none are needed where there are credentials.
+    // Without a home folder there are no accounts, and credentials need none.
     const opened = Option.getOrUndefined(yield* Effect.option(store))
     const examined = yield* examine(
       variables,
@@ -44,18 +44,18 @@ export const command = Command.make(
     )
     const checks = [...examined, yield* journalCheck(variables)]
     const bad = checks.filter(({ status }) => status === "bad").map(({ name }) => name)
-    yield* Report.print(json, { ok: bad.length === 0, checks }, () => checks.flatMap(told))
+    yield* Report.print(json, { ok: bad.length === 0, checks }, () => checks.flatMap(linesOf))
     if (bad.length > 0) return yield* new Unwell({ names: bad })
   }, Effect.scoped)
 ).pipe(
   Command.withDescription(
-    "Check accounts, credentials, the clock, rate limits and the connection, and say what to do."
+    "Check accounts, credentials, the clock, rate limits and the connection, and give advice."
   ),
-  Command.withShortDescription("Find out why it does not work")
+  Command.withShortDescription("Find out why commands do not work")
 )
 
-/** At most 80 columns. */
-const told = ({ advice, finding, name, status }: Check): ReadonlyArray<string> => [
+/** Lines of at most 80 columns. */
+const linesOf = ({ advice, finding, name, status }: Check): ReadonlyArray<string> => [
   ...Text.wrap(Text.oneLine(finding), 53).map((line, i) =>
     `${(i === 0 ? status : "").padEnd(9)}${(i === 0 ? name : "").padEnd(18)}${line}`
   ),

@@ -1,4 +1,4 @@
-/** `postwire export OPERATION`: any paged operation into a file, from where the last run got to. */
+/** `postwire export OPERATION`: exports any paged operation into a file, resumably. */
 import type { Client } from "@postwire/core/client/Client"
 import type { AnyError } from "@postwire/core/errors/Errors"
 import type { Definition } from "@postwire/core/schema/Definition"
@@ -35,11 +35,11 @@ import * as Text from "../terminal/Text.ts"
 /** `--owner`. */
 export const owner = Flag.String("owner").pipe(
   Flag.withMetavar("NAME"),
-  Flag.withDescription("Who reads it, where a token that is not of an account changes from run to run"),
+  Flag.withDescription("A name for the reader, if its token changes between runs"),
   Flag.optional
 )
 
-/** The flags beside those of the operation. */
+/** The flags besides those of the operation. */
 export const own = {
   ...ExportTarget.flags,
   out: ExportTarget.flags.out.pipe(
@@ -47,7 +47,7 @@ export const own = {
   ),
   limit: Flag.Int("limit").pipe(
     Flag.filter((limit) => limit >= 1, () => "1 or more"),
-    Flag.withDescription("End after so many items"),
+    Flag.withDescription("Stop after this many items"),
     Flag.optional
   ),
   owner,
@@ -58,13 +58,13 @@ export const own = {
 
 const partitions = Flag.Int("partitions").pipe(
   Flag.filter((parts) => parts >= 2 && parts <= 1_000, () => "2 to 1000"),
-  Flag.withDescription("Cut the search into so many spans of time, four at a time"),
+  Flag.withDescription("Split the search into this many spans of time, fetched four at a time"),
   Flag.optional
 )
 
 /** `postwire export`, with a command for each operation that pages. */
 export const command = Command.make("export").pipe(
-  Command.withDescription("Export any paged operation into a file. What ends it, it can be resumed."),
+  Command.withDescription("Export any paged operation into a file. An interrupted export can be resumed."),
   Command.withShortDescription("Export an operation into a file"),
   Command.withSubcommands(OperationFlags.paged.map((definition) => {
     const isSearch = "sort_order" in (definition.query ?? {})
@@ -118,14 +118,14 @@ export const run = Effect.fnUntraced(
     if (Option.isSome(address)) yield* checkCluster(flags)
     else if (flags.detach || flags.label !== "") {
       return yield* ErrorReport.refuse(
-        `--${flags.detach ? "detach" : "label"} is for exports of a cluster`,
-        "Leave it out, or name a --cluster."
+        `--${flags.detach ? "detach" : "label"} is for exports on a cluster`,
+        "Omit it, or name a --cluster."
       )
     }
     if (Option.isSome(address) && flags.out === "") {
       return yield* ClusterExport.run(address.value, definition, parameters, ofWorkers(flags))
     }
-    // The parts of a cluster are its own, and it has the credentials, under a name.
+    // A cluster plans its own parts, and knows the credentials by a name.
     const own: Flags = Option.isNone(address) ? flags : {
       ...flags,
       owner: Option.orElseSome(ofWorkers(flags).credentials, () => "default"),
@@ -164,13 +164,13 @@ export const run = Effect.fnUntraced(
   Effect.scoped
 )
 
-/** What workers know by one name: an account that they have, or credentials in their environment. */
+/** The workers' name for the credentials: an account that they have, or a name in their environment. */
 const ofWorkers = (flags: Flags): ClusterExport.Options => ({
   ...flags,
   credentials: Option.orElse(flags.account, () => flags.credentials)
 })
 
-/** What an export of a cluster does not take. What can be refused is refused before anything is asked. */
+/** Refuses flags that contradict `--cluster`, before anything is requested. */
 const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
   yield* ErrorReport.oneOf({
     "--account": Option.isSome(flags.account),
@@ -179,13 +179,13 @@ const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
   if (Option.isSome(flags.limit)) {
     return yield* ErrorReport.refuse(
       "--limit and --cluster contradict each other",
-      "An export of a cluster is whole: narrow it with --start-time, or leave --cluster out."
+      "An export on a cluster is always complete: narrow it with --start-time, or omit --cluster."
     )
   }
   if (Option.isSome(flags.maxSpend)) {
     return yield* ErrorReport.refuse(
       "--max-spend and --cluster contradict each other",
-      "Workers of a cluster do not count what they spend: see postwire plan first, or leave --cluster out."
+      "Workers of a cluster do not count their costs: see postwire plan first, or omit --cluster."
     )
   }
   if (flags.out === "") {
@@ -193,7 +193,7 @@ const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
     if (given !== undefined) {
       return yield* ErrorReport.refuse(
         `--${given} is for files`,
-        "Name one with --out, or leave it out: tables go on by themselves."
+        "Name one with --out, or omit it: exports into tables always continue."
       )
     }
     return
@@ -201,7 +201,7 @@ const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
   if (flags.detach) {
     return yield* ErrorReport.refuse(
       "--detach and --out contradict each other",
-      "Files are written when the export is done."
+      "Files are written when the export is complete."
     )
   }
 })
@@ -211,7 +211,7 @@ const optionsOf = (flags: Flags): Pick<Export.Options, "limit" | "account"> => (
   account: Option.getOrUndefined(flags.owner)
 })
 
-/** Why an export does not begin, once its file of rows is counted. */
+/** The errors that prevent an export once its rows are counted. */
 type EachRefusal = Spending.Refusal | AnyError | Rows.RowsUnusable
 
 /** Runs an export that reads from the service. */
@@ -222,13 +222,13 @@ const exportTo = Effect.fnUntraced(function*(
   flags: Flags,
   stop: Effect.Effect<void>
 ) {
-  // One list, which can be counted and cut.
+  // A single list, which can be counted and split.
   const listing = Source.fromDefinition(source.definition, source.parameters)
   const parts = Option.getOrUndefined(flags.partitions)
   const context = yield* Effect.context<Client | Stdio.Stdio | Input.Terminal>()
   let estimate: Option.Option<Pick<Plan.Estimate, "items" | "limits" | "pageSize">> = Option.none()
   const { errors } = yield* Terminal
-  /** Tells what is left of the estimate, and asks. */
+  /** Shows the rest of the estimate, and asks. */
   const agree = (planned: Plan.Estimate, before: Partial<Pick<Progress, "items" | "spent">> = {}) => {
     const items = Math.max(
       0,
@@ -240,7 +240,7 @@ const exportTo = Effect.fnUntraced(function*(
       spent: before.spent
     })
   }
-  /** Tells what the rows of a file cost, as far as that can be known, and asks. */
+  /** Shows the cost of the rows, as far as it is known, and asks. */
   const agreeOnEach = (job: EachPlan.Job, before: Progress, mayCount: boolean) =>
     EachFlags.estimate(job, flags, mayCount).pipe(
       Effect.tap((planned) => EachFlags.agree(job, flags, planned, before)),
@@ -251,18 +251,17 @@ const exportTo = Effect.fnUntraced(function*(
       ),
       Effect.catchTag(
         "NotPlannable",
-        () =>
-          Report.say(`${Text.quantity(job.rows.count, "rows")}; the service does not tell how much there is for them.`)
+        () => Report.say(`${Text.quantity(job.rows.count, "rows")}; the service has no count of their results.`)
       )
     )
-  // An estimate is a request, too: it is made where somebody looks at it, or has set a limit. Partitions have been counted.
+  // An estimate costs a request: it is made only for a viewer or a limit. Partitions have been counted already.
   const agreeBefore = Effect.fnUntraced(function*(before: Progress) {
     const isBound = each !== undefined && EachPlan.bound(each) !== undefined
     const isLookedAt = errors.isTerminal || Option.isSome(flags.maxSpend)
     if (parts !== undefined || before.complete || !(isLookedAt || isBound)) return
     if (each !== undefined) return yield* agreeOnEach(each, before, isLookedAt)
     const planning = Effect.option(Plan.estimate(listing))
-    // For a limit one waits.
+    // A limit requires the estimate.
     const planned = Option.isSome(flags.maxSpend)
       ? yield* planning
       : Option.flatten(yield* Effect.timeoutOption(planning, "5 seconds"))

@@ -1,4 +1,4 @@
-/** `postwire hydrate FILE`: the posts or users of a file of ids, and what became of every one. */
+/** `postwire hydrate FILE`: fetches the posts or users of a file of ids, with the outcome of every id. */
 import * as Hydrate from "@postwire/core/workflows/Hydrate"
 import * as Export from "@postwire/export/Export"
 import * as Rows from "@postwire/export/rows/Rows"
@@ -20,7 +20,7 @@ import * as ExportCommand from "./ExportCommand.ts"
 
 const own = {
   file: Argument.String("file").pipe(
-    Argument.withDescription("Ids, a line each, as CSV or as JSON Lines, plain or compressed; - is standard input")
+    Argument.withDescription("Ids as lines, CSV or JSON Lines, plain or compressed; - is standard input")
   ),
   users: Flag.Boolean("users").pipe(
     Flag.withDescription("The file has users, by id or name, instead of posts"),
@@ -28,7 +28,7 @@ const own = {
   ),
   column: Flag.String("column").pipe(
     Flag.withDescription(
-      "Where the ids are, in CSV and JSON Lines (default: the first column that is known to have some)"
+      "The column with the ids, in CSV and JSON Lines (default: the first known one)"
     ),
     Flag.optional
   ),
@@ -38,7 +38,7 @@ const own = {
   ),
   owner: ExportCommand.owner,
   dryRun: Flag.Boolean("dry-run").pipe(
-    Flag.withDescription("Only tell what it will cost: nothing is requested"),
+    Flag.withDescription("Only show the cost: nothing is requested"),
     Flag.withDefault(false)
   ),
   ...ExportTarget.flags,
@@ -57,14 +57,14 @@ export const command = Command.make(
   ({ own: { file, ...flags }, parameters }) => run(file, flags, OperationFlags.parametersOf(parameters))
 ).pipe(
   Command.withDescription(
-    "Fetch the posts or users of a file of ids, in its order, and write beside them what became of every id: found, " +
-      "withheld, deleted, protected, suspended, invalid. What ends it, it can be resumed."
+    "Fetch the posts or users of a file of ids, in its order, and write the outcome of every id beside them: found, " +
+      "withheld, deleted, protected, suspended, invalid. An interrupted run can be resumed."
   ),
   Command.withShortDescription("Fetch the posts or users of a file of ids"),
   Command.withExamples([
     {
       command: "postwire hydrate ids.txt --out posts.parquet --post-fields created_at,public_metrics",
-      description: "A hundred posts a request; what became of each id is in posts.parquet.postwire"
+      description: "A hundred posts per request; the outcome of each id is in posts.parquet.postwire"
     },
     {
       command: "postwire hydrate followers.csv.gz --users --column username --out users.jsonl --resume",
@@ -76,8 +76,8 @@ export const command = Command.make(
 const run = Effect.fnUntraced(
   function*(file: string, flags: Flags, parameters: Readonly<Record<string, unknown>>) {
     const of: Hydration.Of = flags.users ? "users" : "posts"
-    const told = { ...flags, limit: Option.none(), partitions: Option.none() }
-    const sink = yield* ExportTarget.sinkOf(told)
+    const exportFlags = { ...flags, limit: Option.none(), partitions: Option.none() }
+    const sink = yield* ExportTarget.sinkOf(exportFlags)
     const rows = yield* Rows.open(file, {
       kind: flags.users ? Hydration.users : Hydration.posts,
       column: Option.getOrUndefined(flags.column)
@@ -89,13 +89,13 @@ const run = Effect.fnUntraced(
       Spending.priceOf(source, { items, requests: Math.ceil(items / Hydrate.idsPerRequest), limits })
     if (flags.dryRun) {
       const price = priceOf(rows.count)
-      return yield* Report.print(flags.json, { ...price, file: rows.path }, () => [Spending.told(price)])
+      return yield* Report.print(flags.json, { ...price, file: rows.path }, () => [Spending.describe(price)])
     }
     const whole = Option.some({ items: rows.count, pageSize: Hydrate.idsPerRequest, limits })
-    yield* ExportRun.write(source.definition, told, (stop) =>
+    yield* ExportRun.write(source.definition, exportFlags, (stop) =>
       Effect.gen(function*() {
         const summary = yield* ExportRun.show(
-          told,
+          exportFlags,
           {
             noun: of,
             estimated: () => whole,
@@ -106,7 +106,7 @@ const run = Effect.fnUntraced(
         )
         if (of === "posts" && (summary.progress.outcomes?.["protected"] ?? 0) > 0) {
           yield* Report.say(
-            "The service says the same of posts of protected and of suspended accounts; postwire comply tells them apart."
+            "The service gives the same reason for posts of protected and of suspended accounts; postwire comply distinguishes them."
           )
         }
         return summary

@@ -1,4 +1,4 @@
-/** `postwire lists`: the members of a list from a file and into one, and all lists of a user. */
+/** `postwire lists`: imports and exports the members of a list, and shows all lists of a user. */
 import { getFollowedLists, getListMembers, getOwnedLists } from "@postwire/core/operations/Lists"
 import { getMe, getUser } from "@postwire/core/operations/Users"
 import * as Argument from "effect/cli/Argument"
@@ -32,7 +32,7 @@ const exporting = Command.make(
       ...own
     })
 ).pipe(
-  Command.withDescription("Export the members of a list into a file, which lists sync takes again."),
+  Command.withDescription("Export the members of a list into a file, which lists sync can read."),
   Command.withShortDescription("Export the members of a list into a file"),
   Command.withExamples([{
     command: "postwire lists export 1441162269824405510 --out members.csv",
@@ -44,7 +44,7 @@ const all = Command.make(
   "all",
   {
     user: Argument.String("user").pipe(
-      Argument.withDescription("An id or a username (default: who the credentials are of)"),
+      Argument.withDescription("An id or a username (default: the user of the credentials)"),
       Argument.optional
     ),
     json: Report.json,
@@ -60,7 +60,7 @@ const all = Command.make(
     })
 ).pipe(
   Command.withDescription(
-    "Show all lists of a user, as the site shows them: those that they own and those that they follow."
+    "Show all lists of a user, as on the site: those that they own and those that they follow."
   ),
   Command.withShortDescription("Show the lists that a user owns and follows"),
   Command.withExamples([{ command: "postwire lists all ada", description: "The lists of @ada" }])
@@ -69,7 +69,7 @@ const all = Command.make(
 /** `postwire lists`. */
 export const command = Command.make("lists").pipe(
   Command.withDescription("Change and export the members of lists, and show the lists of a user."),
-  Command.withShortDescription("Members of lists from files and into files"),
+  Command.withShortDescription("Import and export members of lists"),
   Command.withSubcommands([ListSync.command, exporting, all])
 )
 

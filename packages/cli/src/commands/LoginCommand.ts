@@ -1,4 +1,4 @@
-/** `postwire login`: signs a user in, and keeps what they granted in an account. */
+/** `postwire login`: signs a user in, and saves the tokens as an account. */
 import * as Account from "@postwire/core/accounts/Account"
 import * as OAuth1Login from "@postwire/core/accounts/OAuth1Login"
 import * as OAuth2 from "@postwire/core/accounts/OAuth2"
@@ -18,31 +18,31 @@ import * as Accounts from "../connection/Accounts.ts"
 import * as AccountView from "../connection/AccountView.ts"
 import * as Connection from "../connection/Connection.ts"
 import * as Variables from "../connection/Variables.ts"
-import * as Keep from "../login/Keep.ts"
 import * as Redirect from "../login/Redirect.ts"
+import * as RequestedScopes from "../login/RequestedScopes.ts"
+import * as SaveAccount from "../login/SaveAccount.ts"
 import * as SignIn from "../login/SignIn.ts"
-import * as Wishes from "../login/Wishes.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
 const flags = {
   name: Argument.String("name").pipe(
-    Argument.withDescription("Name of the account (default: the username of who signs in)"),
+    Argument.withDescription("Name of the account (default: the username)"),
     Argument.optional
   ),
   operations: Flag.String("for").pipe(
     Flag.withMetavar("OPERATION,..."),
-    Flag.withDescription("Ask for what these operations need (default: for all that the client can do)"),
+    Flag.withDescription("Request the scopes of these operations (default: all that the client can use)"),
     Flag.optional
   ),
   scopes: Flag.String("scopes").pipe(
     Flag.withMetavar("SCOPE,..."),
-    Flag.withDescription("Ask for these scopes, such as bookmark.read"),
+    Flag.withDescription("Request these scopes, such as bookmark.read"),
     Flag.optional
   ),
   headless: Flag.Boolean("headless").pipe(
-    Flag.withDescription("Use a browser elsewhere, and paste the address where it ends"),
+    Flag.withDescription("Use a browser elsewhere, and paste its last address"),
     Flag.withDefault(false)
   ),
   pin: Flag.Boolean("pin").pipe(
@@ -60,7 +60,7 @@ const flags = {
     Flag.optional
   ),
   replace: Flag.Boolean("replace").pipe(
-    Flag.withDescription("Give the account to who signs in, also when it is somebody else's"),
+    Flag.withDescription("Replace the account, even if it belongs to another user"),
     Flag.withDefault(false)
   ),
   json: Report.json,
@@ -72,12 +72,12 @@ const flags = {
 /** `postwire login`. */
 export const command = Command.make("login", flags, (given) => run(given)).pipe(
   Command.withDescription(
-    "Sign a user in with OAuth 2.0 and keep the tokens in an account, which is renewed by itself. A secret of the app is read " +
+    "Sign a user in with OAuth 2.0 and save the tokens as an account, which is refreshed automatically. The app's secret is read " +
       "from POSTWIRE_CLIENT_SECRET or the file of --credentials."
   ),
   Command.withShortDescription("Sign in, and stay signed in"),
   Command.withExamples([
-    { command: "postwire login", description: "In the browser of this machine, for everything" },
+    { command: "postwire login", description: "In the browser of this machine, with all scopes" },
     { command: "postwire login ada --for createPost,getBookmarks", description: "For these operations only" },
     { command: "postwire login ada --headless", description: "On a machine without a browser" }
   ])
@@ -91,7 +91,9 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   const places = yield* Variables.places(flags.credentials)
   const variables = Variables.all(places)
   const store = yield* Accounts.open(flags.tokenStore, variables)
-  const before = Option.flatten(yield* Effect.transposeOption(Option.map(name, (name) => Keep.before(store, name))))
+  const before = Option.flatten(
+    yield* Effect.transposeOption(Option.map(name, (name) => SaveAccount.before(store, name)))
+  )
   const settings = yield* settingsOf(flags, variables, before)
   const login: Login = { flags, name, variables, store, before, settings }
   const { account, name: kept } = yield* (flags.pin ? withPin(login) : withOAuth2(login)).pipe(
@@ -100,12 +102,12 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   const isDefault = Option.contains(yield* Accounts.defaultOf(store), kept)
   const view = AccountView.make(kept, account, isDefault)
   const now = yield* Clock.currentTimeMillis
-  yield* Report.print(flags.json, view, () => told(view, now, flags.pin))
-  // Whoever signs in means to be used, and something else may come before.
-  yield* Accounts.sayWhatIsUsed(kept, places, store)
+  yield* Report.print(flags.json, view, () => linesOf(view, now, flags.pin))
+  // The user wants to use the account, but something else may take precedence.
+  yield* Accounts.noteOtherDefault(kept, places, store)
 }, Effect.scoped)
 
-/** A login, and what is known before it begins. */
+/** A login and its context. */
 interface Login {
   readonly flags: Flags
   readonly name: Option.Option<string>
@@ -115,7 +117,7 @@ interface Login {
   readonly settings: OAuth2.Settings & { readonly baseUrl: string }
 }
 
-/** Where the service is: as the environment says, else where the account is. */
+/** The service: that of the environment, or else of the account. */
 const settingsOf = Effect.fnUntraced(function*(
   { wire }: Flags,
   variables: Variables.Variables,
@@ -128,15 +130,15 @@ const settingsOf = Effect.fnUntraced(function*(
   return { baseUrl, wire: yield* NodeClient.wireOf({ wire: Option.getOrElse(wire, () => given.wire) }) }
 })
 
-/** The app that is signed in to. Its secret is of no use to another one. */
+/** The app to sign in to. A secret belongs to one app only. */
 const appOf = ({ before, flags, variables }: Login): Effect.Effect<Account.App, ErrorReport.Contradiction> => {
   const known = Option.getOrUndefined(Option.flatMapNullishOr(before, ({ app }) => app))
   const clientId = Option.getOrUndefined(flags.clientId) ?? Variables.valueOf(variables, "POSTWIRE_CLIENT_ID") ??
     known?.clientId
   if (clientId === undefined) {
     return ErrorReport.refuse(
-      "No app to sign in to: there is no client id",
-      "Set POSTWIRE_CLIENT_ID, or pass --client-id: the service's console has it (postwire sandbox prints one)."
+      "There is no client id of an app to sign in to",
+      "Set POSTWIRE_CLIENT_ID, or pass --client-id: the service's console shows it (postwire sandbox prints one)."
     )
   }
   const secret = Variables.valueOf(variables, "POSTWIRE_CLIENT_SECRET")
@@ -149,7 +151,7 @@ const appOf = ({ before, flags, variables }: Login): Effect.Effect<Account.App, 
 const withOAuth2 = Effect.fnUntraced(function*(login: Login) {
   const { before, flags, name, settings, store, variables } = login
   const granted = Option.match(before, { onNone: () => [], onSome: ({ oauth2 }) => oauth2?.scopes ?? [] })
-  const scopes = yield* Wishes.ofFlags(flags, granted)
+  const scopes = yield* RequestedScopes.ofFlags(flags, granted)
   const app = yield* appOf(login)
   const redirect = Option.getOrElse(flags.redirect, () => Redirect.usual(settings.baseUrl))
   yield* Redirect.check(redirect, !flags.headless)
@@ -163,14 +165,14 @@ const withOAuth2 = Effect.fnUntraced(function*(login: Login) {
         (error) => new SignIn.CodeRefused({ what: "code", said: error.detail ?? error.message })
       )
     )
-    const kept = yield* Keep.keep(store, name, {
+    const kept = yield* SaveAccount.save(store, name, {
       signedIn: Effect.map(
         userOf(settings, tokens),
         (user) => ({ app, baseUrl: settings.baseUrl, user, oauth2: tokens })
       ),
-      revoke: OAuth2.revoke({ ...settings, timeout, app, ...Keep.revocable(tokens) })
+      revoke: OAuth2.revoke({ ...settings, timeout, app, ...SaveAccount.revocable(tokens) })
     }, flags.replace)
-    yield* sayWhatIsMissing(scopes, tokens.scopes)
+    yield* noteMissingScopes(scopes, tokens.scopes)
     return kept
   })
   return yield* flags.headless
@@ -178,19 +180,19 @@ const withOAuth2 = Effect.fnUntraced(function*(login: Login) {
     : SignIn.byBrowser(authorization, redirect, variables, finish, ({ account }) => AccountView.userOf(account))
 })
 
-/** Milliseconds that a command which has failed waits for the service. */
+/** How long a failed command waits for the service, in milliseconds. */
 const timeout = 5_000
 
-/** Who signed in. */
+/** The user of a token. */
 const userOf = Effect.fnUntraced(function*(settings: Login["settings"], { accessToken }: Account.OAuth2Tokens) {
   const { data } = yield* getMe({ user_auth: false }).pipe(
     Effect.provide(
       NodeClient.layer({ baseUrl: settings.baseUrl, wire: settings.wire?.name, bearerToken: accessToken })
     )
   )
-  // A service may leave out members that its document promises.
+  // A service may omit members that its document promises.
   return !data?.id || !data.username
-    ? yield* ErrorReport.refuse("The service does not say who signed in", "Try again later; nothing was kept.")
+    ? yield* ErrorReport.refuse("The service did not return the user", "Try again later; nothing was saved.")
     : { id: data.id, username: data.username }
 })
 
@@ -201,7 +203,7 @@ const withPin = Effect.fnUntraced(function*(login: Login) {
     if (Option.isSome(given)) {
       return yield* ErrorReport.refuse(
         `--pin and --${flag} contradict each other`,
-        "OAuth 1.0a has no scopes: what the app may do is set in the service's console."
+        "OAuth 1.0a has no scopes: the app's permissions are set in the service's console."
       )
     }
   }
@@ -211,18 +213,18 @@ const withPin = Effect.fnUntraced(function*(login: Login) {
     ? Option.getOrElse(Option.flatMapNullishOr(before, ({ oauth1 }) => oauth1), () => ({}))
     : { consumerKey, consumerSecret }
   const { tokens, user } = yield* SignIn.byPin(settings, consumer, variables)
-  return yield* Keep.keep(store, name, {
+  return yield* SaveAccount.save(store, name, {
     signedIn: Effect.succeed({ baseUrl: settings.baseUrl, user, oauth1: tokens }),
     revoke: OAuth1Login.invalidate({ ...settings, timeout, tokens })
   }, flags.replace)
 })
 
-const sayWhatIsMissing = (asked: ReadonlyArray<Scope>, granted: ReadonlyArray<Scope>) => {
+const noteMissingScopes = (asked: ReadonlyArray<Scope>, granted: ReadonlyArray<Scope>) => {
   const missing = asked.filter((scope) => !granted.includes(scope))
   return missing.length === 0 ? Effect.void : Report.say(`The service did not grant ${missing.join(", ")}.`)
 }
 
-const told = (view: AccountView.View, now: number, isPin: boolean): ReadonlyArray<string> => {
+const linesOf = (view: AccountView.View, now: number, isPin: boolean): ReadonlyArray<string> => {
   const { app, isDefault, isRenewable, name, scopes = [] } = view
   return [
     `${AccountView.userOf(view)} is signed in${isPin ? " with OAuth 1.0a" : ""}. The account is "${name}"${
@@ -234,7 +236,9 @@ const told = (view: AccountView.View, now: number, isPin: boolean): ReadonlyArra
         `  ${i === 0 ? "scopes " : "       "}  ${line}`
       ),
       `  expires  ${AccountView.expiryOf(view, now)}${
-        isRenewable === true ? ", and is renewed by itself" : "; then sign in again (offline.access was not granted)"
+        isRenewable === true
+          ? ", and is refreshed automatically"
+          : "; then sign in again (offline.access was not granted)"
       }`
     ]
   ]

@@ -1,4 +1,4 @@
-/** `postwire logout`: revokes what an account was granted, and removes the account. */
+/** `postwire logout`: revokes the grant of an account, and removes the account. */
 import type { Account } from "@postwire/core/accounts/Account"
 import * as OAuth1Login from "@postwire/core/accounts/OAuth1Login"
 import * as OAuth2 from "@postwire/core/accounts/OAuth2"
@@ -13,20 +13,20 @@ import * as Schema from "effect/Schema"
 import * as Accounts from "../connection/Accounts.ts"
 import * as AccountView from "../connection/AccountView.ts"
 import * as Variables from "../connection/Variables.ts"
-import * as Keep from "../login/Keep.ts"
+import * as SaveAccount from "../login/SaveAccount.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 
-/** What was granted may still be good, so the account stays. */
+/** The grant may still be valid, so the account is kept. */
 export class NotRevoked extends Schema.TaggedError<NotRevoked>()("NotRevoked", {
   account: Schema.String,
   reason: Schema.String
 }) {
   override get message(): string {
-    return `Account "${this.account}" is kept, because nothing could be revoked: ${this.reason}`
+    return `Account "${this.account}" is kept, since its grant could not be revoked: ${this.reason}`
   }
   get advice(): string {
-    return `Try again later, or remove it here alone with --force; what was granted stays good at the service.`
+    return `Try again later, or remove it only here with --force; the grant stays valid at the service.`
   }
 }
 
@@ -39,7 +39,7 @@ export const command = Command.make(
       Argument.optional
     ),
     force: Flag.Boolean("force").pipe(
-      Flag.withDescription("Remove the account here, also when the service cannot revoke it"),
+      Flag.withDescription("Remove the account here, even if the service cannot revoke it"),
       Flag.withDefault(false)
     ),
     tokenStore: Accounts.storeFlag,
@@ -56,13 +56,13 @@ export const command = Command.make(
     const find = readable(store, name.value)
     yield* find
     const account = yield* Effect.scoped(Effect.gen(function*() {
-      // Whoever renews it meanwhile would bring it back.
+      // A concurrent refresh would restore the account.
       yield* store.lock(name.value)
       const account = yield* find
       yield* revoke(account, variables).pipe(
         Effect.catch((error) =>
           force
-            ? Report.say(`Nothing could be revoked: ${error.message}`)
+            ? Report.say(`The grant could not be revoked: ${error.message}`)
             : new NotRevoked({ account: name.value, reason: ErrorReport.forCommands(error.message) })
         )
       )
@@ -73,11 +73,11 @@ export const command = Command.make(
     yield* Report.lines(`${who}The account "${name.value}" is removed.`)
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription("Sign out of an account: what it was granted is revoked at the service, then it is removed."),
+  Command.withDescription("Sign out of an account: revoke its grant at the service, then remove it."),
   Command.withShortDescription("Sign out: revoke and remove an account")
 )
 
-/** The account of a name, which has to be there; nothing where its record is damaged. */
+/** The account, which has to exist; `undefined` if its record is damaged. */
 const readable = (store: Accounts.Place, name: string) =>
   Effect.catchTag(
     Accounts.existing(store, name),
@@ -85,14 +85,14 @@ const readable = (store: Accounts.Place, name: string) =>
     (error) => error.fault === "damaged" ? Effect.undefined : error
   )
 
-/** The tokens of an account are not known. */
+/** The tokens of the account are unknown. */
 class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {}) {
   override get message(): string {
     return "its record is damaged"
   }
 }
 
-/** Revokes what an account has. What the service refuses is of no use already. */
+/** Revokes the grant of an account. A token that the service refuses is invalid already. */
 const revoke = Effect.fnUntraced(function*(account: Account | undefined, variables: Variables.Variables) {
   if (account === undefined) return yield* new Unreadable()
   const { app, baseUrl, oauth1, oauth2 } = account
@@ -103,9 +103,9 @@ const revoke = Effect.fnUntraced(function*(account: Account | undefined, variabl
     yield* Effect.catchIf(
       OAuth2.revoke({
         ...settings,
-        // The secret of another app is of no use to this one.
+        // The secret must be that of the same app.
         app: app.clientSecret === undefined && app.clientId === given?.clientId ? given : app,
-        ...Keep.revocable(oauth2)
+        ...SaveAccount.revocable(oauth2)
       }),
       OAuth2.isTokenRefused,
       () => Effect.void

@@ -1,4 +1,4 @@
-/** `postwire plan OPERATION`: what an export will cost, before it is spent. */
+/** `postwire plan OPERATION`: estimates the cost of an export. */
 import type { Definition } from "@postwire/core/schema/Definition"
 import * as Prices from "@postwire/core/spend/Prices"
 import type * as EachPlan from "@postwire/export/sources/EachPlan"
@@ -23,7 +23,7 @@ const own = {
   ),
   requests: Flag.Int("requests-per-window").pipe(
     Flag.filter((requests) => requests >= 1, () => "1 or more"),
-    Flag.withDescription("Requests that the operation takes in 15 minutes (default: what the service announces)"),
+    Flag.withDescription("Requests that the operation allows in 15 minutes (default: as the service announces)"),
     Flag.optional
   ),
   json: Report.json,
@@ -33,8 +33,8 @@ const own = {
 
 /** `postwire plan`, with a command for each operation that pages. */
 export const command = Command.make("plan").pipe(
-  Command.withDescription("Tell what an export will cost: posts, requests, dollars, time, share of the post cap."),
-  Command.withShortDescription("Tell what an export will cost"),
+  Command.withDescription("Estimate what an export costs: posts, requests, dollars, time, share of the post cap."),
+  Command.withShortDescription("Estimate what an export costs"),
   Command.withSubcommands(OperationFlags.paged.map((definition) =>
     OperationFlags.named(
       definition,
@@ -76,13 +76,13 @@ const run = Effect.fnUntraced(
         prices: Prices.current.since,
         postCapShare: cap && estimate.capped ? estimate.items / cap : undefined
       },
-      () => told(estimate, buckets, cap, micros)
+      () => linesOf(estimate, buckets, cap, micros)
     )
   },
   Effect.scoped
 )
 
-/** Plans an operation for each row of a file. What has to be counted for it is told and agreed to before. */
+/** Plans an operation for each row of a file. The cost of counting is shown and confirmed first. */
 const planEach = Effect.fnUntraced(function*(job: EachPlan.Job, flags: Flags) {
   const estimate = yield* EachFlags.estimate(job, flags, true).pipe(Connection.provide(flags))
   const micros = EachFlags.mostOf(job, estimate)
@@ -112,11 +112,11 @@ const limited = (limits: Plan.Limits): string =>
 
 const because: Readonly<Record<Plan.Limits["from"], string>> = {
   announced: "as the service announces",
-  usual: "as is usual: the service announced none",
+  usual: "the usual one: the service announced none",
   given: "as given"
 }
 
-const told = (
+const linesOf = (
   { capped, duration, items, limits, of, operation, pageSize, requests }: Plan.Estimate,
   buckets: Plan.Estimate["buckets"],
   cap: number | undefined,
@@ -135,8 +135,8 @@ const told = (
     ? [
       `  post cap  ${
         cap === undefined
-          ? "counts towards it (--post-cap tells the share)"
-          : `${share(items / cap)} of ${Text.count(cap)} a month`
+          ? "counts towards it (--post-cap shows the share)"
+          : `${share(items / cap)} of ${Text.count(cap)} per month`
       }`
     ]
     : []

@@ -1,4 +1,4 @@
-/** `postwire post`: a post with its files in one go. */
+/** `postwire post`: posts a text with its files. */
 import { publish } from "@postwire/core/publishing/Publish"
 import * as FileSource from "@postwire/node/FileSource"
 import * as Argument from "effect/cli/Argument"
@@ -20,13 +20,13 @@ const flags = {
     Argument.withDescription("The text, or - to read it from standard input"),
     Argument.optional
   ),
-  media: many("media", "FILE", "A picture, GIF or video; may be given again"),
-  alt: many("alt", "TEXT", "What it shows, for those who cannot see it: one for each --media, \"\" for none"),
-  mediaId: many("media-id", "ID", "Media that postwire upload has uploaded; they come before files"),
-  poll: many("poll", "OPTION", "An option of a poll: 2 to 4 of them, a flag for each"),
+  media: many("media", "FILE", "A picture, GIF or video; repeatable"),
+  alt: many("alt", "TEXT", "The alt text: one for each --media, \"\" for none"),
+  mediaId: many("media-id", "ID", "Uploaded media of postwire upload; they come before files"),
+  poll: many("poll", "OPTION", "An option of a poll: 2 to 4, one flag each"),
   pollMinutes: Flag.Int("poll-minutes").pipe(
     Flag.filter((minutes) => minutes >= 5 && minutes <= 10_080, () => "5 to 10080"),
-    withDefault("How long the poll is open", 1_440)
+    withDefault("The minutes that the poll is open", 1_440)
   ),
   replyTo: PostFlags.replyTo,
   quote: Flag.String("quote").pipe(
@@ -43,7 +43,7 @@ const flags = {
 /** `postwire post`. */
 export const command = Command.make("post", flags, (given) => run(given)).pipe(
   Command.withDescription(
-    "Post a text with pictures, a video or a poll, and print the id. Everything is checked before anything is sent. When a file " +
+    "Post a text with pictures, a video or a poll, and print the id. Everything is checked before anything is sent. If a file " +
       "cannot be uploaded, nothing is posted."
   ),
   Command.withShortDescription("Post a text with pictures or a poll"),
@@ -100,7 +100,7 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   yield* Report.say(`Posted${names === "" ? "" : `, with ${names}`}.`)
 })
 
-/** What parameters are called on the command line. */
+/** The flags of parameters. */
 const parametersOfFlags = {
   media_ids: "--media-id",
   media: "--media",
@@ -111,14 +111,14 @@ const parametersOfFlags = {
   text: "The text"
 }
 
-/** Which text is of which file, is told by their order alone. */
+/** Files and alt texts are matched by their order. */
 const checkAlt = (media: ReadonlyArray<string>, alt: ReadonlyArray<string>) =>
   alt.length === 0 || alt.length === media.length ? Effect.void : ErrorReport.refuse(
     `There are ${media.length} --media and ${alt.length} --alt`,
     "Write one --alt for each --media, in their order; --alt '' where a file has none."
   )
 
-/** The text as it is posted: without the line end that commands and editors add. */
+/** The text without the trailing line break that commands and editors add. */
 const textOf = Effect.fnUntraced(function*({ text }: Flags) {
   const given = Option.getOrElse(text, () => "")
   return given === TextFile.standardInput ? (yield* TextFile.read(given)).trimEnd() : given

@@ -1,4 +1,4 @@
-/** `postwire request METHOD PATH`: any path of the service, for what has no operation. */
+/** `postwire request METHOD PATH`: requests any path of the service. */
 import { Client } from "@postwire/core/client/Client"
 import * as RawRequest from "@postwire/core/client/RawRequest"
 import * as Argument from "effect/cli/Argument"
@@ -12,20 +12,22 @@ import * as CallCommand from "./CallCommand.ts"
 const flags = {
   method: Argument.Literals("method", RawRequest.methods).pipe(Argument.withDescription("The method, in capitals")),
   path: Argument.String("path").pipe(
-    Argument.withDescription("From the root of the service, such as /2/widgets/1; no query")
+    Argument.withDescription("The path from the root of the service, such as /2/widgets/1, without a query")
   ),
   query: UndeclaredFlags.query("query"),
   body: UndeclaredFlags.body("body", "The body"),
   userAuth: Flag.Boolean("user-auth").pipe(
-    Flag.withDescription("Sign in as a user with OAuth 1.0a (default false)"),
+    Flag.withDescription("Sign with the user's OAuth 1.0a credential (default false)"),
     Flag.withDefault(false)
   ),
   effect: Flag.Literals("effect", ["read", "toggle", "create"]).pipe(
-    Flag.withDescription("What sending it twice does; a create is not retried (default: read of GET, else create)"),
+    Flag.withDescription(
+      "The effect of sending it twice; a create is not retried (default: read for GET, else create)"
+    ),
     Flag.optional
   ),
   name: Flag.String("name").pipe(
-    Flag.withDescription("Its name in messages, and of its rate limit (default: method and path)"),
+    Flag.withDescription("The name of the operation in messages and for its rate limit (default: method and path)"),
     Flag.optional
   ),
   ...CallCommand.outputFlags
@@ -34,8 +36,8 @@ const flags = {
 /** `postwire request`. */
 export const command = Command.make("request", flags, (given) => run(given)).pipe(
   Command.withDescription(
-    "Request any path of the service, with the credential and the limits of every call. Names are the service's own: " +
-      "nothing is renamed, there and back."
+    "Request any path of the service, with the credentials and limits of every call. Names are the service's own: " +
+      "nothing is renamed in either direction."
   ),
   Command.withShortDescription("Request any path of the service"),
   Command.withExamples([

@@ -1,4 +1,4 @@
-/** `postwire rules`: the rules of the filtered stream become those of a file. */
+/** `postwire rules`: makes the rules of the filtered stream those of a file. */
 import type { InvalidRules, RefusedRule } from "@postwire/core/errors/Errors"
 import { getStreamRules } from "@postwire/core/operations/Rules"
 import {
@@ -19,24 +19,24 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Connection from "../connection/Connection.ts"
 import * as RuleFile from "../streams/RuleFile.ts"
-import * as Ask from "../terminal/Ask.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
-import * as Pointer from "../terminal/Pointer.ts"
+import * as Prompt from "../terminal/Prompt.ts"
 import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
 import * as TextFile from "../terminal/TextFile.ts"
+import * as Underline from "../terminal/Underline.ts"
 
 const common = {
   file: Argument.String("file").pipe(
-    Argument.withDescription("The rules, one a line, a tag in brackets before each; - reads standard input")
+    Argument.withDescription("The rules, one per line, each with a tag in brackets before it; - is standard input")
   ),
   keep: Flag.Boolean("keep").pipe(
-    Flag.withDescription("Only add: rules that are not in the file stay"),
+    Flag.withDescription("Only add; keep rules that are not in the file"),
     Flag.withDefault(false)
   ),
   unchecked: Flag.Boolean("unchecked").pipe(
-    Flag.withDescription("Let the service alone decide what is a rule"),
+    Flag.withDescription("Do not check rules before the service does"),
     Flag.withDefault(false)
   ),
   json: Report.json,
@@ -57,11 +57,11 @@ const plan = Command.make("plan", common, (flags) => {
   })
 }).pipe(
   Command.withDescription(
-    "Show what rules apply would do: read the rules of the app, compare them with those of the file, and ask the service whether it " +
-      "would take the new ones. Nothing is changed. A mistake is shown with its place."
+    "Show what rules apply would do: compare the app's rules with those of the file, and have the service validate the new ones. " +
+      "Nothing is changed. A mistake is shown with its place."
   ),
   Command.withShortDescription("Show what rules apply would do"),
-  Command.withExamples([{ command: "postwire rules plan rules.txt", description: "See what would change" }])
+  Command.withExamples([{ command: "postwire rules plan rules.txt", description: "Show the changes" }])
 )
 
 const applyFlags = {
@@ -73,7 +73,7 @@ const applyFlags = {
   overlap: Flag.Int("overlap").pipe(
     Flag.withMetavar("SECONDS"),
     Flag.filter((seconds) => seconds >= 0, () => "0 or more"),
-    Flag.withDescription("How long old rules stay beside new ones, until streams follow (default: 20)"),
+    Flag.withDescription("The seconds that old rules stay beside new ones, until streams follow (default: 20)"),
     Flag.withDefault(20)
   ),
   yes: Flag.Boolean("yes").pipe(Flag.withDescription("Do not ask before rules are deleted"), Flag.withDefault(false))
@@ -100,8 +100,8 @@ const apply = Command.make("apply", applyFlags, (flags) => {
   })
 }).pipe(
   Command.withDescription(
-    "Make the rules of the filtered stream those of a file: add what is missing, give old rules the time until streams follow, and " +
-      "delete what is not in the file. The plan comes first. The same command can be run again, and in several places at once."
+    "Make the rules of the filtered stream those of a file: add missing ones, wait until streams follow, and delete the others. " +
+      "Shows the plan first. The same command can be run again, and in several places at the same time."
   ),
   Command.withShortDescription("Make the rules of the filtered stream those of a file"),
   Command.withExamples([
@@ -124,10 +124,13 @@ const list = Command.make(
     })
 ).pipe(
   Command.withDescription(
-    "Print the rules of the filtered stream as a file has them that plan and apply take; --json has their ids."
+    "Print the rules of the filtered stream as a file for plan and apply; --json has their ids."
   ),
   Command.withShortDescription("Print the rules of the filtered stream"),
-  Command.withExamples([{ command: "postwire rules list > rules.txt", description: "Begin a file with what there is" }])
+  Command.withExamples([{
+    command: "postwire rules list > rules.txt",
+    description: "Create a file of the current rules"
+  }])
 )
 
 /** `postwire rules`. */
@@ -144,14 +147,14 @@ const read = Effect.fnUntraced(function*(file: string) {
   return yield* failAt(file, [{ place: parsed, end: text.length, detail: problem, at: column }])
 })
 
-/** Mistakes that were shown with their places. */
+/** Mistakes in the file, which were shown with their places. */
 export class WrongRules extends Schema.TaggedError<WrongRules>()("WrongRules", { file: Schema.String }) {
   override readonly [Runtime.errorReported] = false
 }
 
 interface Mistake {
   readonly place: RuleFile.Place
-  /** Where it is in the line; none where that is not known. */
+  /** The UTF-16 offset in the line, if known. */
   readonly at?: number | undefined
   readonly end: number
   readonly detail: string
@@ -171,7 +174,7 @@ const failAt = Effect.fnUntraced(function*(file: string, mistakes: ReadonlyArray
         ...(errors.isTerminal ? Text.wrap(said, errors.columns, 2) : [said]),
         ...(at === undefined
           ? [`  ${Text.cut(Text.oneLine(text), errors.columns - 2)}`]
-          : Pointer.lines(text, at, end, errors.columns - 2).map((shown) => `  ${shown}`))
+          : Underline.lines(text, at, end, errors.columns - 2).map((shown) => `  ${shown}`))
       ]
     }),
     "  Change the file, then run the same command again; nothing was changed."
@@ -221,13 +224,13 @@ const agreeToDeletions = Effect.fnUntraced(function*({ remove, rules }: RulesPla
   if (!isMeant) {
     return yield* ErrorReport.refuse(
       `The file has no rules, and ${what} would be deleted`,
-      "Pass --allow-empty if that is meant. Nothing was changed."
+      "Pass --allow-empty if this is intended. Nothing was changed."
     )
   }
-  if (yes || (yield* Ask.confirm(`Delete ${what}?`))) return
+  if (yes || (yield* Prompt.confirm(`Delete ${what}?`))) return
   return yield* ErrorReport.refuse(
     `${what} would be deleted`,
-    "They are shown above. --yes deletes them, --keep none. Nothing was changed."
+    "They are shown above. --yes deletes them, --keep keeps them. Nothing was changed."
   )
 })
 
@@ -240,5 +243,5 @@ const outcomeOf = ({ added, kept, removed, rules, uncovered }: SyncedRules): str
   [
     `${Text.quantity(rules.length + kept.length, "rules")}: ${Text.count(added.length)} added`,
     `${Text.count(removed.length)} deleted`,
-    ...(uncovered.length === 0 ? [] : [`${Text.count(uncovered.length)} of them before their new tag was there`])
+    ...(uncovered.length === 0 ? [] : [`${Text.count(uncovered.length)} of them before their new tag was added`])
   ].join(", ")

@@ -14,7 +14,7 @@ import { withDefault } from "../terminal/Defaults.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 
-/** The environment that makes a client use a sandbox. */
+/** The environment variables for a client of a sandbox. */
 export const environmentOf = (baseUrl: string, seeded: Seed.Seeded): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries({
@@ -28,7 +28,7 @@ export const environmentOf = (baseUrl: string, seeded: Seed.Seeded): Readonly<Re
     }).map(([setting, value]) => [environmentVariable(setting), value])
   )
 
-/** The admin token of the environment, which is in no argument that others on the machine can see. */
+/** The admin token, from the environment: other users of the machine can see arguments. */
 const adminToken = Config.option(Config.Redacted(environmentVariable("sandboxAdminToken"))).pipe(
   Config.map(Option.filter((token) => Redacted.value(token) !== ""))
 )
@@ -43,11 +43,11 @@ export const command = Command.make(
     ),
     posts: Flag.Int("posts").pipe(
       Flag.filter(Seed.isSize, () => Seed.size),
-      withDefault("Posts to begin with", 1_000)
+      withDefault("Initial posts", 1_000)
     ),
     seed: Flag.Int("seed").pipe(withDefault("The number that decides all data", 1)),
     file: Flag.String("file").pipe(
-      Flag.withDescription("SQLite file that keeps the state; else memory"),
+      Flag.withDescription("SQLite file for the state (default: memory)"),
       Flag.optional
     ),
     memory: Flag.Boolean("memory").pipe(
@@ -55,27 +55,27 @@ export const command = Command.make(
       Flag.withDefault(false)
     ),
     start: Flag.Date("start").pipe(
-      Flag.withDescription("Where the clock begins, ISO 8601; else now"),
+      Flag.withDescription("The start of the clock, ISO 8601 (default: now)"),
       Flag.optional
     ),
     faults: Flag.Finite("faults").pipe(
       Flag.filter((share) => share >= 0 && share <= 1, () => "0 to 1"),
-      withDefault("Share of requests that go wrong; the seed decides", 0)
+      withDefault("Share of requests that fail; the seed decides which", 0)
     ),
     load: Flag.Finite("load").pipe(
       Flag.filter((perSecond) => perSecond > 0 && perSecond <= 100_000, () => "more than 0, at most 100000"),
       Flag.withMetavar("POSTS"),
-      Flag.withDescription("Make so many posts a second, for streams; the seed decides what they say"),
+      Flag.withDescription("Add this many posts per second, for streams; the seed decides their texts"),
       Flag.optional
     ),
     spendCap: Flag.Finite("spend-cap").pipe(
       Flag.filter((dollars) => dollars >= 0, () => "dollars: 0 or more"),
       Flag.withMetavar("DOLLARS"),
-      Flag.withDescription("What each app may spend in a month; more is refused as the service does"),
+      Flag.withDescription("The monthly spend limit of each app; more is refused as the service does"),
       Flag.optional
     ),
     wire: Flag.Literals("wire", Wire.names).pipe(
-      Flag.withDescription("Speak these words alone, as a service of one date; else all"),
+      Flag.withDescription("Accept only these field names, as the service of one date (default: all)"),
       Flag.optional
     ),
     json: Report.jsonWhenReady
@@ -102,17 +102,17 @@ export const command = Command.make(
       yield* Report.ready(json, { baseUrl, adminToken: Redacted.value(adminToken), environment, appBearerToken }, [
         `The sandbox is ready at ${baseUrl}. Ctrl-C ends it.`,
         "",
-        "Look into it and send it requests:",
+        "View it and send requests:",
         "",
         `  ${ConsolePage.urlWith(baseUrl, adminToken)}`,
         "",
-        "Calls to /_sandbox (faults, time, journal) take that token as a bearer token.",
+        "Calls to /_sandbox (faults, time, journal) accept that token as a bearer token.",
         "",
-        "Clients find it through these variables (the tokens are worthless elsewhere):",
+        "Variables for clients (the tokens are worthless elsewhere):",
         "",
         ...Object.entries(environment).map(([name, value]) => `  export ${name}=${value}`),
         "",
-        "Streams and their rules take the token of the app in place of the user's:",
+        "Streams and their rules need the app's token instead of the user's:",
         "",
         `  export POSTWIRE_BEARER_TOKEN=${appBearerToken}`,
         ""

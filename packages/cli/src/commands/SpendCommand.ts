@@ -1,4 +1,4 @@
-/** `postwire spend`: what the commands of this user have spent, by day, operation and account. */
+/** `postwire spend`: shows what the commands of this user have spent, by day, operation and account. */
 import * as Client from "@postwire/core/client/Client"
 import * as Bill from "@postwire/core/spend/Bill"
 import { dollarsOf, microsOf } from "@postwire/core/spend/Prices"
@@ -16,17 +16,17 @@ import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** What was spent in a time. */
+/** The spending of a period. */
 export interface View {
   /** The address of the service. */
   readonly service: string
-  /** Both included, UTC. */
+  /** Both inclusive, UTC. */
   readonly from: string
   readonly to: string
   readonly entries: ReadonlyArray<Bill.Entry>
   /** In micro-dollars. */
   readonly limits: Bill.Limits
-  /** The amounts that the limits of today and this month count, in micro-dollars. */
+  /** The amounts that count towards today's and this month's limits, in micro-dollars. */
   readonly day: number
   readonly month: number
 }
@@ -37,7 +37,7 @@ export const command = Command.make(
   {
     days: Flag.Int("days").pipe(
       Flag.filter((days) => days >= 1 && days <= 3_660, () => "1 to 3660"),
-      withDefault("So many days, today included", 30)
+      withDefault("The number of days, including today", 30)
     ),
     json: Report.json,
     ...Connection.flags
@@ -50,10 +50,10 @@ export const command = Command.make(
     const from = Bill.dayOf(Date.parse(to) - (days - 1) * 86_400_000)
     const view = yield* Effect.gen(function*() {
       const { read, reserve } = yield* SpendStore.SpendStore
-      // A refused request reserves nothing, and its refusal has the amounts that limits count.
+      // A reservation that is refused changes nothing, and the refusal has the amounts that count towards the limits.
       const refused = { day: to, operation: "spend", account: "", micros: 1 }
       const counted = yield* reserve(baseUrl, "spend", refused, { perDay: 0 })
-      // The service, or a process whose clock is wrong, may be ahead of this machine.
+      // The clock of the service or of another process may be ahead.
       const entries = yield* read(baseUrl, from, Bill.dayOf(Date.parse(to) + aheadMillis))
       const last = entries.at(-1)?.day ?? to
       return {
@@ -67,10 +67,10 @@ export const command = Command.make(
       }
     }).pipe(Effect.provide(SpendAccount.layerStore(variables, limit)))
     const { output } = yield* Terminal
-    yield* Report.print(json, plainOf(view), () => told(view, Math.min(output.columns, 120)))
+    yield* Report.print(json, plainOf(view), () => linesOf(view, Math.min(output.columns, 120)))
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription("Show what was spent: by day, operation and account, and what is left of your limits."),
+  Command.withDescription("Show what was spent by day, operation and account, and the rest of your limits."),
   Command.withShortDescription("Show what was spent"),
   Command.withExamples([
     { command: "postwire spend", description: "The last 30 days" },
@@ -78,12 +78,12 @@ export const command = Command.make(
   ])
 )
 
-/** Days that are ahead by so much are shown. */
+/** How far ahead days are shown, in milliseconds. */
 const aheadMillis = 31 * 86_400_000
 
 const amount = (dollars: number | undefined) => dollars === undefined ? undefined : microsOf(dollars)
 
-/** The view for programs, in dollars. */
+/** The view as JSON, in dollars. */
 const plainOf = ({ day, entries, from, limits, month, service, to }: View) => ({
   service,
   from,
@@ -104,11 +104,11 @@ const plainOf = ({ day, entries, from, limits, month, service, to }: View) => ({
   }))
 })
 
-/** So many operations and accounts are shown one by one. */
+/** The most operations and accounts listed. */
 const shown = 12
 
 /** The view as lines of at most `width` columns. */
-export const told = (view: View, width: number): ReadonlyArray<string> => {
+export const linesOf = (view: View, width: number): ReadonlyArray<string> => {
   const { day, entries, from, limits, month, service, to } = view
   const sum = (of: "spent" | "inDoubt" | "reserved") => entries.reduce((all, entry) => all + entry[of], 0)
   const part = (title: string, by: "day" | "operation" | "account"): ReadonlyArray<string> => {
@@ -138,10 +138,10 @@ export const told = (view: View, width: number): ReadonlyArray<string> => {
     ),
     ...sum("inDoubt") === 0
       ? []
-      : Text.wrap(`${Text.dollars(sum("inDoubt"))} or less besides are in doubt: no answer came.`, width, 2),
+      : Text.wrap(`${Text.dollars(sum("inDoubt"))} or less in addition are in doubt: no response came.`, width, 2),
     ...sum("reserved") === 0
       ? []
-      : Text.wrap(`${Text.dollars(sum("reserved"))} or less besides are in flight.`, width, 2),
+      : Text.wrap(`${Text.dollars(sum("reserved"))} or less in addition are in flight.`, width, 2),
     ...used("Today", day, limits.perDay),
     ...used("This month", month, limits.perMonth),
     ...entries.length === 0 ? [] : [

@@ -1,4 +1,4 @@
-/** `postwire status`: every export of a cluster, how far it is, and who works on it. */
+/** `postwire status`: shows every export of a cluster, its progress and its workers. */
 import type { ExportStatus, PartStatus } from "@postwire/cluster/Tables"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -8,13 +8,13 @@ import * as Cluster from "../exporting/Cluster.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** What there is to show. */
+/** The exports and workers. */
 export interface View {
   /** Milliseconds, by the clock of the database. */
   readonly now: number
-  /** Whether there are workers at all: what is in a file is done by its own command. */
+  /** True if there are workers: a database in a file has none besides its own command. */
   readonly isShared: boolean
-  /** The workers that are there. */
+  /** The running workers. */
   readonly workers: ReadonlyArray<string>
   readonly exports: ReadonlyArray<ExportStatus>
 }
@@ -26,7 +26,7 @@ export const command = Command.make(
     cluster: Cluster.flag,
     id: Flag.String("export").pipe(
       Flag.withMetavar("ID"),
-      Flag.withDescription("One export, with all its parts"),
+      Flag.withDescription("Only this export, with all its parts"),
       Flag.optional
     ),
     json: Report.json
@@ -45,15 +45,15 @@ export const command = Command.make(
         exports: yield* tables.status(Option.getOrUndefined(id))
       }
     }).pipe(Effect.provide(Worker.layerWatch(database)))
-    yield* Report.print(json, view, () => told(view, Option.isSome(id)))
+    yield* Report.print(json, view, () => linesOf(view, Option.isSome(id)))
   })
 ).pipe(
-  Command.withDescription("Show every export of a cluster: how far it is, who works on it, what has failed."),
+  Command.withDescription("Show the exports of a cluster: progress, workers, failures."),
   Command.withShortDescription("Show the exports of a cluster")
 )
 
-/** The view in lines of at most 80 columns. Exports that have ended show no parts unless they are asked for. */
-export const told = (view: View, isOne: boolean): ReadonlyArray<string> => [
+/** Lines of at most 80 columns. Completed exports show parts only if they were named. */
+export const linesOf = (view: View, isOne: boolean): ReadonlyArray<string> => [
   ...view.workers.length === 0
     ? []
     : Text.wrap(`${Text.quantity(view.workers.length, "workers")}: ${view.workers.join(", ")}`, 80, 2),
@@ -79,7 +79,7 @@ export const told = (view: View, isOne: boolean): ReadonlyArray<string> => [
   ])
 ]
 
-/** The flags that ask for the same. Where there are many exports, so many lines of them tell one from another. */
+/** The flags of the query, shortened if there are many exports. */
 const askedTold = (
   { credentials, label, parameters }: ExportStatus["query"],
   isOne: boolean
@@ -95,28 +95,26 @@ const askedTold = (
 
 const manyLines = 3
 
-/** A word for a shell. */
+/** Quotes an argument for a shell. */
 const quoted = (text: string): string => /^[\w.,:@/+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Nothing has come for so many milliseconds: there is a reason. */
+/** An export without news for longer shows a reason, in milliseconds. */
 const patience = 60_000
 
-/** What keeps an export that has not ended, as far as that can be seen from here. */
+/** The reason why an export does not advance, as far as it is visible here. */
 const waitedFor = (
   { parts, problem, state, updated }: ExportStatus,
   { isShared, now, workers }: View
 ): string | undefined => {
   if (state === "done" || state === "failed" || problem !== undefined) return undefined
   if (isShared && workers.length === 0) {
-    return "It waits for a worker: run postwire worker on any machine that reaches the database."
+    return "It waits for a worker: run postwire worker on any machine with access to the database."
   }
   if (now - updated < patience || parts.some(({ problem }) => problem !== undefined)) return undefined
   return isShared
-    ? `Nothing has come for ${
-      ago(now - updated)
-    }: the rate limit may be exhausted; workers say on their standard error ` +
+    ? `No progress for ${ago(now - updated)}: the rate limit may be exhausted; workers say on their standard error ` +
       "what they wait for."
-    : `Nothing has come for ${ago(now - updated)}: unless its command still runs, run that again.`
+    : `No progress for ${ago(now - updated)}: unless its command is running, run it again.`
 }
 
 const partTold = (part: PartStatus, now: number): ReadonlyArray<string> => [
@@ -137,12 +135,12 @@ const indented = (text: string | undefined, indent: number): ReadonlyArray<strin
 
 const widths = [16, 22, 8, 7, 6, 10, 5]
 
-/** Numbers to the right, and names to the left. */
+/** Aligns numbers to the right, and names to the left. */
 const row = (cells: ReadonlyArray<string>): string =>
   cells.map((cell, i) => i < 3 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)).join(" ")
     .trimEnd()
 
-/** A time span in its largest unit. */
+/** A duration in its largest unit. */
 const ago = (millis: number): string => {
   const seconds = Math.max(0, Math.floor(millis / 1000))
   return seconds < 120

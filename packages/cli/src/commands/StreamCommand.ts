@@ -1,4 +1,4 @@
-/** `postwire stream [OPERATION]`: what comes over a stream, as lines or into files, from where the last run ended. */
+/** `postwire stream [OPERATION]`: writes a stream to standard output or into files, continuing the last run. */
 import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import type { Definition } from "@postwire/core/schema/Definition"
 import type * as Spend from "@postwire/core/spend/Spend"
@@ -20,8 +20,8 @@ import * as ExportTarget from "../exporting/ExportTarget.ts"
 import * as OperationFlags from "../flags/OperationFlags.ts"
 import * as StreamProgress from "../streams/StreamProgress.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as GracefulStop from "../terminal/GracefulStop.ts"
 import * as Report from "../terminal/Report.ts"
-import * as Stopping from "../terminal/Stopping.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
 
@@ -39,16 +39,16 @@ const { resume: _, ...files } = ExportTarget.flags
 const own = {
   ...files,
   out: files.out.pipe(
-    Flag.withDescription("The file to write, which the same command goes on with; - (the default) is standard output")
+    Flag.withDescription("The file to write, which the same command continues; - (the default) is standard output")
   ),
-  force: files.force.pipe(Flag.withDescription("Begin anew, and replace what is there")),
+  force: files.force.pipe(Flag.withDescription("Start over, and replace existing files")),
   rotateEvery: Flag.String("rotate-every").pipe(
     Flag.filterMap(
       (text) => Option.map(amountOf(text, units), ({ amount, unit }) => Duration.fromInputUnsafe(`${amount} ${unit}`)),
       () => "a time such as 30min, 1h or 1d"
     ),
     Flag.withMetavar("TIME"),
-    Flag.withDescription("Begin another file at every multiple of it in UTC: 30min, 1h, 1d"),
+    Flag.withDescription("Start a new file at every multiple of this time in UTC: 30min, 1h, 1d"),
     Flag.optional
   ),
   rotateSize: Flag.String("rotate-size").pipe(
@@ -57,22 +57,22 @@ const own = {
       () => "a size such as 500kB, 100MB or 1GB"
     ),
     Flag.withMetavar("SIZE"),
-    Flag.withDescription("Begin another file when one is as large: 500kB, 100MB, 1GB"),
+    Flag.withDescription("Start a new file at this size: 500kB, 100MB, 1GB"),
     Flag.optional
   ),
   recover: Flag.Literals("recover", ["none", "search", "recovery"]).pipe(
     Flag.withDescription(
-      "How to fetch what came while there was no connection; recovery needs Enterprise access (default: search of streams that have rules)"
+      "How to fetch missed items after a disconnect; recovery needs Enterprise access (default: search for streams with rules)"
     ),
     Flag.optional
   ),
   tag: Flag.String("tag").pipe(
-    Flag.withDescription("Only what rules with this tag match; may be given again"),
+    Flag.withDescription("Only items that match rules with this tag; repeatable"),
     Flag.atLeast(0)
   ),
   limit: Flag.Int("limit").pipe(
     Flag.filter((limit) => limit >= 1, () => "1 or more"),
-    Flag.withDescription("End after so many items"),
+    Flag.withDescription("Stop after this many items"),
     Flag.optional
   ),
   ...Spending.flags,
@@ -81,7 +81,7 @@ const own = {
 
 type Flags = Command.Command.Config.Infer<typeof own>
 
-/** A number and its unit. */
+/** Parses a number with its unit. */
 function amountOf<A>(
   text: string,
   units: Readonly<Record<string, A>>
@@ -92,7 +92,7 @@ function amountOf<A>(
   return unit === undefined || !(amount > 0) ? Option.none() : Option.some({ amount, unit })
 }
 
-/** What the stream itself asks for when it connects. */
+/** Parameters that the stream sets itself when it connects. */
 const ofConnections = ["backfill_minutes", "start_time", "end_time"]
 
 const flagsOf = (definition: Definition) => ({
@@ -107,10 +107,10 @@ export const command = Command.make(
   ({ own, parameters }) => run(streamPosts.definition, OperationFlags.parametersOf(parameters), own)
 ).pipe(
   Command.withDescription(
-    "Write what comes over a stream, line by line; streamPosts where no other is named. It stays connected until Ctrl-C. " +
-      "The same command goes on where the last run ended."
+    "Write the items of a stream (default: streamPosts), line by line. It stays connected until Ctrl-C. " +
+      "The same command continues where the last run ended."
   ),
-  Command.withShortDescription("Follow a stream, into files"),
+  Command.withShortDescription("Write a stream to files"),
   Command.withSubcommands(OperationFlags.live.map((definition) =>
     OperationFlags.named(
       definition,
@@ -124,15 +124,15 @@ export const command = Command.make(
   Command.withExamples([
     {
       command: "postwire stream --post-fields author_id | jq -r .text",
-      description: "Every match of the rules, as it comes"
+      description: "Every match of the rules"
     },
     {
       command: "postwire stream --out posts.jsonl.zst --rotate-every 1h",
-      description: "An archive, a file an hour; run it again whatever has ended it"
+      description: "An archive, one file per hour; run it again after an interruption"
     },
     {
       command: "postwire stream --tag cats --out cats.csv --limit 1000 --max-spend 10",
-      description: "A thousand posts of one rule as CSV, for ten dollars at most"
+      description: "A thousand posts of one rule as CSV, for at most ten dollars"
     }
   ])
 )
@@ -149,7 +149,7 @@ const run = Effect.fnUntraced(
       return yield* ErrorReport.refuse("--rotate-every and --rotate-size are for files", "Name one with --out.")
     }
     if (flags.tag.length > 0 && definition.live?.rules !== true) {
-      return yield* ErrorReport.refuse(`${definition.name} has no rules, so no --tag`, "Leave it out.")
+      return yield* ErrorReport.refuse(`${definition.name} has no rules, so no --tag`, "Omit it.")
     }
     const sink = yield* ExportTarget.sinkOf({ ...flags, resume: false, partitions: Option.none() })
     const source = Follow.fromDefinition(definition, parameters)
@@ -158,18 +158,18 @@ const run = Effect.fnUntraced(
     const begun = yield* Monotonic.millis
     const tell = Effect.fnUntraced(function*(summary: Follow.Summary) {
       const seconds = ((yield* Monotonic.millis) - begun) / 1000
-      const lines = () => StreamProgress.told(summary, { noun, out, seconds })
+      const lines = () => StreamProgress.summaryLines(summary, { noun, out, seconds })
       yield* out === "-" ? Report.say(lines().join("; ")) : Report.print(flags.json, summary, lines)
     })
-    const summary = yield* Stopping.run(
+    const summary = yield* GracefulStop.run(
       (stop) => follow(source, sink, rotate, { ...flags, noun, stop }),
-      { finishing: "Ending the stream; Ctrl-C again stops at once.", stopped: tell }
+      { finishing: "Ending the stream; Ctrl-C again stops immediately.", stopped: tell }
     )
     yield* tell(summary)
   }
 )
 
-/** Follows a stream, and shows it. */
+/** Follows a stream, and shows its progress. */
 const follow = (
   source: Follow.Source,
   sink: Sink,
@@ -195,7 +195,9 @@ const follow = (
           yield* SpendAccount.countOn(before)
           yield* agree(source, flags, before)
           if (before.until !== undefined) {
-            yield* Report.say(`Going on from ${before.until.slice(0, 19).replace("T", " ")}, where the last run ended.`)
+            yield* Report.say(
+              `Continuing from ${before.until.slice(0, 19).replace("T", " ")}, where the last run ended.`
+            )
           }
         }).pipe(Effect.provideContext(context))
     })
@@ -205,7 +207,7 @@ const follow = (
     ErrorReport.within({ resumable: flags.out === "-" ? false : "itself" })
   )
 
-/** Tells what it costs: what is asked for where that is bounded, else each item. */
+/** Shows the cost: the total if a limit is set, else that of each item. */
 const agree = Effect.fnUntraced(function*(
   { definition, parameters }: Follow.Source,
   flags: Flags & { readonly noun: string },
@@ -227,12 +229,12 @@ const agree = Effect.fnUntraced(function*(
   yield* Report.say(
     micros === 0
       ? `${Text.quantity(2, noun).slice(2)} of this stream are free.`
-      : `${each} is charged up to ${Text.dollars(micros)}; ${
-        Option.isSome(maxSpend) ? `it ends at ${Text.dollars(maxSpend.value)}` : "--max-spend sets a limit"
+      : `${each} costs up to ${Text.dollars(micros)}; ${
+        Option.isSome(maxSpend) ? `stops at ${Text.dollars(maxSpend.value)}` : "--max-spend sets a limit"
       }.`
   )
 })
 
-/** What a stream brings. */
+/** The plural of a stream's items. */
 const nounOf = ({ result }: Definition): string =>
   result._tag === "One" ? (result.kind === "post" ? "posts" : "likes") : "events"

@@ -1,4 +1,4 @@
-/** `postwire thread`: a file becomes a thread, of which no part is posted twice. */
+/** `postwire thread`: posts a file as a thread, each part once. */
 import { type PublishedThread, publishThread, type ThreadError } from "@postwire/core/publishing/Thread"
 import * as Cause from "effect/Cause"
 import * as Argument from "effect/cli/Argument"
@@ -17,17 +17,17 @@ import * as Report from "../terminal/Report.ts"
 
 const flags = {
   file: Argument.String("file").pipe(
-    Argument.withDescription("Markdown: parts between lines of ---, images as ![alt](file); - reads standard input")
+    Argument.withDescription("Markdown: parts between lines of ---, images as ![alt](file); - is standard input")
   ),
   key: Flag.String("key").pipe(
     Flag.withMetavar("KEY"),
     Flag.withDescription(
-      "The name by which it goes on (default: made of the file's name, its content and the account)"
+      "The key to continue with (default: from the file's name, its content and the account)"
     ),
     Flag.optional
   ),
   dryRun: Flag.Boolean("dry-run").pipe(
-    Flag.withDescription("Check and show each part with its weight and its files; send nothing"),
+    Flag.withDescription("Only check and show each part with its weight and its files"),
     Flag.withDefault(false)
   ),
   number: Flag.Boolean("number").pipe(
@@ -39,16 +39,16 @@ const flags = {
     Flag.withDefault(false)
   ),
   continue: Flag.Boolean("continue").pipe(
-    Flag.withDescription("Send a part that may or may not have been posted, and go on"),
+    Flag.withDescription("Send a part that may have been posted already, and continue"),
     Flag.withDefault(false)
   ),
   abandon: Flag.Boolean("abandon").pipe(
-    Flag.withDescription("Leave a thread that cannot go on as it is: nothing more is sent"),
+    Flag.withDescription("Keep a thread that cannot continue as it is: send nothing more"),
     Flag.withDefault(false)
   ),
   again: Flag.Boolean("again").pipe(
     Flag.withDescription(
-      "Begin another thread, although the file was posted or begun before; repeated after an interruption, it goes on"
+      "Start another thread, even if the file was posted or started before; after an interruption, it continues that one"
     ),
     Flag.withDefault(false)
   ),
@@ -63,13 +63,13 @@ const flags = {
 export const command = Command.make("thread", flags, (given) => run(given)).pipe(
   Command.withDescription(
     "Post a file as a thread, each part in reply to the one before, and print the ids. All parts and files are checked before " +
-      "anything is sent. After an interruption, the same command goes on; no part is posted twice."
+      "anything is sent. After an interruption, the same command continues; no part is posted twice."
   ),
   Command.withShortDescription("Post a file as a thread"),
   Command.withExamples([
-    { command: "postwire thread talk.md --dry-run", description: "See the parts, what they weigh and their files" },
-    { command: "postwire thread talk.md", description: "Post them; run it again should it be interrupted" },
-    { command: "postwire thread notes.txt --split --number", description: "Cut a long text into numbered parts" }
+    { command: "postwire thread talk.md --dry-run", description: "Show the parts, their weights and files" },
+    { command: "postwire thread talk.md", description: "Post them; run it again after an interruption" },
+    { command: "postwire thread notes.txt --split --number", description: "Split a long text into numbered parts" }
   ])
 )
 

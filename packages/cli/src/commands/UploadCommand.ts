@@ -1,4 +1,4 @@
-/** `postwire upload`: a file becomes a media id, from where the last run got to. */
+/** `postwire upload`: uploads a file resumably, and prints its media id. */
 import { type Progress, upload, type UploadOptions } from "@postwire/core/media/Upload"
 import { categories } from "@postwire/core/schema/models/Media"
 import * as FileSource from "@postwire/node/FileSource"
@@ -21,20 +21,20 @@ const flags = {
   file: Argument.String("file").pipe(Argument.withDescription("The picture, GIF, video or subtitles")),
   alt: Flag.String("alt").pipe(
     Flag.withMetavar("TEXT"),
-    Flag.withDescription("What it shows, for those who cannot see it: at most 1,000 characters"),
+    Flag.withDescription("The alt text, at most 1,000 characters"),
     Flag.optional
   ),
   purpose: Flag.Literals("for", ["post", "directMessage"]).pipe(
-    Flag.withDescription("What it is for (default: post)"),
+    Flag.withDescription("Its purpose (default: post)"),
     Flag.optional
   ),
   category: Flag.Literals("category", categories).pipe(
-    Flag.withDescription("The service's category (default: what fits the file and its purpose)"),
+    Flag.withDescription("The service's category (default: by the file and its purpose)"),
     Flag.optional
   ),
-  subtitles: many("subtitles", "FILE", "Subtitles of a video, SRT or WebVTT; may be given again"),
-  language: many("language", "XX", "The language of the subtitles, as EN: one for each --subtitles").pipe(
-    Flag.filter((all) => all.every((language) => /^[A-Z]{2}$/.test(language)), () => "two capital letters, as EN")
+  subtitles: many("subtitles", "FILE", "Subtitles of a video, SRT or WebVTT; repeatable"),
+  language: many("language", "XX", "The language of the subtitles, such as EN: one for each --subtitles").pipe(
+    Flag.filter((all) => all.every((language) => /^[A-Z]{2}$/.test(language)), () => "two capital letters, such as EN")
   ),
   json: Report.json,
   wire: Connection.wire,
@@ -45,7 +45,7 @@ const flags = {
 export const command = Command.make("upload", flags, (given) => run(given)).pipe(
   Command.withDescription(
     "Upload a file and print its media id, for postwire post --media-id and for calls. It is checked before anything is sent. " +
-      "After an interruption, the same command goes on."
+      "After an interruption, the same command continues."
   ),
   Command.withShortDescription("Upload a file, and print its media id"),
   Command.withExamples([
@@ -72,7 +72,7 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   yield* Report.print(flags.json, media, () => [media.id])
   const now = yield* Clock.currentTimeMillis
   yield* Report.say(
-    `${basename(flags.file)} ${isOld ? "was uploaded before" : "is uploaded"}: ${MediaView.told(media, now)}.`
+    `${basename(flags.file)} ${isOld ? "was uploaded before" : "is uploaded"}: ${MediaView.describe(media, now)}.`
   )
 })
 
@@ -82,7 +82,7 @@ const optionsOf = Effect.fnUntraced(function*({ alt, category, language, purpose
       `There are ${Text.quantity(subtitles.length, "files")} of subtitles and ${
         Text.quantity(language.length, "languages")
       }`,
-      "Write --language after each --subtitles, as in --subtitles talk.srt --language EN."
+      "Pass one --language for each --subtitles, as in --subtitles talk.srt --language EN."
     )
   }
   return {
@@ -93,14 +93,14 @@ const optionsOf = Effect.fnUntraced(function*({ alt, category, language, purpose
   }
 })
 
-/** Subtitles are chosen by the name that their language has in itself. */
+/** Subtitles are labelled with the language's name in that language. */
 const subtitlesOf = (path: string, language: string) => ({
   file: FileSource.file(path),
   language,
   name: new Intl.DisplayNames(language.toLowerCase(), { type: "language" }).of(language.toLowerCase()) ?? language
 })
 
-/** What a parameter of the upload is on the command line. */
+/** The flag or file of an upload's parameter. */
 const subjectOf = (parameter: string, { file, subtitles }: Flags): ErrorReport.Subject => {
   const [, index] = /^subtitles\[(\d+)\]\.file$/.exec(parameter) ?? []
   const path = parameter === "file" ? file : subtitles[Number(index)]
@@ -109,17 +109,17 @@ const subjectOf = (parameter: string, { file, subtitles }: Flags): ErrorReport.S
     : { name: path, isFile: true }
 }
 
-/** Sends a file, or goes on with it, and shows how far it is. */
+/** Uploads a file, or continues an upload, and shows its progress. */
 const send = Effect.fnUntraced(function*(path: string, options: UploadOptions) {
   const progress = yield* UploadProgress.make
   const speak = yield* Report.speaker
   let last: Progress | undefined
   const onProgress = (now: Progress) => {
     if (last === undefined && now.sentBytes > 0 && now.phase === "upload") {
-      speak(`Resumed: ${Text.size(now.sentBytes)} of ${Text.size(now.totalBytes)} were there already.`)
+      speak(`Resumed: ${Text.size(now.sentBytes)} of ${Text.size(now.totalBytes)} were uploaded before.`)
     }
     if (last !== undefined && now.sentBytes < last.sentBytes) {
-      speak("The service no longer knows what was sent before; the file is uploaded anew.")
+      speak("The service no longer has the earlier part; the upload starts over.")
     }
     last = now
     progress.update(now)
@@ -134,4 +134,4 @@ const send = Effect.fnUntraced(function*(path: string, options: UploadOptions) {
 const whereItStands = ({ phase, sentBytes, totalBytes }: Progress): string =>
   `${
     phase === "upload" ? `${Text.size(sentBytes)} of ${Text.size(totalBytes)} are sent` : "All is sent"
-  }. The same command goes on from there.`
+  }. The same command continues.`

@@ -21,20 +21,22 @@ export const command = Command.make(
     cluster: Cluster.flag,
     credentials: Variables.flag,
     host: Flag.String("host").pipe(
-      withDefault("Name by which the other workers reach this machine", hostname())
+      withDefault("The name under which other workers reach this machine", hostname())
     ),
     port: Flag.Int("port").pipe(
       Flag.filter((port) => port >= 0 && port <= 65_535, () => "0 to 65535"),
-      withDefault("Port that they reach it at; 0 takes any free one", 34_431)
+      withDefault("The port for other workers; 0 takes any free one", 34_431)
     ),
     store: Flag.String("rate-limit-store").pipe(
       Flag.withMetavar("ADDRESS"),
-      Flag.withDescription("Where all workers share one budget: redis://... (default: the database of the cluster)"),
+      Flag.withDescription(
+        "The store of rate limits that all workers share: redis://... (default: the database of the cluster)"
+      ),
       Flag.optional
     ),
     tokenStore: Flag.String("token-store").pipe(
       Flag.withMetavar("ADDRESS"),
-      Flag.withDescription("Where accounts are: a folder, or redis://... (default: the database of the cluster)"),
+      Flag.withDescription("The store of accounts: a folder, or redis://... (default: the database of the cluster)"),
       Flag.optional
     ),
     json: Report.jsonWhenReady
@@ -62,12 +64,12 @@ export const command = Command.make(
     }))
   })
 ).pipe(
-  Command.withDescription("Run parts of exports, with others that share the database, until it is stopped."),
+  Command.withDescription("Run parts of exports until it is stopped, together with other workers of the database."),
   Command.withShortDescription("Run parts of exports for a cluster"),
   Command.withExamples([
     {
       command: "postwire worker --cluster postgres://postwire@db.internal/exports",
-      description: "On every machine; credentials come from its environment"
+      description: "On every machine, with the credentials in its environment"
     }
   ])
 )

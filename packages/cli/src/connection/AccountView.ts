@@ -1,21 +1,21 @@
-/** What may be shown of an account: everything but its secrets. */
+/** The public view of an account, without its secrets. */
 import type { Account } from "@postwire/core/accounts/Account"
 import type { Scope } from "@postwire/core/schema/Scopes"
 import * as Text from "../terminal/Text.ts"
 
-/** An account as programs read it. Times are ISO 8601. */
+/** An account as JSON. Times are ISO 8601. */
 export interface View {
   readonly name: string
   readonly isDefault: boolean
   readonly service: string
   readonly user: { readonly id: string; readonly username: string } | undefined
-  /** The client id of the app that `scopes` were granted to. */
+  /** The client id of the app with these `scopes`. */
   readonly app: string | undefined
   readonly kinds: ReadonlyArray<"OAuth 2.0" | "OAuth 1.0a">
   readonly scopes: ReadonlyArray<Scope> | undefined
   readonly expiresAt: string | undefined
   readonly renewedAt: string | undefined
-  /** Whether it is renewed without its user; left out where there is nothing to renew. */
+  /** True if it is refreshed automatically; absent if it does not expire. */
   readonly isRenewable: boolean | undefined
 }
 
@@ -36,21 +36,21 @@ export const make = (name: string, { app, baseUrl, oauth1, oauth2, user }: Accou
   isRenewable: oauth2 && oauth2.refreshToken !== undefined
 })
 
-/** Who signed in, as `@ada`. */
+/** The user, as `@ada`. */
 export const userOf = ({ user }: Pick<Account | View, "user">): string => user === undefined ? "?" : `@${user.username}`
 
-/** When the access token expires, as seen at a time in milliseconds. */
+/** When the access token expires, relative to a time in milliseconds. */
 export const expiryOf = ({ expiresAt, isRenewable }: View, now: number): string => {
   if (expiresAt === undefined) return "never"
   const left = (Date.parse(expiresAt) - now) / 1000
   return left > 0 ? `in ${Text.duration(left)}` : isRenewable === true ? "renewed when used" : "expired"
 }
 
-/** How long ago it was renewed. */
+/** How long ago it was refreshed. */
 export const renewedOf = ({ renewedAt }: View, now: number): string =>
   renewedAt === undefined ? "" : `${Text.duration((now - Date.parse(renewedAt)) / 1000)} ago`
 
-/** Scopes in short: `post.read/write`. */
+/** Abbreviated scopes: `post.read/write`. */
 export const scopesOf = (scopes: ReadonlyArray<Scope>): string => {
   const kinds = new Map<string, Array<string>>()
   for (const scope of [...scopes].sort()) {

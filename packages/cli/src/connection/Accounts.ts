@@ -1,4 +1,4 @@
-/** The accounts of `postwire login`: where they are kept, which one a command uses, and what is wrong when there is none. */
+/** The accounts of `postwire login`: the store, and the choice of the account that a command uses. */
 import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
 import * as Account from "@postwire/core/accounts/Account"
 import * as Credentials from "@postwire/core/auth/Credentials"
@@ -19,13 +19,13 @@ import { join, resolve } from "node:path"
 import * as Report from "../terminal/Report.ts"
 import * as Variables from "./Variables.ts"
 
-/** Where the name of the account may be. */
+/** The variable with the name of the account. */
 export const variable = "POSTWIRE_ACCOUNT"
 
 /** `--account NAME`. */
 export const flag = Flag.String("account").pipe(
   Flag.withMetavar("NAME"),
-  Flag.withDescription("Use this account of postwire login; else POSTWIRE_ACCOUNT, or the credentials"),
+  Flag.withDescription("An account of postwire login (default: POSTWIRE_ACCOUNT, or the credentials)"),
   Flag.optional
 )
 
@@ -33,23 +33,23 @@ export const flag = Flag.String("account").pipe(
 export const storeFlag = Flag.String("token-store").pipe(
   Flag.withMetavar("ADDRESS"),
   Flag.withDescription(
-    "Where accounts are kept: a folder, redis://..., postgres://... (default: POSTWIRE_TOKEN_STORE)"
+    "The store of accounts: a folder, redis://..., postgres://... (default: POSTWIRE_TOKEN_STORE)"
   ),
   Flag.optional
 )
 
-/** A store, and where it is: a path, or an address without its password. */
+/** A store and its address: a path, or a URL without its password. */
 export interface Place extends Store {
   readonly place: string
 }
 
-/** The account that a command uses, and why that one. */
+/** The account in use, and where its name came from. */
 export interface Chosen {
   readonly name: string
   readonly because: "--account" | "POSTWIRE_ACCOUNT" | "default"
 }
 
-/** The account that was named is not there. */
+/** The given account does not exist. */
 export class NoSuchAccount extends Schema.TaggedError<NoSuchAccount>()("NoSuchAccount", {
   name: Schema.String,
   names: Schema.Array(Schema.String)
@@ -59,19 +59,19 @@ export class NoSuchAccount extends Schema.TaggedError<NoSuchAccount>()("NoSuchAc
   }
   get advice(): string {
     return this.names.length === 0
-      ? `There is none here: postwire login ${this.name} signs in.`
+      ? `There are no accounts: postwire login ${this.name} signs in.`
       : `There ${this.names.length === 1 ? "is" : "are"} ${this.names.join(", ")}; postwire login ${this.name} adds it.`
   }
 }
 
-/** What is wrong with accounts as a whole. */
+/** Errors of the accounts as a whole. */
 export type AccountsError = NoSuchAccount | InvalidSettings | TokenStoreFailure
 
-/** Where accounts are, unless it is the folder of this user. */
+/** The address of the store; `undefined` for the folder of this user. */
 export const placeOf = (flag: Option.Option<string>, variables: Variables.Variables): string | undefined =>
   Option.getOrUndefined(flag) ?? Variables.valueOf(variables, "POSTWIRE_TOKEN_STORE")
 
-/** The store that is named, else the folder of accounts of this user. What only PostgreSQL needs is loaded for that alone. */
+/** Opens the given store, or the folder of this user. The modules of PostgreSQL are loaded only if needed. */
 export const open = Effect.fnUntraced(function*(
   flag: Option.Option<string>,
   variables: Variables.Variables
@@ -83,7 +83,7 @@ export const open = Effect.fnUntraced(function*(
   if (Option.isSome(flag) && /:\/\/[^/]*:[^/]*@/.test(flag.value)) {
     yield* Report.say(
       "Every user of this machine can read the password in the command line.",
-      "Put the address into POSTWIRE_TOKEN_STORE."
+      "Set POSTWIRE_TOKEN_STORE to the address instead."
     )
   }
   const store = Context.get(yield* Layer.build(layer), TokenStore)
@@ -112,7 +112,7 @@ const layerPostgres = Effect.fnUntraced(function*(address: Redacted.Redacted) {
 const unavailable = (detail: string) =>
   new TokenStoreFailure({ store: "in PostgreSQL", fault: "unavailable", action: "read", detail })
 
-/** The app in the variables: its secret is what an account may have been kept without. */
+/** The app in the variables: an account may be stored without the app's secret. */
 export const appIn = (variables: Variables.Variables): Account.App | undefined => {
   const clientId = Variables.valueOf(variables, "POSTWIRE_CLIENT_ID")
   const secret = Variables.valueOf(variables, "POSTWIRE_CLIENT_SECRET")
@@ -122,8 +122,8 @@ export const appIn = (variables: Variables.Variables): Account.App | undefined =
 }
 
 /**
- * Which account a command uses: what is closer to the command line counts more, and in one place a name counts more than tokens.
- * Nothing where credentials come first, or where there is neither.
+ * Chooses the account of a command. Precedence: --account, then the file of variables, then the environment, then the default; in
+ * one place, a name before credentials. `None` if credentials take precedence, or if there is neither.
  */
 export const choose = Effect.fnUntraced(function*(
   flag: Option.Option<string>,
@@ -136,18 +136,18 @@ export const choose = Effect.fnUntraced(function*(
     if (name !== undefined) return Option.some<Chosen>({ name, because: "POSTWIRE_ACCOUNT" })
     if (credentialsIn(place).length > 0) return Option.none<Chosen>()
   }
-  // Without a home there is no default, and a command may need none.
+  // Without a home folder there is no default account, and a command may not need one.
   const opened = yield* Effect.asSome(store).pipe(Effect.catchTag("InvalidSettings", () => Effect.succeedNone))
   if (Option.isNone(opened)) return Option.none<Chosen>()
   return Option.map(yield* defaultOf(opened.value), (name): Chosen => ({ name, because: "default" }))
 })
 
-/** The variables of a place that hold credentials. */
+/** The variables with credentials. */
 export const credentialsIn = (variables: Variables.Variables): ReadonlyArray<string> =>
   Credentials.names.map(environmentVariable).filter((name) => Variables.valueOf(variables, name) !== undefined)
 
-/** Says so where commands that name no account do not use this one. */
-export const sayWhatIsUsed = Effect.fnUntraced(function*(name: string, places: Variables.Places, store: Place) {
+/** Notes that commands do not use this account unless they name it. */
+export const noteOtherDefault = Effect.fnUntraced(function*(name: string, places: Variables.Places, store: Place) {
   const used = yield* choose(Option.none(), places, Effect.succeed(store))
   if (Option.exists(used, (account) => account.name === name)) return
   const [first] = [places.file, places.environment].flatMap(credentialsIn)
@@ -160,7 +160,7 @@ export const sayWhatIsUsed = Effect.fnUntraced(function*(name: string, places: V
   )
 })
 
-/** The default account of a store: the one that was made it, or the only one. */
+/** The default account of a store: the chosen one, or the only one. */
 export const defaultOf = Effect.fnUntraced(function*(store: Place) {
   const names = yield* store.names
   return Option.fromUndefinedOr((yield* defaults)[store.place]).pipe(
@@ -178,13 +178,13 @@ export const makeDefault = Effect.fnUntraced(function*({ place }: Place, name: s
   yield* fs.writeFileString(path, text, { mode: 0o600 })
 })
 
-/** Beside the folder of accounts: it is what one user of one machine likes, also where the accounts are shared. */
+/** Beside the folder of accounts: the default is a choice of one user on one machine, even in a shared store. */
 const defaultsFile = Effect.map(
   Effect.suspend(() => UserDirectories.make().config("postwire")),
   (folder) => ({ folder, path: join(folder, "default-accounts.json") })
 )
 
-/** The names of default accounts by the places of their stores. Where that cannot be read, there are none. */
+/** The names of default accounts by store; empty if they cannot be read. */
 const defaults = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   return yield* decodeDefaults(yield* fs.readFileString((yield* defaultsFile).path))
@@ -192,7 +192,7 @@ const defaults = Effect.gen(function*() {
 
 const decodeDefaults = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
 
-/** The account of a name, which has to be there. */
+/** Reads an account that has to exist. */
 export const existing = Effect.fnUntraced(function*(store: Store, name: string) {
   yield* Account.checkName(name)
   const found = yield* Account.read(store, name)

@@ -1,4 +1,4 @@
-/** Who the command speaks for: an account, or credentials from the environment or from a file that nobody else can read. */
+/** The credentials of a command: an account, or those in the environment or a private file. */
 import * as AccountCredentials from "@postwire/core/accounts/AccountCredentials"
 import * as Credentials from "@postwire/core/auth/Credentials"
 import * as Client from "@postwire/core/client/Client"
@@ -31,29 +31,29 @@ import * as Variables from "./Variables.ts"
 
 /** `--wire`, instead of the environment's. */
 export const wire = Flag.Literals("wire", names).pipe(
-  Flag.withDescription("The words of the service (default: POSTWIRE_WIRE, else neutral)"),
+  Flag.withDescription("The service's field names (default: POSTWIRE_WIRE, else neutral)"),
   Flag.optional
 )
 
-/** The flags that say who asks. */
+/** The flags for the credentials. */
 export const flags = { account: Accounts.flag, tokenStore: Accounts.storeFlag, credentials: Variables.flag }
 
-/** What they say, and `--max-spend` of commands that have it: it ends them where it is reached. */
+/** Their values, and `--max-spend` of commands that have it. */
 export type Flags = Command.Command.Config.Infer<typeof flags> & { readonly maxSpend?: Option.Option<number> }
 
-/** Who a command speaks for. */
+/** The identity of a command. */
 export interface Speaker {
-  /** The variables that count: those of an account, or of credentials. */
+  /** The variables with the settings of the account or the credentials. */
   readonly variables: Variables.Variables
-  /** The account; none where there are credentials, or nothing at all. */
+  /** The account; `None` with other credentials, or without any. */
   readonly account: Option.Option<Accounts.Chosen>
-  /** Whether requests of the user are signed with OAuth 1.0a, as far as there is a choice: else they have a bearer token. */
+  /** True to sign with OAuth 1.0a where an operation accepts both that and a bearer token. */
   readonly userAuth: boolean
-  /** The store of accounts. It is opened when it is needed. */
+  /** Opens the store of accounts. */
   readonly store: Effect.Effect<Accounts.Place, InvalidSettings | TokenStoreFailure>
 }
 
-/** Finds out who a command speaks for. An account says where its service is, where nothing else does. */
+/** Resolves the identity of a command. The account's base URL applies if no other is set. */
 export const speaker = Effect.fnUntraced(function*(
   { account: flag, credentials, tokenStore }: Flags
 ): Effect.fn.Return<Speaker, Accounts.AccountsError | ErrorReport.FileUnusable, FileSystem.FileSystem | Scope.Scope> {
@@ -81,14 +81,14 @@ export const speaker = Effect.fnUntraced(function*(
 })
 
 /**
- * Gives a command the client that the flags and the environment make. It waits when a budget is spent, and says so; what
- * goes wrong is told with the place of the credentials.
+ * Provides a command with the client for its flags and environment. Waits for exhausted rate limits are shown; errors name the
+ * place of the credentials.
  */
 export const provide =
   (flags: Flags, wire: Option.Option<WireName> = Option.none()) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
     use(flags, wire, () => command)
 
-/** The same, for a command that has to know who it speaks for. */
+/** As `provide`, for a command that needs the identity. */
 export const use = <A, E, R>(
   flags: Flags,
   wire: Option.Option<WireName>,
@@ -146,7 +146,7 @@ const layerWaits = (speak: Speak): Layer.Layer<never> =>
     (stop) => Effect.sync(stop)
   ))
 
-/** Only warnings: waits are told in words of their own. */
+/** Warnings only: waits are shown as notices. */
 const layerLogger = (speak: Speak): Layer.Layer<never> => {
   const logger = Logger.make(({ logLevel, message }) => {
     if (LogLevel.isGreaterThanOrEqualTo(logLevel, "Warn")) {
@@ -156,18 +156,18 @@ const layerLogger = (speak: Speak): Layer.Layer<never> => {
   return Layer.succeed(Logging, Effect.provideService(Logger.CurrentLoggers, new Set([logger])))
 }
 
-/** Shorter waits are no news. */
+/** Shorter waits are not shown, in milliseconds. */
 const noteworthy = 5_000
 
 const because: Readonly<Record<RateLimit.Waiting["reason"], string>> = {
   window: "its rate limit is exhausted",
-  refusal: "the service asked for a pause",
+  refusal: "the service requested a pause",
   pace: "one request per second is allowed",
   "in flight": "requests in flight may use the rest of its rate limit",
   turn: "calls of other processes came first"
 }
 
-/** A long wait in words: how long, until when, why. Each is announced once, as it begins. */
+/** The notice of a long wait: how long, until when, and why. Each wait is shown once, when it starts. */
 const waiting = (change: RateLimit.Change): string | undefined =>
   change._tag === "Waiting" && change.millis >= noteworthy
     ? `${change.operation} waits ${Text.duration(change.millis / 1000)}, until ${Text.clock(change.until.getTime())}: ${

@@ -1,4 +1,4 @@
-/** Where the commands of a user keep what they spend, and the limits that they keep to. */
+/** The record of what the commands of a user spend, and its limits. */
 import { InvalidSettings } from "@postwire/core/errors/Errors"
 import { dollarsOf } from "@postwire/core/spend/Prices"
 import * as Spend from "@postwire/core/spend/Spend"
@@ -13,13 +13,13 @@ import { join } from "node:path"
 import * as Report from "../terminal/Report.ts"
 import * as Variables from "./Variables.ts"
 
-/** Where it may be said which store it is: the path of an SQLite file, or a redis:// address. */
+/** The variable with the store: the path of an SQLite file, or a redis:// address. */
 export const variable = "POSTWIRE_SPEND_STORE"
 
-/** The variables that limit what is spent, in dollars. */
+/** The variables with spend limits, in dollars. */
 const limits = { perDay: "POSTWIRE_SPEND_PER_DAY", perMonth: "POSTWIRE_SPEND_PER_MONTH" } as const
 
-/** The variable that allows spending while the store cannot be used, although there is a limit. */
+/** The variable that allows spending while the store is unavailable, in spite of a limit. */
 const withoutStore = "POSTWIRE_SPEND_WITHOUT_STORE"
 
 /** The limits in the variables, in dollars. */
@@ -41,7 +41,7 @@ export const limitOf = Effect.fnUntraced(function*(variables: Variables.Variable
   } satisfies Spend.Limit
 })
 
-/** The file of this user, beside the journal of uploads. */
+/** The default file of this user, beside the journal of uploads. */
 const ownFile = Effect.gen(function*() {
   const folder = yield* UserDirectories.make().state("postwire")
   yield* Effect.tryPromise(() => mkdir(folder, { recursive: true, mode: 0o700 }))
@@ -49,8 +49,8 @@ const ownFile = Effect.gen(function*() {
 })
 
 /**
- * The store that the variables name, else the file of this user. Without that, a command counts for itself, unless there is a
- * limit: every command would begin with nothing spent.
+ * The given store, or the file of this user. Without a store a command counts for itself, which is refused if there is a limit:
+ * every command would start from 0.
  */
 export const layerStore = (
   variables: Variables.Variables,
@@ -66,22 +66,22 @@ export const layerStore = (
         ? Effect.fail(
           new InvalidSettings({
             setting: variable,
-            rule: `must name a file: ${reason}, so the limit of what is spent cannot be kept`
+            rule: `must name a file: ${reason}, so the spend limit cannot be enforced`
           })
         )
         : Effect.as(
-          Report.say(`What is spent is not kept: ${reason}.`, `Name a file in ${variable}.`),
+          Report.say(`Spending is not recorded: ${reason}.`, `Name a file in ${variable}.`),
           SpendStore.makeMemory()
         )
     )
   return Layer.unwrap(Effect.match(ownFile, {
-    onFailure: () => without("your folder for state cannot be used"),
+    onFailure: () => without("your state folder cannot be used"),
     onSuccess: (spendStore) =>
       Layer.catch(NodeClient.layerSpendStore({ spendStore }), ({ rule }) => without(`${spendStore} ${rule}`))
   }))
 }
 
-/** Counts what earlier runs of the same work have spent towards `--max-spend`. */
+/** Counts the costs of earlier runs of the same work towards `--max-spend`. */
 export const countOn = (
   { spent = 0 }: { readonly spent?: number | undefined }
 ): Effect.Effect<void, never, Spend.Total> =>
@@ -89,7 +89,7 @@ export const countOn = (
     total.spent += spent
   })
 
-/** Counts what a command spends, for all commands of this user together. `maxSpend` is for the command alone. */
+/** Counts what a command spends, together with all commands of this user. `maxSpend` limits this command alone. */
 export const layer = (
   variables: Variables.Variables,
   maxSpend: Option.Option<number>

@@ -1,4 +1,4 @@
-/** What a command may spend: told before its first request, agreed to where it is much, and limited by `--max-spend`. */
+/** The cost of a command: shown before its first request, confirmed if it is high, and limited by `--max-spend`. */
 import type { Definition } from "@postwire/core/schema/Definition"
 import * as Prices from "@postwire/core/spend/Prices"
 import * as Plan from "@postwire/export/sources/Plan"
@@ -8,8 +8,8 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Ask from "../terminal/Ask.ts"
 import { nounOf } from "../terminal/Noun.ts"
+import * as Prompt from "../terminal/Prompt.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 import * as Variables from "./Variables.ts"
@@ -26,33 +26,33 @@ export const flags = {
     Flag.filter(isAmount, () => "dollars: 0 or more, as 2.50"),
     Flag.map(Prices.microsOf),
     Flag.withMetavar("DOLLARS"),
-    Flag.withDescription("Spend no more than this: more is refused before it begins, and ends it later"),
+    Flag.withDescription("Spend at most this: refuses to start if it would cost more, and stops when it is reached"),
     Flag.optional
   ),
   yes: Flag.Boolean("yes").pipe(
-    Flag.withDescription("Do not ask before much is spent"),
+    Flag.withDescription("Do not ask before high costs"),
     Flag.withDefault(false)
   )
 }
 
-/** What they say. */
+/** Their values. */
 export type Flags = Command.Command.Config.Infer<typeof flags>
 
-/** What a command is about to do. */
+/** The cost of what a command is about to do. */
 export interface Price {
   readonly items: number
-  /** What they are, in the plural: `posts`. */
+  /** The plural of the items: `posts`. */
   readonly of: string
   readonly requests: number
-  /** The most that it costs, in millionths of a dollar. */
+  /** The most it can cost, in millionths of a dollar. */
   readonly micros: number
-  /** At least so many milliseconds, where that is known. */
+  /** The least duration in milliseconds, if known. */
   readonly duration?: number | undefined
-  /** What earlier runs of the same work have cost, in millionths of a dollar. `--max-spend` is for all of them. */
+  /** The cost of earlier runs of the same work, in millionths of a dollar. `--max-spend` limits the sum. */
   readonly spent?: number | undefined
 }
 
-/** The most that a listing costs, in millionths of a dollar: what expansions bring is charged as well, but once a day. */
+/** The most that a listing can cost, in millionths of a dollar. Included objects are charged as well, once per day. */
 export const mostOf = (
   definition: Definition,
   parameters: Readonly<Record<string, unknown>>,
@@ -65,7 +65,7 @@ export const mostOf = (
   return items * Prices.most(definition, { ...parameters, max_results: 1 }, prices)
 }
 
-/** The price of what a source brings, or of what is left of it. */
+/** The price of a source, or of the rest of it. */
 export const priceOf = (
   { definition, parameters }: Pick<Source<unknown>, "definition" | "parameters">,
   { items, limits, requests }: Pick<Price, "items" | "requests"> & { readonly limits: Plan.Limits }
@@ -79,49 +79,49 @@ export const priceOf = (
 
 /** A command would cost more than `--max-spend`. */
 export class PriceTooHigh extends Schema.TaggedError<PriceTooHigh>()("PriceTooHigh", {
-  /** What it would cost, and what `--max-spend` leaves for it, in millionths of a dollar. */
+  /** The cost, and the rest of `--max-spend`, in millionths of a dollar. */
   micros: Schema.Number,
   limit: Schema.Number,
   spent: Schema.Number
 }) {
   override get message(): string {
-    const before = this.spent === 0 ? "" : `, of which ${Text.dollars(this.spent)} are spent`
+    const before = this.spent === 0 ? "" : `, ${Text.dollars(this.spent)} of it already spent`
     return `It would cost up to ${Text.dollars(this.micros)}; --max-spend is ${Text.dollars(this.limit)}${before}`
   }
   get advice(): string {
-    return "Nothing was requested. Ask for less, or raise --max-spend."
+    return "Nothing was requested. Request less, or raise --max-spend."
   }
 }
 
-/** Who was asked did not want to spend it. */
+/** The user did not confirm the cost. */
 export class NotAgreed extends Schema.TaggedError<NotAgreed>()("NotAgreed", { micros: Schema.Number }) {
   override get message(): string {
-    return `${Text.dollars(this.micros)} are not spent: nothing was requested`
+    return `${Text.dollars(this.micros)} not confirmed: nothing was requested`
   }
   get advice(): string {
-    return "Ask for less, or agree beforehand with --yes or --max-spend."
+    return "Request less, or confirm with --yes or --max-spend."
   }
 }
 
-/** Why a command does not begin. */
+/** The reasons to refuse a command. */
 export type Refusal = PriceTooHigh | NotAgreed
 
-/** Where the amount may be above which a command asks, in dollars. */
+/** The variable with the amount in dollars above which a command asks. */
 export const variable = "POSTWIRE_ASK_ABOVE"
 
-/** Above so many dollars a command asks, unless the variable says otherwise. */
+/** The default of that variable. */
 const defaultThreshold = 5
 
 const threshold = Effect.gen(function*() {
   const text = Variables.valueOf(yield* Variables.Environment, variable)
   const dollars = Number(text ?? defaultThreshold)
   if (isAmount(dollars)) return Prices.microsOf(dollars)
-  yield* Report.say(`${variable} is no amount of dollars: ${defaultThreshold} is taken.`)
+  yield* Report.say(`${variable} is not an amount of dollars: using ${defaultThreshold}.`)
   return Prices.microsOf(defaultThreshold)
 })
 
-/** What a command is about to do, in one line. */
-export const told = ({ duration, items, micros, of, requests }: Price): string =>
+/** The cost on one line. */
+export const describe = ({ duration, items, micros, of, requests }: Price): string =>
   [
     Text.quantity(items, of),
     Text.quantity(requests, "requests"),
@@ -130,16 +130,16 @@ export const told = ({ duration, items, micros, of, requests }: Price): string =
   ].join(", ")
 
 /**
- * Says what a command costs, before its first request. It is refused where that is more than `--max-spend`. Whoever sits
- * at a terminal is asked before much is spent, unless a flag has agreed.
+ * Shows the cost of a command before its first request. Refuses it above `--max-spend`, and asks the user on a terminal if the cost
+ * is high, unless a flag confirms it.
  */
 export const agree = Effect.fnUntraced(function*({ maxSpend, yes }: Flags, price: Price) {
   const { micros, spent = 0 } = price
   if (Option.isSome(maxSpend) && spent + micros > maxSpend.value) {
     return yield* new PriceTooHigh({ micros, limit: maxSpend.value, spent })
   }
-  yield* Report.say(`${told(price)}.`)
+  yield* Report.say(`${describe(price)}.`)
   if (yes || Option.isSome(maxSpend) || micros <= (yield* threshold)) return
-  if (!(yield* Ask.isPossible)) return
-  if (!(yield* Ask.confirm(`Spend up to ${Text.dollars(micros)}?`))) return yield* new NotAgreed({ micros })
+  if (!(yield* Prompt.isPossible)) return
+  if (!(yield* Prompt.confirm(`Spend up to ${Text.dollars(micros)}?`))) return yield* new NotAgreed({ micros })
 })

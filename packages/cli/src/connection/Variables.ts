@@ -1,4 +1,4 @@
-/** The variables of a command: those of its environment, and those in a file that nobody else can read. */
+/** The variables of a command: the environment, and a private file. */
 import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,45 +10,45 @@ import * as ErrorReport from "../terminal/ErrorReport.ts"
 /** `--credentials FILE`. */
 export const flag = Flag.String("credentials").pipe(
   Flag.withMetavar("FILE"),
-  Flag.withDescription("File of mode 0600 with lines as POSTWIRE_BEARER_TOKEN=...; else the environment"),
+  Flag.withDescription("A file of mode 0600 with lines such as POSTWIRE_BEARER_TOKEN=... (default: the environment)"),
   Flag.optional
 )
 
 /** Variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** Where variables are: what is in the file counts more. */
+/** The places of variables; the file takes precedence. */
 export interface Places {
   readonly file: Variables
   readonly environment: Variables
 }
 
-/** Those of this process, unless others are provided. */
+/** The environment of this process, unless another is provided. */
 export const Environment = Context.Reference<Variables>("@postwire/cli/Variables/Environment", {
   defaultValue: () => process.env
 })
 
-/** The variables of a command, place by place. */
+/** The variables of a command by place. */
 export const places = Effect.fnUntraced(
   function*(file: Option.Option<string>): Effect.fn.Return<Places, ErrorReport.FileUnusable> {
     return { file: Option.isSome(file) ? yield* read(file.value) : {}, environment: yield* Environment }
   }
 )
 
-/** All variables together. */
+/** All variables. */
 export const all = ({ environment, file }: Places): Variables => ({ ...environment, ...file })
 
-/** The value of a variable; an empty one is as good as none. */
+/** The value of a variable; an empty one counts as missing. */
 export const valueOf = (variables: Variables, name: string): string | undefined => variables[name]?.trim() || undefined
 
-/** The variables in a file that nobody else can read. */
+/** The variables in a file that only its owner can read. */
 export const read = (path: string): Effect.Effect<Variables, ErrorReport.FileUnusable> =>
   Effect.flatten(Effect.tryPromise({
     try: async () => {
-      // Asked of the open file: what is read is what was looked at.
+      // Checked on the open file, so that it is the one that is read.
       await using file = await open(path, "r")
       const found = await file.stat()
-      // With the advice for a file nobody could enter it any more.
+      // chmod 600 on a folder would make it inaccessible.
       if (found.isDirectory()) throw new Error("it is a folder")
       const { mode } = found
       return (mode & 0o077) === 0 || process.platform === "win32"
@@ -56,8 +56,8 @@ export const read = (path: string): Effect.Effect<Variables, ErrorReport.FileUnu
         : Effect.fail(
           new ErrorReport.FileUnusable({
             path,
-            reason: `others may read it (mode ${(mode & 0o777).toString(8).padStart(4, "0")})`,
-            advice: `Take that right away: chmod 600 ${path}`
+            reason: `other users may read it (mode ${(mode & 0o777).toString(8).padStart(4, "0")})`,
+            advice: `Remove that permission: chmod 600 ${path}`
           })
         )
     },

@@ -1,8 +1,8 @@
-/** A conversation as lines for a terminal: who replied to whom, no line wider than the terminal. */
+/** A conversation as a tree of replies that fits the terminal. */
 import type { Conversation, Node } from "@postwire/core/workflows/Conversation"
 import * as Text from "../terminal/Text.ts"
 
-/** Texts have at least so many columns, however deep they are. */
+/** The least width of texts, in columns. */
 const narrowest = 44
 
 /** The lines of a conversation. */
@@ -12,7 +12,7 @@ export const render = ({ nodes }: Conversation, columns: number): ReadonlyArray<
   return nodes.flatMap((node, i) => {
     const { depth } = node
     const goesOn = guides[i] ?? []
-    // Of those that are deeper than there is room for, the last levels are drawn.
+    // Of deeper branches, the last levels are drawn.
     const from = Math.max(1, depth - levels + 1)
     const above = goesOn.slice(from, depth).map((more) => more ? "│  " : "   ").join("")
     const cut = from > 1 ? "… " : ""
@@ -27,7 +27,7 @@ export const render = ({ nodes }: Conversation, columns: number): ReadonlyArray<
   })
 }
 
-/** For each node, whether something follows at each level from the root down to its own. */
+/** For each node, whether more follows at each level from the root to its own. */
 const guidesOf = (nodes: ReadonlyArray<Node>): ReadonlyArray<ReadonlyArray<boolean>> => {
   const open: Array<boolean> = []
   const guides: Array<ReadonlyArray<boolean>> = []
@@ -43,7 +43,7 @@ const headOf = ({ author, depth, missing, post, unseen }: Node): string => {
   if (post === undefined) return missing === undefined ? "missing" : missing.reason
   const who = author === undefined ? `user ${post.author_id ?? "unknown"}` : `@${author.username}`
   const when = post.created_at === undefined ? "" : `  ${Text.minute(post.created_at)}`
-  const more = unseen === 0 ? "" : `  ${Text.count(unseen)} more ${unseen === 1 ? "reply" : "replies"} not here`
+  const more = unseen === 0 ? "" : `  ${Text.count(unseen)} more ${unseen === 1 ? "reply" : "replies"} not shown`
   return Text.oneLine(`${who}${when}${depth === 0 ? `  ${post.id}` : ""}`) + more
 }
 

@@ -1,4 +1,4 @@
-/** Whether accounts are alive, what they may do, and whether commands use one. */
+/** Checks the accounts: whether they work, their permissions, and which one is used. */
 import * as Account from "@postwire/core/accounts/Account"
 import * as AccountCredentials from "@postwire/core/accounts/AccountCredentials"
 import * as Client from "@postwire/core/client/Client"
@@ -14,18 +14,18 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { Chosen } from "../connection/Accounts.ts"
 import * as AccountView from "../connection/AccountView.ts"
-import * as Wishes from "../login/Wishes.ts"
-import { budgetChecks } from "./Budgets.ts"
+import * as RequestedScopes from "../login/RequestedScopes.ts"
 import type { Check } from "./Check.ts"
 import { ofMe } from "./Credentials.ts"
+import { rateLimitChecks } from "./RateLimits.ts"
 
-/** The accounts that there are, and the one that commands use. */
+/** The accounts, and the one in use. */
 export interface Known {
   readonly store: Store
   readonly chosen: Option.Option<Chosen>
 }
 
-/** The service, and how it is asked. */
+/** The service, and how to reach it. */
 interface Service {
   readonly baseUrl: string
   readonly wire: Wire.Wire
@@ -33,7 +33,7 @@ interface Service {
   readonly isThere: boolean
 }
 
-/** Who commands speak for, where that is a question. `others` are variables with credentials. */
+/** Shows the account or the credentials in use. `others` are variables with credentials. */
 export const speakerCheck = Effect.fnUntraced(function*(
   { chosen, store }: Known,
   others: ReadonlyArray<string>
@@ -46,7 +46,7 @@ export const speakerCheck = Effect.fnUntraced(function*(
       finding: `Commands use account "${name}": ${because === "default" ? "it is the default" : `as ${because} says`}`,
       advice: others.length === 0
         ? "--account NAME, or POSTWIRE_ACCOUNT, chooses another."
-        : `${others.join(", ")} of the environment ${others.length === 1 ? "is" : "are"} not used.`,
+        : `${others.join(", ")} from the environment ${others.length === 1 ? "is" : "are"} not used.`,
       details: { account: name, because }
     }]
   }
@@ -55,13 +55,13 @@ export const speakerCheck = Effect.fnUntraced(function*(
   return first === undefined || names.length === 0 ? [] : [{
     name: "credentials",
     status: "info",
-    finding: `Commands use ${first} of the environment, and no account`,
+    finding: `Commands use ${first} from the environment, and no account`,
     advice: "--account NAME, or POSTWIRE_ACCOUNT, chooses one.",
     details: { variables: others }
   }]
 })
 
-/** Every account: whether it is alive, until when, what it may do, and its budgets. What has expired is renewed. */
+/** Checks every account: whether it works, its expiry, permissions and rate limits. Expired tokens are refreshed. */
 export const accountChecks = Effect.fnUntraced(function*(
   { chosen, store }: Known,
   service: Service
@@ -87,11 +87,11 @@ const checksOf = Effect.fnUntraced(function*(store: Store, name: string, isUsed:
   const before = Option.getOrThrow(yield* Account.read(store, name))
   const isElsewhere = before.baseUrl !== service.baseUrl
   const { problem, usages } = isElsewhere || !service.isThere ? untried : yield* tried(store, name, before, service)
-  // It may have been renewed.
+  // The token may have been refreshed.
   const account = Option.getOrElse(yield* Account.read(store, name), () => before)
   const view = AccountView.make(name, account, isUsed)
   const now = yield* Clock.currentTimeMillis
-  const lacking = account.oauth2 === undefined ? [] : Wishes.lackingFor(account.oauth2.scopes)
+  const lacking = account.oauth2 === undefined ? [] : RequestedScopes.missingFor(account.oauth2.scopes)
   const check = (status: Check["status"], found: ReadonlyArray<string>, advice: string): ReadonlyArray<Check> => [
     {
       name: "account",
@@ -100,42 +100,42 @@ const checksOf = Effect.fnUntraced(function*(store: Store, name: string, isUsed:
       advice,
       details: { ...view, lacking: lacking.map(({ name }) => name) }
     },
-    ...budgetChecks(usages, now, name)
+    ...rateLimitChecks(usages, now, name)
   ]
   const times = view.expiresAt === undefined
     ? ["it does not expire"]
-    : [`expires ${AccountView.expiryOf(view, now)}, renewed ${AccountView.renewedOf(view, now)}`]
-  if (isElsewhere) return check("info", [`of ${before.baseUrl}, so it was not tried`], "It is used there alone.")
-  if (!service.isThere) return check("info", [...times, "not tried"], "Run doctor again when the service answers.")
+    : [`expires ${AccountView.expiryOf(view, now)}, refreshed ${AccountView.renewedOf(view, now)}`]
+  if (isElsewhere) return check("info", [`it is for ${before.baseUrl}, so it was not tried`], "It is used only there.")
+  if (!service.isThere) return check("info", [...times, "not tried"], "Run doctor again when the service responds.")
   if (problem !== undefined) {
-    return check(isUsed ? "bad" : "warning", [`it is not alive: ${problem}`], `Sign in again: postwire login ${name}`)
+    return check(isUsed ? "bad" : "warning", [`it does not work: ${problem}`], `Sign in again: postwire login ${name}`)
   }
   return lacking.length === 0
-    ? check("ok", ["it is alive", ...times], "All that the client can do was granted.")
+    ? check("ok", ["it works", ...times], "All scopes that the client can use were granted.")
     : check(
       "ok",
-      ["it is alive", ...times],
-      `It may not call ${listed(lacking.map(({ name }) => name))}; postwire login ${name} --for ${
+      ["it works", ...times],
+      `It cannot call ${listed(lacking.map(({ name }) => name))}; postwire login ${name} --for ${
         lacking[0]?.name
       } adds that.`
     )
 })
 
-/** So many operations are named. */
+/** The most operations named. */
 const shown = 4
 
 const listed = (names: ReadonlyArray<string>): string =>
   names.length <= shown ? names.join(", ") : `${names.slice(0, shown).join(", ")} and ${names.length - shown} more`
 
-/** What is wrong, less who it is about and what to do, which stand beside it. */
-const told = ({ _tag, message }: AnyError): string =>
+/** The problem, without the account and the advice, which are shown beside it. */
+const reasonOf = ({ _tag, message }: AnyError): string =>
   _tag === "LoginRequired"
     ? (message.split(". Run: ", 1)[0] ?? "").replace(/^Account "[^"]*" has to sign in again: /, "")
     : message
 
-/** What a try of an account shows. */
+/** The result of trying an account. */
 interface Tried {
-  /** Why it cannot be used, as the service sees it. */
+  /** The reason why it cannot be used, from the service. */
   readonly problem: string | undefined
   readonly usages: ReadonlyArray<RateLimit.Usage>
 }
@@ -149,7 +149,7 @@ const tried = (store: Store, name: string, account: Account.Account, { baseUrl, 
     for (const userAuth of kinds) {
       const me = yield* ofMe(userAuth)
       if (me._tag === "Success") continue
-      problem = told(me.failure)
+      problem = reasonOf(me.failure)
       break
     }
     return { problem, usages: yield* RateLimit.snapshot }
@@ -163,7 +163,7 @@ const tried = (store: Store, name: string, account: Account.Account, { baseUrl, 
           NodeCrypto.layer,
           http
         ]),
-        // Its own, so that its budgets can be told from those of others.
+        // Separate, so that each account's rate limits can be distinguished.
         Layer.provideMerge(Layer.fresh(RateLimit.layerFail))
       )
     ),

@@ -1,9 +1,9 @@
-/** What doctor finds. */
+/** The results of doctor. */
 
-/** One thing that was looked at. */
+/** One result. */
 export interface Check {
   readonly name: string
-  /** `bad` keeps the command from working, `warning` may, `info` says what is not used. */
+  /** `bad` prevents commands from working, `warning` may, `info` names what is not used. */
   readonly status: "ok" | "info" | "warning" | "bad"
   readonly finding: string
   readonly advice: string

@@ -1,4 +1,4 @@
-/** Whether the service takes the credentials, and what they may do. */
+/** Checks whether the service accepts the credentials, and their permissions. */
 import * as Credentials from "@postwire/core/auth/Credentials"
 import { Client } from "@postwire/core/client/Client"
 import { type AnyError, environmentVariable } from "@postwire/core/errors/Errors"
@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { Check } from "./Check.ts"
 
-/** The four that make an OAuth 1.0a credential. */
+/** The four parts of an OAuth 1.0a credential. */
 export const parts = Credentials.names.slice(1)
 
 const ask = Effect.fnUntraced(function*(definition: Definition, parameters: object, retries = 0) {
@@ -23,7 +23,7 @@ const ask = Effect.fnUntraced(function*(definition: Definition, parameters: obje
   )
 })
 
-/** Who the credentials of a kind belong to. The retry is for a clock that is wrong. */
+/** The user of the credentials. The retry is for a wrong clock. */
 export const ofMe = (userAuth: boolean) => ask(getMe.definition, { user_auth: userAuth }, userAuth ? 1 : 0)
 
 const nameOf = ({ data }: Response<unknown, unknown>): string =>
@@ -32,68 +32,62 @@ const nameOf = ({ data }: Response<unknown, unknown>): string =>
 const unclear = (error: AnyError): Check["status"] =>
   error._tag === "Unauthorized" || error._tag === "Forbidden" ? "bad" : "warning"
 
-/** A query that anyone may count. */
+/** A query for counts. */
 const query = "postwire"
 
-/** What the bearer token may do. */
+/** The permissions of the bearer token. */
 export const bearer = Effect.fnUntraced(
   function*({ bearerToken }: Credentials.Values, isThere: boolean, place: string) {
     const name = environmentVariable("bearerToken")
-    const check = (check: Omit<Check, "name">): ReadonlyArray<Check> => [{ name: "bearer token", ...check }]
-    if (bearerToken === undefined) {
-      return check({ status: "info", finding: "Not set", advice: `${name} is what searches and counts need.` })
-    }
-    if (!isThere) {
-      return check({
-        status: "info",
-        finding: "Set, but not tried",
-        advice: "Run doctor again when the service answers."
-      })
-    }
-    const me = yield* ofMe(false)
-    if (me._tag === "Failure" && me.failure._tag === "Unauthorized") {
-      return check({
-        status: "bad",
-        finding: "Set, but the service does not accept it (401)",
-        advice: `Make a new token and set ${name}${place}.`
-      })
-    }
-    const isApp = me._tag === "Failure" && me.failure._tag === "Forbidden"
-    if (me._tag === "Failure" && !isApp) {
-      return check({
-        status: unclear(me.failure),
-        finding: `Set, but not confirmed: ${me.failure.message}`,
-        advice: "Run doctor again later."
-      })
-    }
-    const counts = yield* ask(getRecentPostsCount.definition, { query, granularity: "day" })
-    const archive = yield* ask(getAllPostsCount.definition, { query, granularity: "day" })
-    const may = [
-      ...counts._tag === "Success" ? ["recent posts"] : [],
-      ...archive._tag === "Success" ? ["the full archive"] : []
+    const check = (status: Check["status"], finding: string, advice: string): ReadonlyArray<Check> => [
+      { name: "bearer token", status, finding, advice }
     ]
-    const who = me._tag === "Success" ? nameOf(me.success) : "an app"
-    return check({
-      status: counts._tag === "Failure" ? unclear(counts.failure) : "ok",
-      finding: counts._tag === "Failure"
-        ? `Belongs to ${who}, but ${counts.failure.message}`
-        : `Belongs to ${who}, may count and search ${may.join(" and ")}`,
-      advice: counts._tag === "Failure"
-        ? "Look at the app's access in the service's portal."
-        : archive._tag === "Success"
-        ? "Searches, counts and look-ups work with it."
-        : archive.failure._tag === "Forbidden"
-        ? "For the full archive, ask for research access."
-        : "The full archive did not answer: run doctor again for it.",
-      details: {
-        kind: me._tag === "Success" ? "user" : "app",
-        archive: archive._tag === "Success" ? true : archive.failure._tag === "Forbidden" ? false : undefined
-      }
-    })
+    if (bearerToken === undefined) return check("info", "Not set", `${name} is required for searches and counts.`)
+    if (!isThere) return check("info", "Set, but not tried", "Run doctor again when the service responds.")
+    const me = yield* ofMe(false)
+    if (me._tag === "Success") return [yield* countsCheck(nameOf(me.success), "user")]
+    if (me.failure._tag === "Forbidden") return [yield* countsCheck("an app", "app")]
+    return me.failure._tag === "Unauthorized"
+      ? check("bad", "Set, but the service does not accept it (401)", `Create a new token and set ${name}${place}.`)
+      : check(
+        unclear(me.failure),
+        `Set, but not confirmed: ${me.failure.message}`,
+        "Run doctor again later."
+      )
   }
 )
 
-/** What the user may do for whom the four speak. */
+/** Whether a bearer token can count posts, and in which archives. */
+const countsCheck = Effect.fnUntraced(
+  function*(who: string, kind: "user" | "app"): Effect.fn.Return<Check, never, Client> {
+    const counts = yield* ask(getRecentPostsCount.definition, { query, granularity: "day" })
+    const archive = yield* ask(getAllPostsCount.definition, { query, granularity: "day" })
+    const hasArchive = archive._tag === "Success" ? true : archive.failure._tag === "Forbidden" ? false : undefined
+    const check = { name: "bearer token", details: { kind, archive: hasArchive } }
+    if (counts._tag === "Failure") {
+      return {
+        ...check,
+        status: unclear(counts.failure),
+        finding: `Belongs to ${who}, but ${counts.failure.message}`,
+        advice: "Check the app's access in the service's portal."
+      }
+    }
+    return {
+      ...check,
+      status: "ok",
+      finding: `Belongs to ${who}, can count and search recent posts${
+        hasArchive === true ? " and the full archive" : ""
+      }`,
+      advice: hasArchive === undefined
+        ? "The full archive did not respond: run doctor again."
+        : hasArchive
+        ? "Searches, counts and look-ups work with it."
+        : "For the full archive, request research access."
+    }
+  }
+)
+
+/** The permissions of the user with OAuth 1.0a. */
 export const user = Effect.fnUntraced(function*(
   values: Credentials.Values,
   isThere: boolean,
@@ -106,7 +100,7 @@ export const user = Effect.fnUntraced(function*(
     return check({
       status: "info",
       finding: "Not set",
-      advice: "Writes and one's own lists need POSTWIRE_CONSUMER_KEY, POSTWIRE_CONSUMER_SECRET, " +
+      advice: "Writes and your own lists need POSTWIRE_CONSUMER_KEY, POSTWIRE_CONSUMER_SECRET, " +
         "POSTWIRE_ACCESS_TOKEN, POSTWIRE_ACCESS_TOKEN_SECRET."
     })
   }
@@ -122,7 +116,7 @@ export const user = Effect.fnUntraced(function*(
     return check({
       status: "info",
       finding: "Set, but not tried",
-      advice: "Run doctor again when the service answers."
+      advice: "Run doctor again when the service responds."
     })
   }
   const me = yield* ofMe(true)
@@ -136,11 +130,11 @@ export const user = Effect.fnUntraced(function*(
   }
   const rights = rightsOf()
   const [may, advice] = rights === undefined
-    ? ["may read; the service does not say whether it may write", "A refused write would show it."]
+    ? ["can read; the service does not show whether it can write", "A refused write would show it."]
     : rights === "read"
-    ? ["may read", "To write, give the app that permission, then make a new access token."]
+    ? ["can read", "To write, give the app that permission, then make a new access token."]
     : rights === "read-write"
-    ? ["may read and write", "For direct messages, give the app that permission, then make a new access token."]
-    : ["may read, write and send direct messages", "All operations work with it."]
+    ? ["can read and write", "For direct messages, give the app that permission, then make a new access token."]
+    : ["can read, write and send direct messages", "All operations work with it."]
   return check({ status: "ok", finding: `Belongs to ${nameOf(me.success)}, ${may}`, advice, details: { rights } })
 })

@@ -1,4 +1,4 @@
-/** Everything that doctor looks at. It reads; it changes nothing. */
+/** All checks of doctor. They only read. */
 import * as AccountCredentials from "@postwire/core/accounts/AccountCredentials"
 import * as Credentials from "@postwire/core/auth/Credentials"
 import * as Client from "@postwire/core/client/Client"
@@ -17,21 +17,19 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { forCommands } from "../terminal/ErrorReport.ts"
 import * as Accounts from "./Accounts.ts"
-import { budgetChecks } from "./Budgets.ts"
 import type { Check } from "./Check.ts"
 import { bearer, parts, user } from "./Credentials.ts"
+import { fieldNamesCheck, probe } from "./FieldNames.ts"
+import { rateLimitChecks } from "./RateLimits.ts"
 import { clockChecks, reach, type Seen } from "./Service.ts"
-import { probe, wordsCheck } from "./Words.ts"
 
-/**
- * Looks at everything, with at most nine requests and one or two for each account, none of which counts towards the post cap.
- */
+/** Runs all checks, with at most nine requests and one or two per account, none of which counts towards the post cap. */
 export const examine = Effect.fnUntraced(function*(
   variables: Readonly<Record<string, string | undefined>>,
   node: string,
   /** The file of `--credentials`. */
   file?: string,
-  /** The accounts, and variables of credentials that may not count because of them. */
+  /** The accounts, and variables with credentials that may be unused because of them. */
   accounts?: Accounts.Known & { readonly variables: ReadonlyArray<string> }
 ) {
   const place = file === undefined ? "" : ` in ${file}`
@@ -46,7 +44,7 @@ export const examine = Effect.fnUntraced(function*(
   if (values._tag === "Failure") {
     const { rule, setting } = values.failure
     const name = environmentVariable(setting)
-    checks.push({ name: "credentials", status: "bad", finding: `${name} ${rule}`, advice: `Set ${name} anew${place}.` })
+    checks.push({ name: "credentials", status: "bad", finding: `${name} ${rule}`, advice: `Correct ${name}${place}.` })
   }
   if (checked._tag === "Failure") {
     const { rule, setting } = checked.failure
@@ -89,7 +87,7 @@ export const examine = Effect.fnUntraced(function*(
         Layer.provide([credentials, NodeCrypto.layer, recorded, RateLimit.layerFail])
       )
       const others = yield* probe.pipe(Effect.provide(there), Effect.catchTag("InvalidSettings", Effect.die))
-      checks.push(wordsCheck(wire.name, other, yield* probe, others))
+      checks.push(fieldNamesCheck(wire.name, other, yield* probe, others))
     }
     const isOAuth1 = parts.every((name) => values.success[name] !== undefined)
     const ofAccounts = accounts === undefined
@@ -107,13 +105,13 @@ export const examine = Effect.fnUntraced(function*(
       checks.push({
         name: "credentials",
         status: "bad",
-        finding: "There is none that works by itself",
+        finding: "No credential is complete",
         advice: file === undefined
           ? `Sign in with postwire login, set ${environmentVariable("bearerToken")}, or name a file with --credentials.`
           : `Set ${environmentVariable("bearerToken")}${place}.`
       })
     }
-    if (connection.isThere) checks.push(...budgetChecks(yield* RateLimit.snapshot, yield* Clock.currentTimeMillis))
+    if (connection.isThere) checks.push(...rateLimitChecks(yield* RateLimit.snapshot, yield* Clock.currentTimeMillis))
   }).pipe(
     Effect.provide(
       Client.layer({ ...settings, wire }).pipe(
@@ -126,11 +124,11 @@ export const examine = Effect.fnUntraced(function*(
   return checks
 })
 
-/** Which Node this is. One that is too old is told so before there is a command. */
+/** The version of Node. An unsupported one is refused before any command runs. */
 const nodeCheck = (version: string): Check => ({
   name: "node",
   status: "ok",
   finding: `Node ${version}`,
-  advice: `${minimum} or newer is needed.`,
+  advice: `${minimum} or newer is required.`,
   details: { version }
 })

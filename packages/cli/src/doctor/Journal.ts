@@ -1,4 +1,4 @@
-/** Where uploads and threads note how far they are, and whether they can. */
+/** Checks the journal of uploads and threads. */
 import { Journal } from "@postwire/core/storage/Journal"
 import * as Effect from "effect/Effect"
 import { dirname } from "node:path"
@@ -8,7 +8,7 @@ import type { Check } from "./Check.ts"
 
 const name = "journal"
 
-/** The folder of the journal. Nothing is written to it. */
+/** Checks the folder of the journal without writing to it. */
 export const journalCheck = (variables: Variables): Effect.Effect<Check> =>
   Effect.flatMap(Journal, ({ describe, read }) => Effect.as(read(probe), dirname(describe(probe)))).pipe(
     Effect.map((folder): Check => ({
@@ -25,5 +25,5 @@ export const journalCheck = (variables: Variables): Effect.Effect<Check> =>
     })
   )
 
-/** No upload and no thread has this key. */
+/** A key that no upload or thread has. */
 const probe = "doctor"

@@ -1,4 +1,4 @@
-/** `--cluster`: the database that exports of many machines share. */
+/** `--cluster`: the database of exports that run on several machines. */
 import type { Database } from "@postwire/cluster/Database"
 import type { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as Flag from "effect/cli/Flag"
@@ -10,20 +10,20 @@ import * as Redacted from "effect/Redacted"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 
-/** Where the address may be, so that nobody sees a password in it. */
+/** The variable with the address, to keep passwords out of the command line. */
 export const variable = "POSTWIRE_CLUSTER_URL"
 
 /** `--cluster ADDRESS`, or the variable. */
 export const flag = Flag.Redacted("cluster").pipe(
   Flag.withMetavar("ADDRESS"),
-  Flag.withDescription(`postgres://user@host/database, or sqlite:FILE; else ${variable}`),
+  Flag.withDescription(`postgres://user@host/database, or sqlite:FILE (default: ${variable})`),
   Flag.withFallbackConfig(Config.Redacted(variable))
 )
 
-/** Where `--cluster` says that the address is in the environment. */
+/** The value of `--cluster` that refers to the environment. */
 const inEnvironment = "environment"
 
-/** The flags of exports that only go with `--cluster`. */
+/** The flags that require `--cluster`. */
 export const exportFlags = {
   cluster: Flag.Redacted("cluster").pipe(
     Flag.withMetavar("ADDRESS"),
@@ -33,22 +33,22 @@ export const exportFlags = {
     Flag.optional
   ),
   label: Flag.String("label").pipe(
-    Flag.withDescription("With --cluster, a name that makes it another export than the last one of the same query"),
+    Flag.withDescription("With --cluster, a label that distinguishes exports of the same query"),
     Flag.withDefault("")
   ),
   detach: Flag.Boolean("detach").pipe(
-    Flag.withDescription("With --cluster, do not wait for the end"),
+    Flag.withDescription("With --cluster, do not wait until it is complete"),
     Flag.withDefault(false)
   )
 }
 
-/** The address in the environment, where there is one. */
+/** The address in the environment, if it is set. */
 const fallback: Effect.Effect<Option.Option<Redacted.Redacted>> = Effect.orElseSucceed(
   Config.option(Config.Redacted(variable)),
   () => Option.none()
 )
 
-/** The address of the cluster, where the export is for one: an export that names no file is for that of the environment. */
+/** The address of the cluster, if the export uses one: an export without a file uses that of the environment. */
 export const addressOf = (
   cluster: Option.Option<Redacted.Redacted>,
   out: string
@@ -67,7 +67,7 @@ export const addressOf = (
       )
   })
 
-/** The database of an address. Modules that only a cluster needs are loaded here, and not by every command. */
+/** The database of an address. Its modules are loaded only if needed. */
 export const database = Effect.fnUntraced(
   function*(address: Redacted.Redacted): Effect.fn.Return<Database, InvalidSettings> {
     const Database = yield* Effect.promise(() => import("@postwire/cluster/Database"))
@@ -75,18 +75,18 @@ export const database = Effect.fnUntraced(
     if (Database.hasPassword(address) && process.argv.some((argument) => /postgres(ql)?:\/\//.test(argument))) {
       yield* Report.say(
         "Every user of this machine can read the password in the command line.",
-        `Put the address into ${variable}.`
+        `Set ${variable} to the address instead.`
       )
     }
     return database
   }
 )
 
-/** The database of an address, which has to be there: what only looks makes no file. */
+/** The database of an address, which has to exist: commands that only read create no file. */
 export const existing = Effect.fnUntraced(function*(address: Redacted.Redacted) {
   const found = yield* database(address)
   const fs = yield* FileSystem.FileSystem
-  // A file that cannot be looked at is reported by what opens it.
+  // If the file cannot be checked, opening it reports the error.
   if (found._tag === "Sqlite" && !(yield* Effect.orElseSucceed(fs.exists(found.path), () => true))) {
     return yield* new ErrorReport.FileUnusable({
       path: found.path,

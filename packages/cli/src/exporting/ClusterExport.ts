@@ -1,4 +1,4 @@
-/** `postwire export … --cluster`: starts an export for the workers of a database, and watches it. */
+/** `postwire export … --cluster`: starts an export on the workers of a database, and shows its progress. */
 import type { NotReadable } from "@postwire/cluster/Finished"
 import type { Query } from "@postwire/cluster/Query"
 import type { ExportStatus, Tables } from "@postwire/cluster/Tables"
@@ -37,22 +37,22 @@ export class PartsFailed extends Schema.TaggedError<PartsFailed>()("PartsFailed"
       : `${Text.quantity(this.parts, "parts")} of the export ${this.export} failed: ${this.reason}`
   }
   get advice(): string {
-    return "What is there stays. The same command tries the rest again."
+    return "Complete parts are kept. The same command retries the rest."
   }
 }
 
-/** What the flags say. */
+/** The values of the flags. */
 export interface Options {
   readonly label: string
   readonly detach: boolean
-  /** The name under which the workers have the credentials. */
+  /** The workers' name for the credentials. */
   readonly credentials: Option.Option<string>
   readonly partitions: Option.Option<number>
-  /** Where this process finds accounts, where it does the work itself. */
+  /** The store of accounts, if this process does the work. */
   readonly tokenStore: Option.Option<string>
 }
 
-/** What only a cluster needs is loaded here, and not by every command. */
+/** The modules that only a cluster needs. */
 const load = Effect.promise(async () => ({
   ...await import("@postwire/cluster/Workflow"),
   Engine: await import("@postwire/cluster/Engine"),
@@ -63,7 +63,7 @@ const load = Effect.promise(async () => ({
   unnamed: (await import("@postwire/cluster/Clients")).unnamed
 }))
 
-/** Does something with the cluster: as one of its workers where it is this process alone. */
+/** Runs an effect with the cluster. With a file as the database, this process is its only worker. */
 const within = Effect.fnUntraced(
   function*<A, E, R>(
     address: Redacted.Redacted,
@@ -74,8 +74,8 @@ const within = Effect.fnUntraced(
     const database = yield* Cluster.database(address)
     if (database._tag !== "Sqlite" && Option.isSome(flag)) {
       return yield* ErrorReport.refuse(
-        "--token-store is for exports of this machine",
-        "Workers have their accounts in the database of the cluster, or where their own --token-store says."
+        "--token-store is for exports on this machine",
+        "Workers use the accounts in the cluster's database or in their own --token-store."
       )
     }
     const tokenStore = Accounts.placeOf(flag, yield* Variables.Environment)
@@ -93,14 +93,14 @@ const queryOf = Effect.fnUntraced(function*(
   const { unnamed } = yield* load
   return {
     operation: definition.name,
-    // Flags make texts, numbers, truth values and lists of texts.
+    // Flags yield strings, numbers, booleans and lists of strings.
     parameters: parameters as Readonly<Record<string, Json>>,
     credentials: Option.getOrElse(options.credentials, () => unnamed),
     label: options.label
   }
 })
 
-/** Starts the export, unless it was started before. */
+/** Starts the export, unless it exists. */
 const begin = Effect.fnUntraced(function*(query: Query, options: Options) {
   const { start } = yield* load
   return yield* start(query, { parts: Option.getOrElse(options.partitions, () => 1) })
@@ -117,11 +117,11 @@ const failureOf = ({ id, parts, problem }: ExportStatus) => {
   return new PartsFailed({
     export: id,
     parts: failed.length,
-    reason: problem ?? failed[0]?.problem ?? "nobody knows why"
+    reason: problem ?? failed[0]?.problem ?? "the reason is unknown"
   })
 }
 
-/** Starts the export, and waits for its end unless it is to go on by itself. */
+/** Starts the export, and waits for its end unless it is detached. */
 export const run = (
   address: Redacted.Redacted,
   definition: Definition,
@@ -151,15 +151,15 @@ export const run = (
         return yield* new ErrorReport.PartialErrors({
           operation: definition.name,
           errors,
-          advice: `They are in the view postwire_errors (export = '${id}'); everything else is there.`
+          advice: `They are in the view postwire_errors (export = '${id}'); everything else is complete.`
         })
       }
     })
   )
 
 /**
- * Gives the export as a source to `write`. Asked for its first page, it starts the export and waits for its end, so that
- * whoever writes files has refused what can be refused before.
+ * Passes the export as a source to `write`. The first page starts the export and waits for its end, so that all checks of files
+ * come before.
  */
 export const use = <A, E, R>(
   address: Redacted.Redacted,
@@ -192,5 +192,5 @@ export const use = <A, E, R>(
     })
   )
 
-/** What an export of a cluster can fail with besides its files. */
+/** The errors of an export on a cluster, besides those of files. */
 type SourceError = PartsFailed | NotReadable | InvalidSettings | SqlError

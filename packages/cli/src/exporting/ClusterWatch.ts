@@ -1,4 +1,4 @@
-/** How far an export of a cluster is, until it has ended, and why it does not get on. */
+/** Shows the progress of an export on a cluster until it ends, and why it does not advance. */
 import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
 import type { ExportStatus, Tables } from "@postwire/cluster/Tables"
 import * as Monotonic from "@postwire/core/runtime/Monotonic"
@@ -6,22 +6,22 @@ import * as Effect from "effect/Effect"
 import * as Progress from "../terminal/Progress.ts"
 import * as Report from "../terminal/Report.ts"
 
-/** Looks so often. */
+/** The interval of queries, in milliseconds. */
 const rhythm = 500
-/** A worker has so many milliseconds to appear, and a page to come, before it is said that they do not. */
+/** How long to wait for a worker and for a page before a notice, in milliseconds. */
 const patience = { worker: 3_000, page: 60_000 }
-/** The same is not said again for so many milliseconds. */
+/** A notice is not repeated for this long, in milliseconds. */
 const pause = 300_000
 
-/** What is said where nobody is there to do it, and what to do. */
+/** The notice if there is no worker, with advice. */
 export const noWorker = (id: string): readonly [text: string, advice: string] => [
-  `The export ${id} waits: there is no worker.`,
-  "Run postwire worker on any machine that reaches the database."
+  `The export ${id} waits for a worker.`,
+  "Run postwire worker on any machine with access to the database."
 ]
 
 /**
- * Shows how far the export is until it has ended, and says why where it does not get on. A database that is away is waited
- * for. `workers` are those that are there; where this process does the work by itself, there is nobody to look for.
+ * Shows the progress of the export until it ends, and why it does not advance. Waits while the database is unavailable. `workers`
+ * are the running workers; `undefined` if this process does the work itself.
  */
 export const watch = Effect.fnUntraced(function*<E, R>(
   tables: Tables["Service"],
@@ -37,7 +37,7 @@ export const watch = Effect.fnUntraced(function*<E, R>(
   const away = (error: unknown) => {
     const { advice, reason } = DatabaseProblem.of(error) ??
       { reason: "The database does not answer", advice: undefined }
-    return Effect.as(say(`${reason}; it is waited for.`, advice), [])
+    return Effect.as(say(`${reason}; waiting for it.`, advice), [])
   }
   let before: number | undefined
   let last = { pages: 0, at: begun }
@@ -61,15 +61,15 @@ export const watch = Effect.fnUntraced(function*<E, R>(
       }
       if (status.pages !== last.pages) last = { pages: status.pages, at: now }
       const problem = status.parts.find((part) => part.state !== "done" && part.problem !== undefined)?.problem
-      if (problem !== undefined) yield* say(`It is tried again: ${problem}`)
+      if (problem !== undefined) yield* say(`Retrying: ${problem}`)
     }
     if (workers !== undefined && status !== undefined && now - last.at >= patience.worker) {
       if ((yield* Effect.orElseSucceed(workers, () => ["nobody knows"])).length === 0) {
         yield* say(...noWorker(id))
       } else if (now - last.at >= patience.page) {
         yield* say(
-          `No page of the export ${id} has come for a minute: the rate limit may be exhausted.`,
-          "The workers say on their standard error what they wait for."
+          `The export ${id} got no page for a minute: the rate limit may be exhausted.`,
+          "The workers' standard error shows what they wait for."
         )
       }
     }

@@ -1,4 +1,4 @@
-/** `--each FILE`: a command of an operation for each row of a file of users, ids or queries, and what it costs. */
+/** `--each FILE`: one operation for each row of a file of users, ids or queries, and its cost. */
 import { getUsers } from "@postwire/core/operations/Users"
 import type { Definition } from "@postwire/core/schema/Definition"
 import type { Progress } from "@postwire/export/folders/Checkpoint"
@@ -13,44 +13,44 @@ import * as OperationFlags from "../flags/OperationFlags.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import { sumOf } from "./ExportProgress.ts"
 
-/** The flags of commands that take a file of rows. */
+/** The flags for a file of rows. */
 export const flags = {
   each: Flag.String("each").pipe(
     Flag.withMetavar("FILE"),
     Flag.withDescription(
-      "Do it for each row of a file: lines, CSV or JSON Lines, also compressed; - is standard input"
+      "Run it for each row of a file: lines, CSV or JSON Lines, also compressed; - is standard input"
     ),
     Flag.optional
   ),
   eachColumn: Flag.String("each-column").pipe(
     Flag.withMetavar("NAME"),
-    Flag.withDescription("The column that counts (default: the one whose name says so)"),
+    Flag.withDescription("The column to use (default: the first known one)"),
     Flag.optional
   ),
   limitEach: Flag.Int("limit-each").pipe(
     Flag.filter((limit) => limit >= 1, () => "1 or more"),
-    Flag.withDescription("Go on to the next row after so many items"),
+    Flag.withDescription("The most items per row"),
     Flag.optional
   )
 }
 
-/** What they say; none where an operation takes no row. */
+/** Their values; empty for an operation that rows cannot fill. */
 export interface Flags {
   readonly each: Option.Option<string>
   readonly eachColumn: Option.Option<string>
   readonly limitEach: Option.Option<number>
 }
 
-/** Nothing is said. */
+/** No flags. */
 export const none: Flags = { each: Option.none(), eachColumn: Option.none(), limitEach: Option.none() }
 
-/** The flag that a row of a file takes the place of; none where an operation takes no row. */
+/** The flag that rows replace, if any. */
 export const replaced = (definition: Definition): ReadonlyArray<string> => {
   const target = Each.targetOf(definition)
   return target === undefined ? [] : [target.parameter]
 }
 
-/** Opens the file that `--each` names. Either it is there or the flag that it takes the place of. */
+/** Opens the file of `--each`. Requires either the file or the flag that it replaces. */
 export const open = Effect.fnUntraced(function*(
   definition: Definition,
   parameters: Readonly<Record<string, unknown>>,
@@ -69,19 +69,19 @@ export const open = Effect.fnUntraced(function*(
     const stray = Option.isSome(eachColumn) ? "each-column" : Option.isSome(limitEach) ? "limit-each" : undefined
     return stray === undefined
       ? undefined
-      : yield* ErrorReport.refuse(`--${stray} is for --each`, "Leave it out, or name a file with --each.")
+      : yield* ErrorReport.refuse(`--${stray} is for --each`, "Omit it, or name a file with --each.")
   }
   if (isGiven) {
     return yield* ErrorReport.refuse(
       `--${target.parameter} and --each contradict each other`,
-      "Every row of the file is one: pass one of them."
+      "Every row of the file is one: pass only one of them."
     )
   }
   const rows = yield* Rows.open(each.value, { kind: target.kind, column: Option.getOrUndefined(eachColumn) })
   return { definition, parameters, rows, limitEach: Option.getOrUndefined(limitEach) }
 })
 
-/** What it costs to find out how much there is for the rows. */
+/** The cost of counting the results of the rows. */
 const priceOfCounting = ({ rows }: EachPlan.Job, { by, requests }: EachPlan.Asking): Spending.Price => {
   const definition = OperationFlags.answering.find(({ name }) => name === by)
   const items = rows.count
@@ -89,7 +89,7 @@ const priceOfCounting = ({ rows }: EachPlan.Job, { by, requests }: EachPlan.Aski
   return { items, of: "rows to count", requests, micros }
 }
 
-/** How much there is: at most, where a limit says it, else as it is counted, which may cost something itself. */
+/** The estimate: an upper bound, or a count, which may cost something itself. */
 export const estimate = Effect.fnUntraced(function*(job: EachPlan.Job, flags: Spending.Flags, mayCount: boolean) {
   const bound = EachPlan.bound(job)
   const asking = EachPlan.asking(job)
@@ -98,7 +98,7 @@ export const estimate = Effect.fnUntraced(function*(job: EachPlan.Job, flags: Sp
   return yield* EachPlan.count(job)
 })
 
-/** The most that the rows cost, in millionths of a dollar: their items, and the users whose names are looked up. */
+/** The most that the rows can cost, in millionths of a dollar: their items, and users to look up. */
 export const mostOf = (
   { definition, parameters }: EachPlan.Job,
   { items, names, requests }: Pick<EachPlan.Estimate, "items" | "names" | "requests">
@@ -106,7 +106,7 @@ export const mostOf = (
   Spending.mostOf(definition, parameters, { items, requests }) +
   Spending.mostOf(getUsers.definition, {}, { items: names, requests: 0 })
 
-/** Tells what is left of an estimate, and asks. */
+/** Shows the rest of an estimate, and asks. */
 export const agree = (
   job: EachPlan.Job,
   flags: Spending.Flags & { readonly limit: Option.Option<number> },

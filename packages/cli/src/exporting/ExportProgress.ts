@@ -1,4 +1,4 @@
-/** How an export is shown: while it runs, when it has ended, when it was interrupted. */
+/** The display of an export: while it runs, when it is complete, and when it was interrupted. */
 import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import type * as Export from "@postwire/export/Export"
 import * as Plan from "@postwire/export/sources/Plan"
@@ -10,11 +10,11 @@ import * as Progress from "../terminal/Progress.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** Items only go to standard output. */
+/** Where errors are shown: files have them, standard output has only items. */
 export const whereErrorsAre = ({ files }: Export.Summary, out: string): string =>
   out === "-" ? "above" : `in ${files.find(({ holds }) => holds === "errors")?.name ?? `the table errors of ${out}`}`
 
-/** What the flags say of how an export goes on. */
+/** Flags that affect the display. */
 export interface Flags {
   readonly out: string
   readonly limit: Option.Option<number>
@@ -22,13 +22,13 @@ export interface Flags {
   readonly resume: boolean
 }
 
-/** What is known of all that there is. */
+/** An estimate of the whole. */
 type Estimated = Pick<Plan.Estimate, "items" | "limits" | "pageSize">
 
-/** The same as soon as it is known. */
+/** The estimate, as soon as there is one. */
 export type Estimating = () => Option.Option<Estimated>
 
-/** A bar where there is a terminal, what takes long before and after it, and partial errors of what goes to standard output. */
+/** Shows a bar on a terminal, slow phases before and after, and the partial errors of an export to standard output. */
 export const progressOf = Effect.fnUntraced(function*(
   flags: Flags,
   noun: string,
@@ -36,8 +36,8 @@ export const progressOf = Effect.fnUntraced(function*(
 ) {
   const progress = yield* Progress.make({ elsewhere: "seldom" })
   const phase = yield* Phase.make
-  if (flags.resume) yield* phase.enter(`What was written of ${flags.out} is read and compared.`)
-  else if (Option.isSome(flags.partitions)) yield* phase.enter("The search is counted, so that it can be cut.")
+  if (flags.resume) yield* phase.enter(`Reading and verifying the existing part of ${flags.out}.`)
+  else if (Option.isSome(flags.partitions)) yield* phase.enter("Counting the search, to split it.")
   const begun = yield* Monotonic.millis
   let before: number | undefined
   let pagesBefore = 0
@@ -55,7 +55,7 @@ export const progressOf = Effect.fnUntraced(function*(
       }
       const estimate = estimated()
       const total = totalOf(estimate, flags.limit)
-      // Not every row of a file has an item.
+      // Some rows of a file have no item.
       const at = outcomes === undefined ? items : sumOf(outcomes)
       const each = (now - begun) / Math.max(1, pages - pagesBefore)
       last = {
@@ -69,20 +69,20 @@ export const progressOf = Effect.fnUntraced(function*(
           ? undefined
           : Plan.durationOf(
             Math.max(1, Math.ceil((total - at) / estimate.value.pageSize)),
-            // What the service has announced is better than what is usual.
+            // The announced rate limit is more exact than the usual one.
             { ...estimate.value.limits, requests: rateLimit?.limit ?? estimate.value.limits.requests },
             each
           ) / 1000,
         waitingUntil: !complete && rateLimit?.remaining === 0 ? rateLimit.resetAt.getTime() : undefined
       }
       yield* progress.update(last)
-      // A part does not know whether it is the last one, and standard output needs no end.
+      // A part may not be the last one, and standard output needs no last step.
       if (complete && Option.isNone(flags.partitions) && flags.out !== "-") {
-        yield* phase.enter(`All pages are there; ${flags.out} is written.`)
+        yield* phase.enter(`All pages are fetched; writing ${flags.out}.`)
       }
     }
   )
-  /** Draws how it has ended: parts do not know that they are all. */
+  /** Draws the end, as parts do not know that they are the last. */
   const end = Effect.fnUntraced(function*({ status }: Export.Summary) {
     yield* phase.leave
     if (last !== undefined && status !== "interrupted") yield* progress.update({ ...last, done: 1, toGo: undefined })
@@ -97,8 +97,8 @@ const totalOf = (estimate: Option.Option<Estimated>, limit: Option.Option<number
     onSome: ({ items }) => Math.min(items, Option.getOrElse(limit, () => Infinity))
   })
 
-/** What there is now. */
-export const told = ({ files, progress, status }: Export.Summary, noun: string): ReadonlyArray<string> => {
+/** The summary. */
+export const lines = ({ files, progress, status }: Export.Summary, noun: string): ReadonlyArray<string> => {
   const width = Math.max(...files.map(({ name }) => name.length))
   return [
     `${status}: ${Text.quantity(progress.items, noun)} on ${Text.quantity(progress.pages, "pages")}`,
@@ -112,12 +112,12 @@ export const told = ({ files, progress, status }: Export.Summary, noun: string):
   ]
 }
 
-/** How many rows of a file there are together. */
+/** The number of rows with an outcome. */
 export const sumOf = (outcomes: Outcomes): number => Object.values(outcomes).reduce((sum, count) => sum + count, 0)
 
 type Outcomes = NonNullable<Export.Summary["progress"]["outcomes"]>
 
-/** What became of the rows of a file, most of them first. */
+/** The outcomes of rows, most frequent first. */
 export const tally = (outcomes: Outcomes | undefined): ReadonlyArray<string> =>
   outcomes === undefined || sumOf(outcomes) === 0 ? [] : [
     `${Text.quantity(sumOf(outcomes), "rows")}: ${
@@ -126,7 +126,7 @@ export const tally = (outcomes: Outcomes | undefined): ReadonlyArray<string> =>
     }`
   ]
 
-/** What was malformed in the answers, by place. */
+/** The malformed members, by place. */
 export const malformed = (anomalies: Anomalies = {}): ReadonlyArray<string> => {
   const rows = Object.entries(anomalies)
   if (rows.length === 0) return []
@@ -134,13 +134,13 @@ export const malformed = (anomalies: Anomalies = {}): ReadonlyArray<string> => {
   const places = Math.max(...rows.map(([place]) => Text.width(place)))
   const counts = Math.max(...rows.map(([, count]) => Text.count(count).length))
   return [
-    `${Text.quantity(total, "members")} malformed or missing in the answers:`,
+    `${Text.quantity(total, "members")} malformed or missing in the responses:`,
     ...rows.map(([place, count]) => `  ${Text.pad(place, places)}  ${Text.pad(Text.count(count), counts, true)}`)
   ]
 }
 
-/** Where an export stands that was interrupted. */
+/** The progress of an interrupted export. */
 export const whereItStands = ({ progress }: Export.Summary, out: string, noun: string): string =>
   out === "-"
-    ? `Written: ${Text.quantity(progress.items, noun)}; what goes to standard output cannot be resumed.`
-    : `Kept in ${out}.postwire: ${Text.quantity(progress.items, noun)}. The same command with --resume goes on.`
+    ? `Written: ${Text.quantity(progress.items, noun)}; an export to standard output cannot be resumed.`
+    : `Kept in ${out}.postwire: ${Text.quantity(progress.items, noun)}. The same command with --resume continues.`

@@ -1,4 +1,4 @@
-/** How commands run an export: the price before, a bar meanwhile, what there is at the end, and Ctrl-C. */
+/** Runs an export for a command: cost, progress, summary, and Ctrl-C. */
 import type { Definition } from "@postwire/core/schema/Definition"
 import type * as Spend from "@postwire/core/spend/Spend"
 import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
@@ -9,13 +9,13 @@ import type { Source } from "@postwire/export/sources/Source"
 import * as Effect from "effect/Effect"
 import * as SpendAccount from "../connection/SpendAccount.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as GracefulStop from "../terminal/GracefulStop.ts"
 import { nounOf } from "../terminal/Noun.ts"
 import * as Report from "../terminal/Report.ts"
-import * as Stopping from "../terminal/Stopping.ts"
 import * as ExportProgress from "./ExportProgress.ts"
 import * as ExportTarget from "./ExportTarget.ts"
 
-/** Refuses parameters that no request can have. What counts first, or has to make room, would else find out later. */
+/** Refuses invalid parameters before anything is counted or deleted. */
 export const check = (
   { definition, parameters, perRequest }: Pick<Source<unknown>, "definition" | "parameters" | "perRequest">
 ) => {
@@ -25,15 +25,15 @@ export const check = (
   return prepared instanceof Error ? Effect.fail(prepared) : Effect.void
 }
 
-/** What is shown of an export. */
+/** How to show an export. */
 interface Showing<S, R> {
   readonly noun: string
   readonly estimated: ExportProgress.Estimating
-  /** Tells what is left of the price, before the first request. */
+  /** Shows the rest of the cost before the first request. */
   readonly agree: (before: Progress) => Effect.Effect<unknown, S, R>
 }
 
-/** Runs an export with a bar. What earlier runs of it have spent counts towards `--max-spend`. */
+/** Runs an export with a bar. The cost of earlier runs counts towards `--max-spend`. */
 export const show = Effect.fnUntraced(
   function*<S, R, E, R2>(
     flags: ExportProgress.Flags & Pick<ExportTarget.Flags, "force">,
@@ -58,21 +58,21 @@ export const show = Effect.fnUntraced(
   Effect.scoped
 )
 
-/** Runs what writes files. The first Ctrl-C ends it, and waits for the page under way; the second ends the process. */
+/** Runs an export. The first Ctrl-C ends it after the current page; the second ends the process. */
 export const write = Effect.fnUntraced(function*<E, R>(
   definition: Definition,
   flags: Pick<ExportTarget.Flags, "json" | "out">,
   work: (stop: Effect.Effect<void>) => Effect.Effect<Export.Summary, E, R>
 ) {
   const noun = nounOf(definition)
-  const summary = yield* Stopping.run(
+  const summary = yield* GracefulStop.run(
     (stop) => ErrorReport.within({ resumable: flags.out !== "-" })(work(stop)),
     {
-      finishing: "Finishing the page; Ctrl-C again stops at once.",
+      finishing: "Finishing the page; Ctrl-C again stops immediately.",
       stopped: (summary) => Report.say(ExportProgress.whereItStands(summary, flags.out, noun))
     }
   )
-  if (flags.out !== "-") yield* Report.print(flags.json, summary, () => ExportProgress.told(summary, noun))
+  if (flags.out !== "-") yield* Report.print(flags.json, summary, () => ExportProgress.lines(summary, noun))
   else {
     const { anomalies, outcomes } = summary.progress
     yield* Effect.forEach(
@@ -85,14 +85,14 @@ export const write = Effect.fnUntraced(function*<E, R>(
     const { outOfReach } = summary.progress
     if (outOfReach !== undefined) {
       yield* Report.say(
-        `What was created from ${outOfReach.from} to ${outOfReach.to} had left the service's window before it was fetched.`
+        `Items created from ${outOfReach.from} to ${outOfReach.to} had left the service's window before they were fetched.`
       )
     }
     if (flags.out === "-") yield* Report.sayMoreProblems(summary.progress.errors)
     return yield* new ErrorReport.PartialErrors({
       operation: definition.name,
       errors: summary.progress.errors,
-      advice: `They are ${ExportProgress.whereErrorsAre(summary, flags.out)}; everything else is there.`
+      advice: `They are ${ExportProgress.whereErrorsAre(summary, flags.out)}; everything else is complete.`
     })
   }
 })

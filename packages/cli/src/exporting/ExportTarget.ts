@@ -1,4 +1,4 @@
-/** What `--out` and the flags beside it mean: which file an export goes to, in which format. */
+/** `--out` and related flags: the file and the format of an export. */
 import type { Mode, Sink } from "@postwire/export/folders/Sink"
 import * as Csv from "@postwire/export/sinks/Csv"
 import type { Compression } from "@postwire/export/sinks/Files"
@@ -15,7 +15,7 @@ import * as ErrorReport from "../terminal/ErrorReport.ts"
 const formats = ["jsonl", "csv", "parquet", "sqlite"] as const
 type Format = typeof formats[number]
 
-/** The flags that say where to and how. */
+/** The flags for the file and the format. */
 export const flags = {
   out: Flag.String("out").pipe(
     Flag.withMetavar("FILE"),
@@ -23,7 +23,7 @@ export const flags = {
     Flag.withDefault("")
   ),
   format: Flag.Literals("format", formats).pipe(
-    Flag.withDescription("Of the file (default: what its name says, else jsonl)"),
+    Flag.withDescription("The file's format (default: by its name, else jsonl)"),
     Flag.optional
   ),
   gzip: Flag.Boolean("gzip").pipe(Flag.withDescription("Compress jsonl or csv with gzip"), Flag.withDefault(false)),
@@ -32,32 +32,32 @@ export const flags = {
     Flag.withDefault(false)
   ),
   guard: Flag.Boolean("guard").pipe(
-    Flag.withDescription("In csv, put ' before texts that a spreadsheet takes for formulas"),
+    Flag.withDescription("In csv, put ' before texts that a spreadsheet would run as formulas"),
     Flag.withDefault(false)
   ),
   resume: Flag.Boolean("resume").pipe(
-    Flag.withDescription("Go on where the last run of this command ended"),
+    Flag.withDescription("Continue the last run of this command"),
     Flag.withDefault(false)
   ),
-  force: Flag.Boolean("force").pipe(Flag.withDescription("Replace what is there"), Flag.withDefault(false)),
+  force: Flag.Boolean("force").pipe(Flag.withDescription("Replace existing files"), Flag.withDefault(false)),
   json: Flag.Boolean("json").pipe(Flag.withDescription("Print the summary as JSON"), Flag.withDefault(false))
 }
 
-/** What they say. */
+/** Their values. */
 export type Flags = Command.Command.Config.Infer<typeof flags>
 
-/** What to do about files that are there already. */
+/** The mode for existing files. */
 export const modeOf = ({ force, resume }: Pick<Flags, "force" | "resume">): Mode =>
   resume ? "resume" : force ? "force" : "new"
 
-/** What says how a file is to be, and was given. */
+/** The first given flag that applies only to files. */
 export const ofFiles = (
   { force, format, guard, gzip, resume, zstd }: Omit<Flags, "json" | "out">
 ): string | undefined =>
   Object.entries({ format: Option.isSome(format), force, gzip, guard, resume, zstd }).find(([, isGiven]) => isGiven)
     ?.[0]
 
-/** The sink that the flags ask for. */
+/** The sink for the flags. */
 export const sinkOf = (
   flags: Flags & { readonly partitions: Option.Option<number> }
 ): Effect.Effect<Sink, ErrorReport.Contradiction> =>
@@ -73,7 +73,7 @@ export const sinkOf = (
     if (gzip && ending === "zst" || zstd && ending === "gz") {
       return yield* ErrorReport.refuse(
         `${out} and --${gzip ? "gzip" : "zstd"} contradict each other`,
-        "Leave the flag out, or rename the file."
+        "Omit the flag, or rename the file."
       )
     }
     const compression: Compression = gzip || ending === "gz" ? "gzip" : zstd || ending === "zst" ? "zstd" : "none"
@@ -81,24 +81,24 @@ export const sinkOf = (
     if (whole) {
       return yield* ErrorReport.refuse(
         `${out} would be JSON Lines`,
-        "Leave the last ending out, or say so with --format jsonl."
+        "Remove the last ending, or pass --format jsonl."
       )
     }
     if (guard && format !== "csv") {
-      return yield* ErrorReport.refuse("--guard is for csv", "Leave it out, or pass --format csv.")
+      return yield* ErrorReport.refuse("--guard is for csv", "Omit it, or pass --format csv.")
     }
     if (compression !== "none" && (format === "parquet" || format === "sqlite" || out === "-")) {
-      return yield* ErrorReport.refuse("Only files of jsonl and csv are compressed", "Leave --gzip and --zstd out.")
+      return yield* ErrorReport.refuse("Only files of jsonl and csv are compressed", "Omit --gzip and --zstd.")
     }
     if (out === "-") {
       if (json) {
         return yield* ErrorReport.refuse(
           "--json and --out - contradict each other",
-          "Name a file, or leave --json out."
+          "Name a file, or omit --json."
         )
       }
       return resume || force || format !== "jsonl" || Option.isSome(flags.partitions)
-        ? yield* ErrorReport.refuse("Standard output takes JSON Lines, and only once", "Name a file with --out.")
+        ? yield* ErrorReport.refuse("Standard output takes only JSON Lines, in one part", "Name a file with --out.")
         : StandardOutput.make()
     }
     switch (format) {

@@ -1,4 +1,4 @@
-/** What the flags of an operation stand for where that is more than a text: bytes are in a file, and objects are JSON. */
+/** Converts flags to parameters: bytes are read from files, and objects are parsed as JSON. */
 import { type Definition, parametersOf } from "@postwire/core/schema/Definition"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -6,7 +6,7 @@ import { openAsBlob } from "node:fs"
 import * as TextFile from "../terminal/TextFile.ts"
 import * as UndeclaredFlags from "./UndeclaredFlags.ts"
 
-/** The parameters that flags give. */
+/** The parameters in the flags. */
 export const read = Effect.fnUntraced(
   function*(definition: Definition, given: Readonly<Record<string, unknown>>) {
     const declared = parametersOf(definition)
@@ -20,7 +20,7 @@ export const read = Effect.fnUntraced(
   }
 )
 
-/** The bytes of a file, which are read as they are sent; of what is no file, such as a pipe, all of them. */
+/** The bytes of a file, read while they are sent; those of a pipe are read first. */
 const bytesOf = Effect.fnUntraced(function*(path: string) {
   const fs = yield* FileSystem.FileSystem
   const isFile = path !== TextFile.standardInput &&

@@ -1,4 +1,4 @@
-/** Any operation as a command, under its name and its alias, with its parameters as flags: `post_fields` is `--post-fields`. */
+/** Commands for operations, by name and alias, with the parameters as flags: `post_fields` is `--post-fields`. */
 import { aliases, catalogue } from "@postwire/core/Catalogue"
 import { bearerOf, type Definition, parametersOf as declaredBy } from "@postwire/core/schema/Definition"
 import * as Parameters from "@postwire/core/schema/Parameters"
@@ -8,28 +8,28 @@ import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 import { forShells } from "../terminal/ShellWords.ts"
 
-/** Flags by the name of their parameter. A flag that was not given is none. */
+/** Flags by the name of their parameter. */
 export type Flags = Record<string, Flag.Flag<Option.Option<unknown>>>
 
-/** Every operation once. */
+/** Every operation, without aliases. */
 const definitions: ReadonlyArray<Definition> = [
   ...new Set(Object.values(catalogue).map(({ definition }): Definition => definition))
 ]
 
-/** The operations that page. */
+/** The operations with pages. */
 export const paged: ReadonlyArray<Definition> = definitions.filter(({ paging }) => paging !== undefined)
 
-/** The operations that go on until somebody ends them. */
+/** The streams. */
 export const live: ReadonlyArray<Definition> = definitions.filter(({ live }) => live !== undefined)
 
-/** The operations that answer once. */
+/** The operations with a single response. */
 export const answering: ReadonlyArray<Definition> = definitions.filter(({ live }) => live === undefined)
 
-/** The parameters by which a page is asked for, which commands that page by themselves do not take. */
+/** The parameters for the next page. Commands that fetch all pages do not have them. */
 export const pageToken = ({ paging }: Definition): ReadonlyArray<string> =>
   paging === undefined ? [] : [paging.token, "pagination_token"]
 
-/** A command of an operation, which also goes by the operation's alias. */
+/** Names the command of an operation, with the operation's alias. */
 export const named = <Name extends string, Input, E, R, Context>(
   definition: Definition,
   command: Command.Command<Name, Input, Context, E, R>
@@ -42,7 +42,7 @@ export const named = <Name extends string, Input, E, R, Context>(
   return alias === undefined ? described : Command.withAlias(described, alias)
 }
 
-/** What the service asks of those who call. */
+/** The requirements of an operation. */
 const termsOf = (definition: Definition): ReadonlyArray<string> => {
   const { access, limits, scopes } = definition
   const limit = Quota.format(limits)
@@ -53,12 +53,12 @@ const termsOf = (definition: Definition): ReadonlyArray<string> => {
   ]
 }
 
-/** The flags of an operation. What a command sends by itself is in `defaults`, and all else is up to the service. */
+/** The flags of an operation. `defaults` are values that the command sends by itself. */
 export const make = (
   definition: Definition,
   options: {
     readonly without?: ReadonlyArray<string>
-    /** Those that a file of `--each` may take the place of. */
+    /** The flags that a file of `--each` can replace. */
     readonly replaced?: ReadonlyArray<string>
     readonly defaults?: Readonly<Record<string, unknown>>
   } = {}
@@ -72,7 +72,7 @@ export const make = (
   }
   if (definition.userAuth !== undefined) {
     flags["user_auth"] = Flag.Boolean("user-auth").pipe(
-      Flag.withDescription(`Sign in as a user with OAuth 1.0a (default ${definition.userAuth})`),
+      Flag.withDescription(`Sign with the user's OAuth 1.0a credential (default ${definition.userAuth})`),
       Flag.optional
     )
   }
@@ -87,7 +87,7 @@ export const parametersOf = (given: Readonly<Record<string, unknown>>): Readonly
     )
   )
 
-/** The parameters of which one is to be given, besides this one. */
+/** The alternatives to a parameter. */
 const othersOf = ({ alternatives }: Definition, name: string): ReadonlyArray<string> =>
   alternatives?.of.includes(name) === true ? alternatives.of.filter((other) => other !== name) : []
 
@@ -129,28 +129,28 @@ const plain = (name: string, { kind, open, values }: Parameters.AnyParameter): F
   }
 }
 
-/** What marks a name that is passed on purpose though no list has it, which a program writes `{ unlisted: "name" }`. */
+/** Marks a name that is not in any list, as `{ unlisted: "name" }` in programs. */
 const unlistedMark = "unlisted:"
 
 const nameOn = (text: string) => text.startsWith(unlistedMark) ? { unlisted: text.slice(unlistedMark.length) } : text
 
-/** Names stay one text, whose commas the parameter reads, unless one is marked. */
+/** Names stay one text with commas, unless one is marked. */
 const namesOn = (text: string) => text.includes(unlistedMark) ? text.split(",").map(nameOn) : text
 
-/** The items of a list: one text with commas, or a flag for each, which may then have commas itself. */
+/** A list: one text with commas, or a repeated flag whose values may contain commas. */
 const items = (name: string): Flag.Flag<ReadonlyArray<string>> =>
   Flag.String(name).pipe(
     Flag.atLeast(1),
     Flag.map((texts) => texts.length === 1 ? texts.flatMap((text) => text.split(",")) : texts)
   )
 
-/** The rule in a few words. */
+/** The rule in short. */
 const describe = (name: string, parameter: Parameters.AnyParameter, standard: unknown): string => {
   const { default: usual = standard, kind, open, values } = parameter
   const rule = kind === "list" && values !== undefined
     ? `Names, separated by commas, such as ${values.slice(0, 2).join(",")}`
     : kind === "choice" && open !== true
-    // The help of a flag lists them.
+    // Help lists the choices.
     ? "One of these"
     : kind === "bytes"
     ? "A file; - is standard input"

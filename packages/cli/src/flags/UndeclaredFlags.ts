@@ -1,4 +1,4 @@
-/** Flags for what has no flag of its own: members of a query and JSON for a body, in the service's names. */
+/** Flags for undeclared parameters, under the service's names: members of the query, and JSON for the body. */
 import type { Json, Members, Query } from "@postwire/core/wire/ExtraParameters"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -9,19 +9,19 @@ import { many } from "../terminal/Defaults.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as TextFile from "../terminal/TextFile.ts"
 
-/** A flag of members of a query, each `NAME=VALUE`. */
+/** A flag for members of the query, each `NAME=VALUE`. */
 export const query = (name: string): Flag.Flag<ReadonlyArray<string>> =>
-  many(name, "NAME=VALUE", "A member of the query by the service's name; may be given again")
+  many(name, "NAME=VALUE", "A query parameter with the service's name; repeatable")
 
-/** A flag of JSON for a body. */
+/** A flag for a JSON body. */
 export const body = (name: string, what: string): Flag.Flag<Option.Option<string>> =>
   Flag.String(name).pipe(
     Flag.withMetavar("JSON|@FILE"),
-    Flag.withDescription(`${what}, as JSON or as a file of it, by the service's names`),
+    Flag.withDescription(`${what}, as JSON or @FILE, with the service's names`),
     Flag.optional
   )
 
-/** The members of a query. One that is given again is a list. No value is shown, for it may be a secret. */
+/** The members of the query. Repeated ones form a list. Errors show no values, which may be secret. */
 export const queryOf = (
   flag: string,
   given: ReadonlyArray<string>
@@ -30,7 +30,10 @@ export const queryOf = (
   for (const member of given) {
     const at = member.indexOf("=")
     if (at < 1) {
-      return ErrorReport.refuse(`--${flag} has no name and value`, `Write --${flag} NAME=VALUE; a value may be empty.`)
+      return ErrorReport.refuse(
+        `--${flag} needs a name and a value`,
+        `Write --${flag} NAME=VALUE; a value may be empty.`
+      )
     }
     const name = member.slice(0, at)
     members.set(name, [...members.get(name) ?? [], member.slice(at + 1)])
@@ -57,7 +60,7 @@ export const bodyOf = (
     }
   )
 
-/** The options of a call that the flags make. */
+/** The options of a call. */
 export const extrasOf = Effect.fnUntraced(
   function*({ extraBody, extraQuery }: {
     readonly extraBody: Option.Option<string>
@@ -67,7 +70,7 @@ export const extrasOf = Effect.fnUntraced(
     const body = Option.isNone(extraBody) ? undefined : yield* bodyOf("extra-body", extraBody.value)
     if (body === undefined) return { extraQuery: query }
     if (!isMembers(body)) {
-      return yield* ErrorReport.refuse("--extra-body is no object", `Write --extra-body '{"name":"value"}'.`)
+      return yield* ErrorReport.refuse("--extra-body is not an object", `Write --extra-body '{"name":"value"}'.`)
     }
     return { extraQuery: query, extraBody: body }
   }

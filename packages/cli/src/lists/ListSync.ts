@@ -1,4 +1,4 @@
-/** `postwire lists sync`: the members of a list become those of a file. The plan comes first, and what became of each at the end. */
+/** `postwire lists sync`: makes the members of a list those of a file. Shows the plan first, and the results at the end. */
 import { addListMember, getList, getListMembers } from "@postwire/core/operations/Lists"
 import { getUsers } from "@postwire/core/operations/Users"
 import { pageSizeOf } from "@postwire/core/schema/Definition"
@@ -25,38 +25,38 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as Connection from "../connection/Connection.ts"
 import * as Spending from "../connection/Spending.ts"
-import * as Ask from "../terminal/Ask.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as ProgressBar from "../terminal/ProgressBar.ts"
+import * as Prompt from "../terminal/Prompt.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
 const flags = {
-  list: Argument.String("list").pipe(Argument.withDescription("The id of the list, which is your own")),
+  list: Argument.String("list").pipe(Argument.withDescription("The id of your list")),
   file: Argument.String("file").pipe(
-    Argument.withDescription("Who is to be on it: ids or usernames as lines, CSV or JSON Lines; - reads standard input")
+    Argument.withDescription("The members: ids or usernames as lines, CSV or JSON Lines; - is standard input")
   ),
   column: Flag.String("column").pipe(
     Flag.withMetavar("NAME"),
-    Flag.withDescription("The column that names them (default: the first known one, such as id or username)"),
+    Flag.withDescription("The column with them (default: the first known one, such as id or username)"),
     Flag.optional
   ),
   keep: Flag.Boolean("keep").pipe(
-    Flag.withDescription("Only add: members who are not in the file stay"),
+    Flag.withDescription("Only add; keep members who are not in the file"),
     Flag.withDefault(false)
   ),
   dryRun: Flag.Boolean("dry-run").pipe(
-    Flag.withDescription("Show the plan, name by name; change nothing"),
+    Flag.withDescription("Only show the plan, name by name"),
     Flag.withDefault(false)
   ),
   maxRemovals: Flag.Int("max-removals").pipe(
     Flag.filter((removals) => removals >= 0, () => "0 or more"),
-    Flag.withDescription("How many members it may cost (default: half of them, none for an empty file)"),
+    Flag.withDescription("The most members to remove (default: half of them; none with an empty file)"),
     Flag.optional
   ),
   ...Spending.flags,
   yes: Flag.Boolean("yes").pipe(
-    Flag.withDescription("Do not ask, however much it costs and however many members"),
+    Flag.withDescription("Do not ask, whatever the cost and the number of removals"),
     Flag.withDefault(false)
   ),
   json: Report.json,
@@ -67,18 +67,18 @@ const flags = {
 /** `postwire lists sync`. */
 export const command = Command.make("sync", flags, (given) => run(given)).pipe(
   Command.withDescription(
-    "Make the members of a list those of a file: add who is missing, remove who is not in it, one request each, at the pace of the " +
-      "rate limit. The plan comes first. After an interruption, the same command goes on."
+    "Make the members of a list those of a file: add missing ones, remove others, with one request each, at the pace of the " +
+      "rate limit. Shows the plan first. After an interruption, the same command continues."
   ),
   Command.withShortDescription("Make the members of a list those of a file"),
   Command.withExamples([
     {
       command: "postwire lists sync 1441162269824405510 users.csv --dry-run",
-      description: "See who would come and go"
+      description: "Show the changes"
     },
     {
       command: "postwire lists sync 1441162269824405510 users.csv",
-      description: "Do it; run it again should it be interrupted"
+      description: "Make the changes; run it again after an interruption"
     },
     { command: "grep -v '^#' friends.txt | postwire lists sync 1441162269824405510 - --keep", description: "Only add" }
   ])
@@ -98,17 +98,15 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
       const spent = isRead ? priceOfReading(plan.members, lookedUp(plan)).micros : 0
       if (dryRun) {
         return yield* Report.print(json, { ...plan, dollars: Prices.dollarsOf(price.micros) }, () => [
-          told(plan, title),
+          summaryOf(plan, title),
           ...named(plan),
-          Spending.told(price)
+          Spending.describe(price)
         ])
       }
       yield* Report.say(
         plan.done === 0
-          ? `${told(plan, title)}.`
-          : `Resumed: ${Text.count(plan.done)} of ${
-            Text.quantity(plan.done + plan.requests, "changes")
-          } are made already.`
+          ? `${summaryOf(plan, title)}.`
+          : `Resumed: ${Text.count(plan.done)} of ${Text.quantity(plan.done + plan.requests, "changes")} are made.`
       )
       const maxRemovals = yield* agreeToRemovals(plan, flags)
       if (plan.requests > 0) yield* Spending.agree(flags, { ...price, spent })
@@ -123,7 +121,7 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
         return yield* new ErrorReport.PartialErrors({
           operation: "lists sync",
           errors: synced.refused,
-          advice: "They are above; all others are as wished for."
+          advice: "They are listed above; all others are done."
         })
       }
     }).pipe(
@@ -133,7 +131,7 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
     ))
 }, Effect.scoped)
 
-/** Who is in the file. */
+/** Reads the users in the file. */
 const read = Effect.fnUntraced(function*({ column, file }: Flags) {
   const { stdin } = yield* Stdio.Stdio
   const rows = yield* Rows.open(file, {
@@ -152,7 +150,7 @@ const subjectOf = (parameter: string, { file, list }: Flags): ErrorReport.Subjec
     ? { name: file, isFile: true }
     : undefined
 
-/** Tells what reading the members and looking names up costs, unless the plan of an earlier run is still good. */
+/** Shows the cost of reading members and looking up names, unless the plan of an earlier run is still valid. */
 const announce = Effect.fnUntraced(function*(
   flags: Flags,
   desired: ReadonlyArray<string>,
@@ -163,7 +161,7 @@ const announce = Effect.fnUntraced(function*(
   const { data } = yield* getList({ id: list, list_fields: ["member_count"], user_auth: options.user_auth })
   const { member_count: members = 0, name = `List ${list}` } = data ?? {}
   const title = Text.oneLine(name)
-  // At most: names of members are not looked up.
+  // An upper bound: names of members are not looked up.
   const price = priceOfReading(members, desired.filter(isName).length)
   if (price.items === 0) return { title, isRead: false }
   yield* Spending.agree(flags, price)
@@ -172,7 +170,7 @@ const announce = Effect.fnUntraced(function*(
 
 const isName = (value: string): boolean => value.startsWith("@")
 
-/** What it costs to read members, and to look up users by their names. */
+/** The cost of reading members and looking up names. */
 const priceOfReading = (members: number, names: number): Spending.Price => {
   const { definition } = getListMembers
   const [pages, lookUps] = [Math.ceil(members / pageSizeOf(definition)), Math.ceil(names / idsPerRequest)]
@@ -185,10 +183,10 @@ const priceOfReading = (members: number, names: number): Spending.Price => {
   }
 }
 
-/** How many users were found by their names: who is not known costs nothing. */
+/** The users found by name: unknown names cost nothing. */
 const lookedUp = ({ add }: MembersPlan): number => add.filter(({ username }) => username !== undefined).length
 
-/** What the changes cost. */
+/** The cost of the changes. */
 const priceOf = ({ duration, requests }: MembersPlan): Spending.Price => ({
   items: requests,
   of: "changes",
@@ -197,8 +195,8 @@ const priceOf = ({ duration, requests }: MembersPlan): Spending.Price => ({
   duration
 })
 
-/** The plan in a line. */
-const told = ({ add, kept, members, remove, there, unknown }: MembersPlan, title: string): string =>
+/** The plan on one line. */
+const summaryOf = ({ add, kept, members, remove, there, unknown }: MembersPlan, title: string): string =>
   [
     `${title}: ${Text.quantity(members, "members")}`,
     `${Text.count(add.length)} to add`,
@@ -222,20 +220,20 @@ const refusedLine = (user: Outcome): string => {
   return Text.oneLine(`${nameOf(user)}: ${reason}${detail === undefined ? "" : ` (${detail})`}`)
 }
 
-/** Nobody loses most of a list by a file that is empty or another's. */
+/** Protects against removing most members by an empty or wrong file. */
 const agreeToRemovals = Effect.fnUntraced(function*(plan: MembersPlan, { maxRemovals, yes }: Flags) {
   const removals = plan.remove.length
   const most = Option.getOrElse(maxRemovals, () => yes ? removals : allowedRemovals(plan))
   if (removals <= most) return most
   const what = `${Text.count(removals)} of ${Text.quantity(plan.members, "members")}`
-  if (Option.isNone(maxRemovals) && (yield* Ask.confirm(`Remove ${what}?`))) return removals
+  if (Option.isNone(maxRemovals) && (yield* Prompt.confirm(`Remove ${what}?`))) return removals
   return yield* ErrorReport.refuse(
     `${what} would be removed`,
-    `See whom with --dry-run. --max-removals ${removals} or --yes removes them, --keep nobody. Nothing was changed.`
+    `--dry-run lists them. --max-removals ${removals} or --yes removes them, --keep removes none. Nothing was changed.`
   )
 })
 
-/** How the changes go on: a bar on a terminal, a line now and then elsewhere. */
+/** Shows progress: a bar on a terminal, elsewhere a line now and then. */
 const makeSteps = Effect.fnUntraced(function*(plan: MembersPlan) {
   let last: Progress | undefined
   let refused = plan.unknown.length
@@ -271,13 +269,13 @@ const makeSteps = Effect.fnUntraced(function*(plan: MembersPlan) {
       last === undefined
         ? Effect.void
         : Report.say(
-          `${Text.count(last.done)} of ${Text.quantity(last.of, "changes")} are made. The same command goes on.`
+          `${Text.count(last.done)} of ${Text.quantity(last.of, "changes")} are made. The same command continues.`
         )
     )
   }
 })
 
-/** What became of them: in figures, and of those who were refused why. */
+/** The results: counts, and the reasons of refusals. */
 const outcomesOf = ({ added, kept, outcomes, refused, removed, there }: SyncedMembers): ReadonlyArray<string> => [
   [
     `${Text.count(added)} added`,

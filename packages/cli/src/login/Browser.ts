@@ -1,18 +1,18 @@
-/** Opens an address in the browser of whoever runs the command. */
+/** Opens an address in the user's browser. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { spawn } from "node:child_process"
 import type { Variables } from "../connection/Variables.ts"
 
-/** There is no browser that could be opened. */
+/** No browser can be opened. */
 export class NoBrowser extends Schema.TaggedError<NoBrowser>()("NoBrowser", { reason: Schema.String }) {
   override get message(): string {
     return `No browser can be opened here: ${this.reason}`
   }
 }
 
-/** What opens an address on a system: a program and its arguments. None takes the address for a line of a shell. */
+/** The program that opens an address, with its arguments. None of them runs a shell. */
 export const commandOf = (
   address: string,
   variables: Variables,
@@ -26,17 +26,17 @@ export const commandOf = (
       : [program, ...rest, address]
   }
   if (platform === "darwin") return ["open", address]
-  // What "start" does, without the shell that takes & for the end of a command.
+  // As "start" does, but without a shell, which would interpret &.
   if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler", address]
   return variables["DISPLAY"] || variables["WAYLAND_DISPLAY"]
     ? ["xdg-open", address]
     : new NoBrowser({ reason: "there is no display" })
 }
 
-/** A browser that is still there after so many milliseconds has been found. */
+/** A browser that runs for this long was started successfully, in milliseconds. */
 const patience = 2_000
 
-/** Opens an address, and leaves what was opened alone. */
+/** Opens an address without waiting for the browser. */
 const open = (
   address: string,
   variables: Variables,
@@ -58,7 +58,7 @@ const open = (
   }).pipe(Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.void }))
 }
 
-/** That of this machine, unless another is provided. */
+/** The browser of this machine, unless another is provided. */
 export const Browser = Context.Reference<{
   readonly open: (address: string, variables: Variables) => Effect.Effect<void, NoBrowser>
 }>("@postwire/cli/login/Browser", { defaultValue: () => ({ open }) })

@@ -1,4 +1,4 @@
-/** Where the browser comes back to: a listener on this machine that waits for the answer of the service. */
+/** The listener on this machine that receives the redirect of a sign-in. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import type * as Scope from "effect/Scope"
 import { createServer } from "node:http"
 import * as Page from "./Page.ts"
 
-/** The port of the redirect address is not to be had. */
+/** The port of the redirect address cannot be opened. */
 export class NotListening extends Schema.TaggedError<NotListening>()("NotListening", {
   redirect: Schema.String,
   reason: Schema.String
@@ -19,15 +19,15 @@ export class NotListening extends Schema.TaggedError<NotListening>()("NotListeni
     return `Cannot listen for ${this.redirect}: ${this.reason}`
   }
   get advice(): string {
-    return "End what listens there, pass another address of the app with --redirect, or use --headless."
+    return "Stop the program that listens there, pass another address of the app with --redirect, or use --headless."
   }
 }
 
-/** What the browser brought. */
+/** A received redirect. */
 export interface Answer {
-  /** From the path on. */
+  /** The path and the query. */
   readonly address: string
-  /** Shows a page in the browser, and in every other tab that came with an answer. */
+  /** Shows a page in the browser, and in every other tab that was redirected. */
   readonly show: (page: Page.Page) => Effect.Effect<void>
 }
 
@@ -36,11 +36,11 @@ export interface Callback {
   readonly answer: Effect.Effect<Answer>
 }
 
-/** `localhost` is either of the two, as the browser likes. */
+/** `localhost` is either address, as the browser chooses. */
 const hostsOf = ({ hostname }: URL): ReadonlyArray<string> =>
   hostname === "localhost" ? ["127.0.0.1", "::1"] : [hostname.replace(/^\[|\]$/g, "")]
 
-/** Listens until the scope closes, and takes the first address that ends the sign-in: any page can have a browser request others. */
+/** Listens until the scope closes, and accepts the first address that ends the sign-in: any web page can cause other requests. */
 export const listen = Effect.fnUntraced(
   function*(
     redirect: string,
@@ -61,12 +61,12 @@ export const listen = Effect.fnUntraced(
     const hosts = hostsOf(expected)
     for (const host of hosts) {
       yield* at(host, Number(expected.port || 80), handle).pipe(
-        // A machine may have no IPv6.
+        // The machine may have no IPv6.
         Effect.catchIf(
           (code) => hosts.length > 1 && host === "::1" && (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT"),
           () => Effect.void
         ),
-        Effect.mapError((code) => new NotListening({ redirect, reason: reasons[code] ?? `the system says ${code}` }))
+        Effect.mapError((code) => new NotListening({ redirect, reason: reasons[code] ?? `the error is ${code}` }))
       )
     }
     return {
@@ -79,18 +79,18 @@ export const listen = Effect.fnUntraced(
 )
 
 const elsewhere: Page.Page = {
-  title: "This is not the end of the sign-in",
-  text: "The command line still waits. Sign in at the address that it shows.",
+  title: "This does not complete the sign-in",
+  text: "The command still waits. Sign in at the address that it shows.",
   isGood: false
 }
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: "another program listens on its port",
-  EACCES: "this user may not listen on its port",
+  EACCES: "this user must not listen on its port",
   EADDRNOTAVAIL: "this machine has no such address"
 }
 
-/** Listens on one address of this machine; fails with the code of the system. */
+/** Listens on one local address; fails with the code of the system. */
 const at = <R>(
   host: string,
   port: number,
@@ -101,7 +101,7 @@ const at = <R>(
     const server = yield* NodeHttpServer.make(() => http, { port, host, gracefulShutdownTimeout: "1 second" }).pipe(
       Effect.mapError(({ cause }) => Predicate.hasProperty(cause, "code") ? String(cause.code) : "no reason")
     )
-    // A browser keeps its connections open.
+    // Browsers keep connections open.
     yield* Effect.addFinalizer(() => Effect.sync(() => http.closeAllConnections()))
     yield* server.serve(handle)
   })

@@ -1,4 +1,4 @@
-/** What the browser shows when it came back: that it worked, or why not. No script, no file beside it. */
+/** The page shown in the browser after the redirect, without scripts or other files. */
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
 /** A page. Its texts may come from a service. */
@@ -8,7 +8,7 @@ export interface Page {
   readonly isGood: boolean
 }
 
-/** The page as an answer. It is kept nowhere, and its address, which holds the code, is not told to anybody. */
+/** The page as a response. It is not cached, and its address, which contains the code, is not sent as a referrer. */
 export const respond = ({ isGood, text, title }: Page): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(
     `<!doctype html>

@@ -1,4 +1,4 @@
-/** The ways in which a user signs in: by the browser of this machine, by one elsewhere, and with a PIN. */
+/** The ways to sign in: with the browser of this machine, with another browser, and with a PIN. */
 import * as OAuth1Login from "@postwire/core/accounts/OAuth1Login"
 import * as OAuth2 from "@postwire/core/accounts/OAuth2"
 import * as Console from "effect/Console"
@@ -8,7 +8,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Variables } from "../connection/Variables.ts"
-import * as Ask from "../terminal/Ask.ts"
+import * as Prompt from "../terminal/Prompt.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 import * as Browser from "./Browser.ts"
@@ -16,7 +16,7 @@ import * as Callback from "./Callback.ts"
 import type { Page } from "./Page.ts"
 import { exactly } from "./Redirect.ts"
 
-/** The service does not show its page. */
+/** The service does not show its sign-in page. */
 export class PageRefused extends Schema.TaggedError<PageRefused>()("PageRefused", {
   reason: Schema.String,
   redirect: Schema.String
@@ -29,20 +29,20 @@ export class PageRefused extends Schema.TaggedError<PageRefused>()("PageRefused"
   }
 }
 
-/** There is nobody at the address of the service. */
+/** The service cannot be reached. */
 export class NoService extends Schema.TaggedError<NoService>()("NoService", {
   origin: Schema.String,
   reason: Schema.String
 }) {
   override get message(): string {
-    return `${this.origin} does not answer: ${this.reason}`
+    return `${this.origin} does not respond: ${this.reason}`
   }
   get advice(): string {
-    return "Look at the connection, and at POSTWIRE_BASE_URL (postwire sandbox starts a local service)."
+    return "Check the connection and POSTWIRE_BASE_URL (postwire sandbox starts a local service)."
   }
 }
 
-/** Nobody came back in time. */
+/** The redirect did not come in time. */
 export class NobodySignedIn extends Schema.TaggedError<NobodySignedIn>()("NobodySignedIn", {
   redirect: Schema.String
 }) {
@@ -54,22 +54,22 @@ export class NobodySignedIn extends Schema.TaggedError<NobodySignedIn>()("Nobody
   }
 }
 
-/** What was brought from the page of the service is of no use. */
+/** The service does not accept the code or the PIN. */
 export class CodeRefused extends Schema.TaggedError<CodeRefused>()("CodeRefused", {
   what: Schema.Literals(["code", "PIN"]),
   said: Schema.String
 }) {
   override get message(): string {
-    return `The service does not take the ${this.what} of this sign-in (${this.said.replace(/\.$/, "")})`
+    return `The service does not accept the ${this.what} of this sign-in (${this.said.replace(/\.$/, "")})`
   }
   get advice(): string {
     return this.what === "PIN"
-      ? "It is good once: run the command again, and type what the page shows."
-      : "It is good for 30 seconds, and once: run the command again, and be quick."
+      ? "It is valid once: run the command again, and type what the page shows."
+      : "It is valid once, for 30 seconds: run the command again, and be quick."
   }
 }
 
-/** So long a browser is waited for. */
+/** How long to wait for the browser. */
 const patience = "5 minutes"
 
 const accept = { accept: "application/json" }
@@ -79,8 +79,8 @@ const Refusal = Schema.decodeUnknownOption(
 )
 
 /**
- * Asks for the page before a browser does: of an app or a redirect address that the service does not know, only the page tells.
- * A service that has nothing but pages is believed.
+ * Requests the page before a browser does: errors about the app or the redirect address are shown only there. A service that
+ * returns pages for everything passes.
  */
 const look = Effect.fnUntraced(function*(url: string, redirect: string) {
   const http = yield* HttpClient
@@ -103,31 +103,31 @@ const look = Effect.fnUntraced(function*(url: string, redirect: string) {
   }
 })
 
-/** The address on a line of its own, which no terminal breaks with blanks. */
+/** Prints the address on a line of its own, unwrapped. */
 const showAddress = (url: string) => Console.error(`\n${url}\n`)
 
-/** Opens the browser; where there is none, says so. */
+/** Opens the browser, or shows that there is none. */
 const openBrowser = (url: string, variables: Variables, advice: string) =>
   Effect.catch(
     Effect.flatMap(Browser.Browser, (browser) => browser.open(url, variables)),
     ({ message }) => Report.say(message, advice)
   )
 
-/** Signs in with the browser of this machine, which comes back to a listener here. */
+/** Signs in with the browser of this machine and a local listener. */
 export const byBrowser = Effect.fnUntraced(
   function*<A, E, R>(
     authorization: OAuth2.Authorization,
     redirect: string,
     variables: Variables,
     finish: (address: string) => Effect.Effect<A, E, R>,
-    told: (done: A) => string
+    messageOf: (done: A) => string
   ) {
     const { url } = authorization
     const callback = yield* Callback.listen(
       redirect,
       (address) =>
         Effect.match(OAuth2.callback(address, authorization), {
-          // With the right state, also a denial comes from the service.
+          // With the right state, a denial is also from the service.
           onFailure: (error) => error._tag === "AuthorizationDenied" || error.fault === "incomplete",
           onSuccess: () => true
         })
@@ -143,7 +143,7 @@ export const byBrowser = Effect.fnUntraced(
       orElse: () => Effect.fail(new NobodySignedIn({ redirect }))
     })
     const exit = yield* Effect.exit(finish(address))
-    yield* show(exit._tag === "Success" ? worked(told(exit.value)) : failed)
+    yield* show(exit._tag === "Success" ? worked(messageOf(exit.value)) : failed)
     return yield* exit
   },
   Effect.scoped
@@ -151,17 +151,17 @@ export const byBrowser = Effect.fnUntraced(
 
 const worked = (who: string): Page => ({
   title: `You are signed in as ${who}`,
-  text: "You can close this page; the command line goes on.",
+  text: "You can close this page; the command continues.",
   isGood: true
 })
 
 const failed: Page = {
   title: "You are not signed in",
-  text: "The command line says why. You can close this page.",
+  text: "The command shows the reason. You can close this page.",
   isGood: false
 }
 
-/** Signs in with a browser anywhere, whose last address is pasted. */
+/** Signs in with any browser; the user pastes its last address. */
 export const byAddress = Effect.fnUntraced(
   function*<A, E, R>(
     authorization: OAuth2.Authorization,
@@ -173,14 +173,14 @@ export const byAddress = Effect.fnUntraced(
     yield* Report.say("Sign in and allow the app, in any browser, at:")
     yield* showAddress(url)
     yield* Report.say(
-      `The browser then goes to ${redirect}, which need not load: copy its whole address from there.`,
-      "Paste it here within 30 seconds: the code in it is good for no longer, and once."
+      `The browser then goes to ${redirect}, which need not load: copy the whole address from the browser.`,
+      "Paste it here within 30 seconds: the code in it is valid once, and no longer."
     )
-    return yield* finish(yield* Ask.line("the address", "Address:"))
+    return yield* finish(yield* Prompt.line("the address", "Address:"))
   }
 )
 
-/** Signs in with OAuth 1.0a, by a PIN that the service shows. */
+/** Signs in with OAuth 1.0a and a PIN from the service. */
 export const byPin = Effect.fnUntraced(
   function*(settings: OAuth1Login.Settings, consumer: OAuth1Login.Consumer, variables: Variables) {
     const requestToken = yield* OAuth1Login.requestToken({ ...settings, ...consumer, callback: "oob" })
@@ -188,9 +188,9 @@ export const byPin = Effect.fnUntraced(
     yield* Report.say("Sign in and allow the app, in any browser, at:")
     yield* showAddress(url)
     yield* openBrowser(url, variables, "Open the address yourself.")
-    const verifier = yield* Ask.line("the PIN", "PIN that it shows:")
+    const verifier = yield* Prompt.line("the PIN", "PIN that it shows:")
     return yield* OAuth1Login.accessToken({ ...settings, ...consumer, requestToken, verifier }).pipe(
-      // The consumer key and its secret were good a moment ago.
+      // The consumer key and secret were accepted for the first request.
       Effect.catchTag("Unauthorized", (error) => new CodeRefused({ what: "PIN", said: error.detail ?? error.message }))
     )
   }

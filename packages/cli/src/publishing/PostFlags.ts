@@ -1,4 +1,4 @@
-/** What commands that post have in common: flags, a text that has to fit, and what is wrong with the files of a post. */
+/** Flags and checks that posts and threads share. */
 import type { Progress } from "@postwire/core/publishing/Publish"
 import * as PostText from "@postwire/core/text/PostText"
 import * as Flag from "effect/cli/Flag"
@@ -19,16 +19,16 @@ export const replyTo = Flag.String("reply-to").pipe(
 /** `--max-weight`. */
 export const maxWeight = Flag.Int("max-weight").pipe(
   Flag.filter((weight) => weight >= 1, () => "1 or more"),
-  withDefault("The most that a text may weigh: more for authors of longer posts", PostText.maximumWeight)
+  withDefault("The largest weight of a text; authors of longer posts may have more", PostText.maximumWeight)
 )
 
-/** A text does not fit into a post. */
+/** A text is too long for a post. */
 export class TextTooLong extends Schema.TaggedError<TextTooLong>()("TextTooLong", {
-  /** Which text, as the subject of a sentence. */
+  /** The text's name, as the subject of a sentence. */
   subject: Schema.String,
   weight: Schema.Int,
   maximum: Schema.Int,
-  /** What of it does not fit. */
+  /** The part that does not fit. */
   rest: Schema.String,
   advice: Schema.String
 }) {
@@ -39,10 +39,10 @@ export class TextTooLong extends Schema.TaggedError<TextTooLong>()("TextTooLong"
   }
 }
 
-/** So much of what does not fit is shown. */
+/** The most characters of it that are shown. */
 const shown = 40
 
-/** Refuses a text that does not fit. */
+/** Refuses a text that is too long. */
 export const checkText = (
   text: string,
   maximum: number,
@@ -60,7 +60,7 @@ export const checkText = (
   )
 }
 
-/** What a parameter of a post is on the command line, or in the file of a thread. */
+/** The flag or file of a post's parameter. */
 export const subjectOf = (
   parameter: string,
   files: ReadonlyArray<string>,

@@ -1,8 +1,8 @@
-/** A thread as a file of Markdown has it: its posts between lines of hyphens, with images among their text. */
+/** Parses a thread from Markdown: posts between lines of hyphens, with images in their text. */
 
 /** An image of a post. */
 export interface Image {
-  /** The path as it is written: relative to the file of the thread. */
+  /** The path as written, relative to the file of the thread. */
   readonly path: string
   readonly alt: string
 }
@@ -11,20 +11,20 @@ export interface Image {
 export interface Part {
   readonly text: string
   readonly images: ReadonlyArray<Image>
-  /** The line of the file where it begins, from 1. */
+  /** Its first line in the file, from 1. */
   readonly line: number
 }
 
 const separator = /^-{3,}[ \t]*$/
 
 /**
- * `![alt](path)`, `![alt](<path>)` and `![alt](path "title")`; parentheses in a path come in pairs. At every place only one
- * alternative fits, and no part reaches beyond the next `![` or `<`: so the time grows with the text alone.
+ * `![alt](path)`, `![alt](<path>)` and `![alt](path "title")`, with balanced parentheses in a path. At every position only one
+ * alternative matches, and no part crosses the next `![` or `<`, so the time is linear.
  */
 const image =
   /(?<!\\)!\[((?:\\.|!(?!\[)|[^\]\\!])*)\](?:\(\s*<([^<>]+)>(?:\s+"[^"]*")?\s*\)|\(((?:[^()"]|\([^()]*\))+)(?:(?<=\s)"[^"]*"\s*)?\))/g
 
-/** The posts of a file, empty ones too. */
+/** The posts of a file, including empty ones. */
 export const parse = (markdown: string): ReadonlyArray<Part> => {
   const parts: Array<Part> = []
   let from = 0
@@ -48,7 +48,7 @@ const partOf = (lines: ReadonlyArray<string>, line: number): Part => {
       return ""
     })
     const isEmpty = text.trim() === ""
-    // What had nothing but images is no line of the text, and leaves one gap where there were two.
+    // A line with nothing but images is removed, together with one of the blank lines around it.
     if (isEmpty && images.length > before) {
       isAfterImage = true
       continue

@@ -1,6 +1,6 @@
 /**
- * Which thread a file stands for. A thread goes on by its key, and where nobody gives one it is made of what the file holds: so
- * the journal also notes which one the file began last, for a file that was edited meanwhile would else be posted again.
+ * Finds the key of a file's thread. The default key is derived from the content, so the journal also records the last thread of
+ * each file: otherwise a file that is edited after an interruption would be posted again.
  */
 import { type Entries, Journal } from "@postwire/core/storage/Journal"
 import * as Clock from "effect/Clock"
@@ -14,28 +14,28 @@ import { standardInput } from "../terminal/TextFile.ts"
 
 const Text = Schema.fromJsonString(Schema.Struct({
   key: Schema.String,
-  /** A hash of what the file held. */
+  /** A hash of the file's content. */
   content: Schema.String,
-  /** `stuck`: the user decides what becomes of it. `broken`: the same, but it cannot go on. */
+  /** `stuck`: the user has to decide how to continue. `broken`: the user has to decide, and it cannot continue. */
   state: Schema.Literals(["begun", "stuck", "broken", "over"]),
-  /** Whether `--again` began it. */
+  /** True if it was started with `--again`. */
   again: Schema.optionalKey(Schema.Boolean),
-  /** How many of its parts are posted; left out while that is not known. */
+  /** The number of posted parts; absent if unknown. */
   posted: Schema.optionalKey(Schema.Int),
   parts: Schema.Int
 }))
 
-/** What is noted of the thread of a file. */
+/** The record of a file's thread. */
 type Note = typeof Text.Type
 
 const decode = Schema.decodeOption(Text)
 const encode = Schema.encodeSync(Text)
 
-/** What a command line says of a thread. */
+/** The thread on the command line. */
 export interface Asked {
   readonly file: string
   readonly account: string | undefined
-  /** What is to be posted, as JSON. */
+  /** The posts, as JSON. */
   readonly content: string
   readonly parts: number
   readonly key: Option.Option<string>
@@ -43,30 +43,30 @@ export interface Asked {
   readonly abandon: boolean
 }
 
-/** The thread of a file, and a way to note how far it is. */
+/** The thread of a file, and a function to record its state. */
 export interface Chosen {
   readonly key: string
-  /** How many of its parts were posted by earlier commands; nothing where that is not known. */
+  /** The parts posted by earlier commands; `undefined` if unknown. */
   readonly posted: number | undefined
   readonly note: (state: Note["state"], posted: number | undefined) => Effect.Effect<void>
 }
 
-/** Finds the thread that is meant. Refuses a file that has changed since its thread was interrupted. */
+/** Finds the thread of a file. Refuses a file that was changed since its thread was interrupted. */
 export const choose = Effect.fnUntraced(function*(asked: Asked) {
   const journal = yield* Journal
   const content = hash("sha256", `${asked.account ?? ""}\n${asked.content}`)
-  // What came through a pipe is known by nothing but its content.
+  // Input from a pipe has no name but its content.
   const place = `cli.${asked.account ?? ""}.${asked.file === standardInput ? content : resolve(asked.file)}`
   const before = Option.getOrUndefined(Option.flatMap(Option.fromUndefinedOr(yield* journal.read(place)), decode))
   const isStuck = before?.state === "stuck" || before?.state === "broken"
   if (asked.abandon && (!isStuck || Option.exists(asked.key, (key) => key !== before.key))) {
     return yield* new Contradiction({
-      reason: "No part of the thread waits for a decision",
-      advice: "Without --abandon the same command goes on; to leave the thread as it is, do nothing more."
+      reason: "The thread does not wait for a decision",
+      advice: "Without --abandon the same command continues; to keep the thread as it is, do nothing."
     })
   }
   const isSame = before?.content === content
-  // Repeated after an interruption, --again goes on with the thread that it began.
+  // Repeated after an interruption, --again continues the thread that it started.
   const isNew = asked.again &&
     !(isSame && before.again === true && (before.state === "begun" || before.state === "stuck"))
   const key = Option.isSome(asked.key)
@@ -90,7 +90,7 @@ export const choose = Effect.fnUntraced(function*(asked: Asked) {
   return chosen
 })
 
-/** What the thread itself has noted counts; should this fail, the file is taken for a new one. */
+/** Failures are ignored: the thread's own record decides, and without this one the file counts as new. */
 const note = (journal: Entries, place: string, text: Note): Effect.Effect<void> =>
   Effect.ignore(journal.write(place, encode(text)))
 
@@ -102,8 +102,8 @@ const nameOf = (file: string, content: string): string => {
 const changed = (file: string, { parts, posted }: Note) =>
   new FileUnusable({
     path: file,
-    reason: `it has changed since its thread was interrupted, of which ${
+    reason: `it was changed since its thread was interrupted; ${
       posted === undefined ? "parts may be posted" : `${posted} of ${parts} parts are posted`
     }`,
-    advice: "Put it back as it was to go on, or pass --again to post all of it as another thread."
+    advice: "Restore it to continue, or pass --again to post all of it as another thread."
   })

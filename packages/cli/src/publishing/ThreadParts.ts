@@ -1,4 +1,4 @@
-/** The parts of a thread: read from its file, cut and numbered on request, held against the rules, shown before they are sent. */
+/** The parts of a thread: read from its file, split and numbered on request, checked, and shown before they are sent. */
 import { InvalidParameters } from "@postwire/core/errors/Errors"
 import * as MediaRules from "@postwire/core/media/MediaRules"
 import * as Upload from "@postwire/core/media/Upload"
@@ -14,13 +14,13 @@ import * as TextFile from "../terminal/TextFile.ts"
 import * as PostFlags from "./PostFlags.ts"
 import * as ThreadFile from "./ThreadFile.ts"
 
-/** A part that is to be posted. */
+/** A part to post. */
 export interface Part {
   readonly text: string
   readonly images: ReadonlyArray<ThreadFile.Image>
-  /** The folder that paths of images begin in. */
+  /** The folder of relative image paths. */
   readonly folder: string
-  /** What it is called: its number, and where it is in the file. */
+  /** Its name: the number, and the line in the file. */
   readonly name: string
 }
 
@@ -32,7 +32,7 @@ interface Flags {
   readonly json: boolean
 }
 
-/** The parts of a file. Whatever can be told to be wrong without looking at their images fails. */
+/** Reads the parts of a file. Refuses everything that is invalid without opening the images. */
 export const read = Effect.fnUntraced(function*(flags: Flags) {
   const { file, maxWeight, split } = flags
   const written = ThreadFile.parse(yield* TextFile.read(file, "a file of Markdown"))
@@ -40,12 +40,12 @@ export const read = Effect.fnUntraced(function*(flags: Flags) {
   for (const [i, { images, line, text }] of written.entries()) {
     const name = `part ${i + 1} (line ${line})`
     if (text === "" && images.length === 0) {
-      return yield* unusable(`${name} is empty`, "Write something between the lines of ---, or leave one of them out.")
+      return yield* unusable(`${name} is empty`, "Write something between the lines of ---, or remove one of them.")
     }
     const elsewhere = images.find(({ path }) => /^(https?|data|file):/i.test(path))
     if (elsewhere !== undefined) {
       return yield* unusable(
-        `the image ${Text.cut(Text.oneLine(elsewhere.path), 40)} of ${name} is no file`,
+        `the image ${Text.cut(Text.oneLine(elsewhere.path), 40)} of ${name} is not a file`,
         "Download it, and name the file."
       )
     }
@@ -65,7 +65,7 @@ export const read = Effect.fnUntraced(function*(flags: Flags) {
   return parts
 })
 
-/** Cuts and numbers what the file holds, such that numbers find room. */
+/** Splits and numbers the parts, with room for the numbers. */
 const numbered = (written: ReadonlyArray<ThreadFile.Part>, { maxWeight, number, split }: Flags) => {
   for (let digits = 1;; digits++) {
     const room = number ? ` ${"9".repeat(digits)}/${"9".repeat(digits)}`.length : 0
@@ -80,7 +80,7 @@ const numbered = (written: ReadonlyArray<ThreadFile.Part>, { maxWeight, number, 
   }
 }
 
-/** The images are with the first piece. */
+/** The first piece keeps the images. */
 const cut = (part: ThreadFile.Part, maximum: number): ReadonlyArray<ThreadFile.Part> =>
   PostText.fits(part.text, maximum)
     ? [part]
@@ -94,7 +94,7 @@ export const postOf = (part: Part): Post => ({
 
 const pathOf = ({ folder }: Part, { path }: ThreadFile.Image): string => resolve(folder, path)
 
-/** What a parameter of the thread is in its file. */
+/** The flag or file of a thread's parameter. */
 export const subjectOf = (parameter: string, parts: ReadonlyArray<Part>): ErrorReport.Subject | undefined => {
   if (parameter === "key") return { name: "--key", isFile: false }
   const [, index, member = ""] = /^posts\[(\d+)\]\.(.+)$/.exec(parameter) ?? []
@@ -106,7 +106,7 @@ export const subjectOf = (parameter: string, parts: ReadonlyArray<Part>): ErrorR
   })
 }
 
-/** Shows what would be posted, and whether its files would do. Nothing is sent. */
+/** Shows the posts and checks their files. Sends nothing. */
 export const show = Effect.fnUntraced(function*(parts: ReadonlyArray<Part>, { json, maxWeight }: Flags) {
   const shown = yield* Effect.forEach(parts, (part, i) =>
     Effect.map(
@@ -128,12 +128,12 @@ export const show = Effect.fnUntraced(function*(parts: ReadonlyArray<Part>, { js
   ])
 })
 
-/** The columns of what is shown indented, such that a terminal of 80 has room for it. */
+/** The width of the indented text, so that it fits 80 columns. */
 const width = 76
 
 const indented = (line: string): string => `    ${line}`.trimEnd()
 
-/** The files of a part, which are looked at; `prefix` comes before the names of its parameters. */
+/** Checks the files of a part; `prefix` comes before the names of its parameters. */
 const filesOf = Effect.fnUntraced(function*(part: Part, prefix: string) {
   const operation = "publishThread"
   const files = yield* Effect.forEach(

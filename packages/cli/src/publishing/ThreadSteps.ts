@@ -1,4 +1,4 @@
-/** How a thread is told of: part by part while it is posted, and what stands when it ends or is interrupted. */
+/** Shows the progress of a thread, part by part, and its state when it ends or is interrupted. */
 import type { Progress } from "@postwire/core/publishing/Publish"
 import type { PublishedThread } from "@postwire/core/publishing/Thread"
 import * as Effect from "effect/Effect"
@@ -7,26 +7,26 @@ import * as Text from "../terminal/Text.ts"
 import * as PostFlags from "./PostFlags.ts"
 import * as UploadProgress from "./UploadProgress.ts"
 
-/** The steps of a thread of so many parts. */
+/** The steps of a thread with this many parts. */
 export const make = Effect.fnUntraced(function*(parts: number) {
   const bar = yield* UploadProgress.make
   const speak = yield* Report.speaker
   const showUploads = PostFlags.uploadsOf(bar)
-  /** How many parts are posted, as far as steps tell. */
+  /** The number of posted parts, as far as known. */
   let posted: number | undefined
   let last = ""
   let isSent = false
   const onProgress = (step: Progress) => {
     showUploads(step)
     if (step.phase === "upload" || step.phase === "processing") return
-    // Those before it are.
+    // The parts before it are posted.
     if (posted === undefined) {
       posted = step.part - 1
       if (posted > 0) speak(`Resumed: ${posted} of ${Text.quantity(parts, "parts")} are posted already.`)
     }
     switch (step.phase) {
       case "looking":
-        return speak(`It is not known whether part ${step.part} was posted; it is looked for.`)
+        return speak(`It is unknown whether part ${step.part} was posted; looking for it.`)
       case "sending":
         isSent = true
         return
@@ -39,22 +39,22 @@ export const make = Effect.fnUntraced(function*(parts: number) {
   return {
     onProgress,
     end: bar.end,
-    /** How many parts are posted; nothing where that is not known. */
+    /** The number of posted parts; `undefined` if unknown. */
     posted: () => posted,
-    /** Says what stands of a thread that did not come to its end. */
+    /** Shows the state of a thread that is not complete. */
     sayWhereItStands: (goesOn: boolean) =>
       posted === undefined
         ? Effect.void
         : Report.say(
           `${posted} of ${Text.quantity(parts, "parts")} are posted${last === "" ? "" : `, the last one as ${last}`}.${
-            goesOn ? " The same command goes on." : ""
+            goesOn ? " The same command continues." : ""
           }`
         ),
     sayHowItEnded: ({ abandoned, posts, resumed }: PublishedThread) =>
       abandoned
-        ? Report.say(`The thread is left as it is: ${posts.length} of ${Text.quantity(parts, "parts")} are posted.`)
+        ? Report.say(`The thread is kept as it is: ${posts.length} of ${Text.quantity(parts, "parts")} are posted.`)
         : resumed && !isSent && posted === undefined
-        ? Report.say("The thread was posted before; nothing was sent.", "--again posts it once more.")
+        ? Report.say("The thread was posted before; nothing was sent.", "--again posts it again.")
         : Report.say(`The thread is posted: ${Text.quantity(parts, "parts")}.`)
   }
 })

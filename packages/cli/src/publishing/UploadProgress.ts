@@ -1,4 +1,4 @@
-/** How far the uploads of a command are: bytes that the service has, then what it makes of them. */
+/** The progress of uploads: bytes sent, then processing by the service. */
 import type { Progress } from "@postwire/core/media/Upload"
 import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import * as Clock from "effect/Clock"
@@ -6,29 +6,26 @@ import * as Effect from "effect/Effect"
 import * as ProgressBar from "../terminal/ProgressBar.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** All uploads under way. */
+/** The state of all current uploads. */
 interface State {
   readonly files: ReadonlyArray<Progress>
-  /** Bytes in a second. */
+  /** Bytes per second. */
   readonly rate: number
 }
 
-/** The characters of `100%  512.0 MB of 512.0 MB  12.3 MB/s  12 min 03 s to go`. */
+/** The length of `100%  512.0 MB of 512.0 MB  12.3 MB/s  12 min 03 s to go`. */
 const usualLength = 58
 
-/**
- * Draws the uploads of a command, which may go on at the same time: a bar on a terminal, elsewhere a line after a minute, then
- * at ever longer intervals.
- */
+/** Shows concurrent uploads: as a bar on a terminal, elsewhere as a line after a minute and then at increasing intervals. */
 export const make = Effect.gen(function*() {
   const clock = yield* Clock.Clock
   const bar = yield* ProgressBar.make<State>({ elsewhere: "seldom", show, usualLength })
   const files = new Map<string, Progress>()
   const begun = Monotonic.millisUnsafe(clock)
-  // What was sent before tells nothing of the rate.
+  // Bytes of an earlier run do not count for the rate.
   let before = 0
   return {
-    /** `file` tells uploads apart. */
+    /** `file` distinguishes concurrent uploads. */
     update: (progress: Progress, file = ""): void => {
       if (!files.has(file)) before += progress.sentBytes
       files.set(file, progress)

@@ -1,6 +1,6 @@
 /**
- * Rules of the filtered stream as a file of text has them: one a line, with its tag in brackets before it. A line that is indented goes
- * on with the rule above; one that begins with `#` and a blank is a comment.
+ * Parses rules of the filtered stream from text: one per line, with an optional tag in brackets before it. An indented line
+ * continues the rule above; a line that starts with `#` and a blank is a comment.
  */
 import type { WantedRule } from "@postwire/core/streams/rules/StreamRules"
 import * as Text from "../terminal/Text.ts"
@@ -9,23 +9,23 @@ import * as Text from "../terminal/Text.ts"
 export interface Place {
   /** From 1. */
   readonly line: number
-  /** UTF-16 units of the line before it. */
+  /** UTF-16 units before it on the line. */
   readonly column: number
   /** The line. */
   readonly text: string
 }
 
-/** A line of a rule, with the position in the rule's value at which it begins. */
+/** A line of a rule, with its offset in the rule's value. */
 interface Part extends Place {
   readonly at: number
 }
 
-/** A rule and the lines that it stands on. */
+/** A rule and its lines. */
 export interface Written extends WantedRule {
   readonly parts: ReadonlyArray<Part>
 }
 
-/** What is no rule. */
+/** A syntax error. */
 export interface Fault extends Place {
   readonly problem: string
 }
@@ -44,10 +44,10 @@ export const parse = (content: string): ReadonlyArray<Written> | Fault => {
     }
     const [, tagged = "", tag] = /^\s*(\[("(?:[^"\\]|\\.)*"|[^\]]*)\])/.exec(text) ?? []
     const name = tag === undefined ? "" : tagOf(tag)
-    if (name === undefined) return { line, column: text.indexOf("["), text, problem: "The tag is no JSON string" }
+    if (name === undefined) return { line, column: text.indexOf("["), text, problem: "The tag is not a JSON string" }
     const column = tagged === "" ? text.search(/\S/) : text.indexOf(tagged) + tagged.length + blanksAfter(text, tagged)
     const value = text.slice(column).trimEnd()
-    if (value === "") return { line, column, text, problem: "A rule belongs behind its tag" }
+    if (value === "") return { line, column, text, problem: "There is no rule after the tag" }
     rules.push({ value, ...(name === "" ? {} : { tag: name }), parts: [{ line, text, column, at: 0 }] })
   }
   return rules
@@ -66,7 +66,7 @@ const tagOf = (written: string): string | undefined => {
   }
 }
 
-/** Where a place in the value of a rule stands in its file. */
+/** The place in the file of an offset in a rule's value. */
 export const placeOf = ({ parts }: Written, position: number): Place => {
   const part = parts.findLast(({ at }) => at <= position)
   return part === undefined
@@ -74,7 +74,7 @@ export const placeOf = ({ parts }: Written, position: number): Place => {
     : { line: part.line, text: part.text, column: part.column + position - part.at }
 }
 
-/** A rule as it stands in a file. */
+/** A rule as a line of a file. */
 export const line = ({ tag, value }: WantedRule): string => {
   const text = Text.joinLines(value)
   if (tag !== undefined && tag !== "") {

@@ -1,4 +1,4 @@
-/** How a stream is shown: a line that goes on, what happens to the connection, and what there is at the end. */
+/** The display of a stream: a progress line, notices about the connection, and the summary. */
 import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import type { AnyItem } from "@postwire/core/schema/StreamItem"
 import type { StreamEvent } from "@postwire/core/streams/StreamEvents"
@@ -9,28 +9,28 @@ import * as ProgressBar from "../terminal/ProgressBar.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** What is known of a stream. */
+/** The state of a stream. */
 export interface State {
-  /** What it brings, in the plural. */
+  /** The plural of the items. */
   readonly noun: string
-  /** How many items this run has brought. */
+  /** The items of this run. */
   readonly items: number
-  /** Items per second, of late. */
+  /** Items per second, recently. */
   readonly rate: number
-  /** From when an item was made until it came, in milliseconds. */
+  /** The age of an item when it comes, in milliseconds. */
   readonly lag: number | undefined
-  /** How many items wait to be written. */
+  /** The items that wait to be written. */
   readonly waiting: number
-  /** How many spans of time are missing, or a part of them. */
+  /** The gaps that were not filled, or only partly. */
   readonly gaps: number
-  /** Since when there is no connection, in milliseconds. */
+  /** When the connection was lost, in milliseconds. */
   readonly downSince: number | undefined
 }
 
-/** The characters that facts take as a rule. */
+/** The usual length of the facts. */
 const usualLength = 60
 
-/** The line that shows a state, at most `columns` wide. */
+/** The line of a state, at most `columns` wide. */
 export const line = (state: State, columns: number): string => ProgressBar.line(shown(state, 0), usualLength, columns)
 
 const shown = (state: State, seconds: number): ProgressBar.Shown => {
@@ -49,95 +49,111 @@ const shown = (state: State, seconds: number): ProgressBar.Shown => {
   }
 }
 
-/** The rate is that of so many milliseconds. */
+/** The span of the rate, in milliseconds. */
 const window = 10_000
 
-/** A line is drawn so often, in milliseconds. */
+/** The interval of drawings, in milliseconds. */
 const pause = 500
 
-/** The same is said again after so many milliseconds. */
+/** A notice is not repeated for this long, in milliseconds. */
 const repeated = 60_000
 
-/**
- * Shows a stream until the scope ends. Where what it brings goes to the terminal itself, there is no line: only what happens
- * is told.
- */
+/** Shows a stream until the scope ends. Without `isDrawn`, because items go to the terminal, only notices are shown. */
 export const make = Effect.fnUntraced(function*(noun: string, isDrawn: boolean) {
-  const bar = yield* ProgressBar.make<State>({
-    elsewhere: "every minute",
-    usualLength,
-    show: shown
-  })
-  const speak = yield* Report.speaker
-  const clock = yield* Clock.Clock
-  const isNews = Report.news(repeated)
-  const now = () => Monotonic.millisUnsafe(clock)
-  let [items, gaps, waiting] = [0, 0, 0]
-  let lag: number | undefined
-  let downSince: number | undefined
-  let counts: Array<readonly [at: number, items: number]> = [[now(), 0]]
-  const tell = (text: string) => {
-    if (isNews(text, now())) speak(text)
-  }
-  const draw = Effect.sync(() => {
-    const at = now()
-    counts = [...counts.filter((count, i) => i === counts.length - 1 || at - count[0] <= window), [at, items]]
-    const [since, before] = counts[0] ?? [at, items]
-    bar.update({
-      noun,
-      items,
-      gaps,
-      lag,
-      waiting,
-      downSince,
-      rate: (items - before) * 1000 / Math.max(at - since, pause)
-    })
-  })
+  const bar = yield* ProgressBar.make<State>({ elsewhere: "every minute", usualLength, show: shown })
+  const display = new Display(noun, yield* Report.speaker, yield* Clock.Clock)
+  const draw = Effect.sync(() => bar.update(display.state()))
   if (isDrawn) {
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(pause), draw)))
     yield* Effect.addFinalizer(() => Effect.andThen(draw, Effect.sync(bar.end)))
   }
-  return (event: StreamEvent<AnyItem>): void => {
-    switch (event._tag) {
-      case "Delivered":
-        items++
-        return
-      case "Connected":
-        tell(
-          downSince === undefined
-            ? "Connected."
-            : `Connected again after ${Text.duration(millisTo(event.at, downSince))}.`
-        )
-        downSince = undefined
-        return
-      case "Reconnecting":
-        downSince ??= event.at.getTime()
-        return tell(
-          `${sentence(event.why)}; it is tried again ${
-            event.wait < 1_000 ? "at once" : `in ${Text.duration(event.wait / 1000)}`
-          }.`
-        )
-      case "Lag":
-        lag = event.millis
-        waiting = event.buffered
-        return
-      case "Gap":
-        if (event.filledBy !== undefined) {
-          return speak(`What came ${spanOf(event)} was fetched by ${howFilled[event.filledBy]}.`)
-        }
-        gaps++
-        return speak(`What came ${spanOf(event)} is missing, or a part of it${whyOf(event.why)}.`)
-      case "Dropped":
-        return tell(`${Text.quantity(event.count, noun)} were left out: they are not written as fast as they come.`)
-      case "Unreadable":
-        return tell(`A line cannot be read, and is left out${whyOf(event.reason)}.`)
-      case "Trouble":
-        for (const { detail, title } of event.problems) tell(`The service says: ${detail ?? title ?? "a problem"}`)
-    }
-  }
+  return (event: StreamEvent<AnyItem>): void => display.receive(event)
 })
 
-const millisTo = (at: Date, since: number): number => (at.getTime() - since) / 1000
+/** The state of a stream, and the notices about it. */
+class Display {
+  readonly #noun: string
+  readonly #speak: (text: string) => void
+  readonly #now: () => number
+  readonly #isNews = Report.news(repeated)
+  #items = 0
+  #gaps = 0
+  #waiting = 0
+  #lag: number | undefined
+  #downSince: number | undefined
+  #counts: Array<readonly [at: number, items: number]>
+
+  constructor(noun: string, speak: (text: string) => void, clock: Clock.Clock) {
+    this.#noun = noun
+    this.#speak = speak
+    this.#now = () => Monotonic.millisUnsafe(clock)
+    this.#counts = [[this.#now(), 0]]
+  }
+
+  /** The state to draw, with the rate over the last `window` milliseconds. */
+  state(): State {
+    const at = this.#now()
+    const last = this.#counts.length - 1
+    this.#counts = [...this.#counts.filter(([time], i) => i === last || at - time <= window), [at, this.#items]]
+    const [since, before] = this.#counts[0] ?? [at, this.#items]
+    return {
+      noun: this.#noun,
+      items: this.#items,
+      gaps: this.#gaps,
+      lag: this.#lag,
+      waiting: this.#waiting,
+      downSince: this.#downSince,
+      rate: (this.#items - before) * 1000 / Math.max(at - since, pause)
+    }
+  }
+
+  receive(event: StreamEvent<AnyItem>): void {
+    switch (event._tag) {
+      case "Delivered":
+        this.#items++
+        return
+      case "Connected":
+        this.#notify(
+          this.#downSince === undefined
+            ? "Connected."
+            : `Connected again after ${Text.duration((event.at.getTime() - this.#downSince) / 1000)}.`
+        )
+        this.#downSince = undefined
+        return
+      case "Reconnecting": {
+        this.#downSince ??= event.at.getTime()
+        const when = event.wait < 1_000 ? "immediately" : `in ${Text.duration(event.wait / 1000)}`
+        return this.#notify(`${sentence(event.why)}; retrying ${when}.`)
+      }
+      case "Lag":
+        this.#lag = event.millis
+        this.#waiting = event.buffered
+        return
+      case "Gap":
+        if (event.filledBy === undefined) this.#gaps++
+        return this.#speak(
+          event.filledBy === undefined
+            ? `Items ${spanOf(event)} are missing, at least in part${whyOf(event.why)}.`
+            : `Items ${spanOf(event)} were fetched by ${howFilled[event.filledBy]}.`
+        )
+      case "Dropped":
+        return this.#notify(
+          `${Text.quantity(event.count, this.#noun)} were dropped: they come faster than they can be written.`
+        )
+      case "Unreadable":
+        return this.#notify(`A line was skipped: it cannot be read${whyOf(event.reason)}.`)
+      case "Trouble":
+        for (const { detail, title } of event.problems) {
+          this.#notify(`The service reports: ${detail ?? title ?? "a problem"}`)
+        }
+    }
+  }
+
+  /** Shows a notice unless the same one was shown recently. */
+  #notify(text: string): void {
+    if (this.#isNews(text, this.#now())) this.#speak(text)
+  }
+}
 
 const howFilled = { backfill: "backfill", recovery: "recovery", search: "a search" } as const
 
@@ -153,11 +169,11 @@ const sentence = (text: string): string => {
 
 const whyOf = (why: string | undefined): string => why === undefined ? "" : `: ${Text.oneLine(why).replace(/\.$/, "")}`
 
-/** So many files are named. */
+/** The most files listed. */
 const named = 10
 
-/** What there is now. */
-export const told = (
+/** The summary. */
+export const summaryLines = (
   { files, items, progress, status }: Follow.Summary,
   { noun, out, seconds }: { readonly noun: string; readonly out: string; readonly seconds: number }
 ): ReadonlyArray<string> => {
@@ -177,7 +193,7 @@ export const told = (
   ]
 }
 
-/** What is missing, of all runs. */
+/** What all runs have missed. */
 const missing = ({ gaps, lost }: Follow.Progress, out: string): ReadonlyArray<string> => {
   const facts = [
     ...gaps === 0 ? [] : [Text.quantity(gaps, "gaps")],

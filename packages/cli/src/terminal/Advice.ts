@@ -1,22 +1,22 @@
-/** What to do about the errors of commands: one line each, in the words of a shell. */
+/** Advice for the errors of commands: one line each, in terms of the command line. */
 import { environmentVariable } from "@postwire/core/errors/Errors"
 import * as Predicate from "effect/Predicate"
 
-/** What is known of where an error happened. */
+/** The context of an error. */
 export interface Situation {
-  /** Whether the same command goes on: with `--resume`, or by `itself`. Default false. */
+  /** True if the same command continues: with `--resume`, or by `itself`. Default false. */
   readonly resumable?: boolean | "itself" | undefined
   /** The file of `--credentials`, and the variables in it. */
   readonly credentials?: { readonly path: string; readonly names: ReadonlyArray<string> } | undefined
-  /** The account that the command speaks for. */
+  /** The account in use. */
   readonly account?: string | undefined
 }
 
-/** What to do about an error, where that is known. `messages` are its own and those of what caused it. */
+/** The advice for an error, if there is any. `messages` are its own and those of its causes. */
 export const of = (error: unknown, messages: ReadonlyArray<string>, situation: Situation): string | undefined => {
   if (!Predicate.isObject(error)) return undefined
   if ("advice" in error && typeof error["advice"] === "string") return error["advice"]
-  // Whatever wraps it, and in whatever way.
+  // The error may be wrapped.
   if (messages.some((message) => message.includes("EADDRINUSE"))) {
     return "Choose another port with --port; 0 takes any free one."
   }
@@ -26,7 +26,7 @@ export const of = (error: unknown, messages: ReadonlyArray<string>, situation: S
 
 type Advice = string | ((error: Readonly<Record<string, unknown>>, situation: Situation) => string | undefined)
 
-/** Variables, and where they are. */
+/** Variables, and the file that they are in. */
 const settings = (names: ReadonlyArray<string>, { credentials }: Situation): string => {
   const variables = names.map(environmentVariable)
   return credentials !== undefined && variables.some((variable) => credentials.names.includes(variable))
@@ -36,10 +36,10 @@ const settings = (names: ReadonlyArray<string>, { credentials }: Situation): str
 
 const ofUser = ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
 
-/** Of errors whose last sentence says it. */
+/** For errors whose last sentence is advice. */
 const lastSentence: Advice = ({ message }) => String(message).split(". ").at(-1)
 
-/** What to do about settings that have a flag besides their variable. */
+/** Advice for settings that have both a flag and a variable. */
 const ofFlags: Readonly<Record<string, string>> = {
   account: "Choose another name.",
   clientId: "Set POSTWIRE_CLIENT_ID, or pass --client-id.",
@@ -48,24 +48,24 @@ const ofFlags: Readonly<Record<string, string>> = {
   tokenStore: "Name one with --token-store, or set POSTWIRE_TOKEN_STORE."
 }
 
-/** Where the limits of what is spent are set. */
+/** The settings of spend limits. */
 const limitNames: Readonly<Record<string, string>> = {
   day: "POSTWIRE_SPEND_PER_DAY",
   month: "POSTWIRE_SPEND_PER_MONTH",
   total: "--max-spend"
 }
 
-/** What to do about a file that was to be uploaded. */
+/** Advice for files to upload. */
 const ofSource: Readonly<Record<string, string>> = {
   absent: "Check the path.",
   forbidden: "Name a file that you may read.",
-  changed: "Leave it as it is while it is uploaded, and run the same command again.",
-  short: "Leave it as it is while it is uploaded, and run the same command again.",
-  long: "Leave it as it is while it is uploaded, and run the same command again.",
+  changed: "Do not change it during the upload; then run the same command again.",
+  short: "Do not change it during the upload; then run the same command again.",
+  long: "Do not change it during the upload; then run the same command again.",
   unreadable: "Name a file that can be read."
 }
 
-/** For the errors of calls. Those that are not here say it themselves. */
+/** Advice for the errors of calls. Messages of other errors contain it. */
 const advices: Readonly<Record<string, Advice>> = {
   AuthorizationDenied: ({ error, message }, situation) =>
     error === "access_denied"
@@ -78,12 +78,12 @@ const advices: Readonly<Record<string, Advice>> = {
   ConflictingIdentifiers: "Pass exactly one of them.",
   Forbidden: ({ message }) =>
     /\bduplicate\b/i.test(String(message))
-      ? "There is such a post of yours already: look for it, or change the text."
-      : "Ask for the access that it needs, or use another credential.",
+      ? "You have such a post already: look for it, or change the text."
+      : "Request the required access, or use another credential.",
   InvalidParameters: "Correct it; --help lists every flag with its rule.",
   InvalidSettings: ({ setting }, situation) =>
     setting === "cluster"
-      ? "Correct --cluster, or POSTWIRE_CLUSTER_URL where that holds it."
+      ? "Correct --cluster, or POSTWIRE_CLUSTER_URL if the address is there."
       : ["baseUrl", "wire", "bearerToken", ...ofUser].includes(String(setting))
       ? `Set ${settings([String(setting)], situation)}.`
       : ofFlags[String(setting)],
@@ -92,7 +92,7 @@ const advices: Readonly<Record<string, Advice>> = {
   LoginRequired: lastSentence,
   MediaNotReady: (_, { resumable }) =>
     resumable === "itself"
-      ? "Run the same command again: it goes on waiting."
+      ? "Run the same command again: it continues to wait."
       : "Upload it first: postwire upload FILE waits again, and prints the id for --media-id.",
   MediaProcessingFailed: lastSentence,
   MissingAccessToken: ({ credential, missing }, { account, credentials }) =>
@@ -108,32 +108,32 @@ const advices: Readonly<Record<string, Advice>> = {
       }.`
       : undefined,
   MissingScope: lastSentence,
-  NoRules: "Make some: postwire rules apply FILE.",
+  NoRules: "Add some: postwire rules apply FILE.",
   NotFound: ({ operation }) => `Check the ${/^[A-Z]+ \//.test(String(operation)) ? "path" : "id"}.`,
   PaymentRequired: ({ reason, resetAt }) =>
     `${reason === "credits" ? "Buy credits" : "Raise the cap"} in the service's console${
       resetAt instanceof Date ? `, or wait for ${resetAt.toISOString().slice(0, 10)}` : ""
     }, then run the same command with --resume.`,
-  PaginationStuck: "Try again later with --resume; if it stays, tell the service.",
-  RateLimited: "Run the same command with --resume when the budget is back.",
-  RateLimitWaitTooLong: "Run the same command with --resume when it is back.",
+  PaginationStuck: "Try again later with --resume; if it persists, report it to the service.",
+  RateLimited: "Run the same command with --resume after the reset.",
+  RateLimitWaitTooLong: "Run the same command with --resume after the reset.",
   ServerFailure: "Run the same command with --resume in a while: nothing is lost.",
   SourceFailure: ({ fault }) => ofSource[String(fault)],
   SpendLimitReached: ({ limit, needed, period, unavailable }) => {
     if (unavailable !== undefined) {
-      return "Look at the store in POSTWIRE_SPEND_STORE, or set POSTWIRE_SPEND_WITHOUT_STORE=allow."
+      return "Check the store in POSTWIRE_SPEND_STORE, or set POSTWIRE_SPEND_WITHOUT_STORE=allow."
     }
     const name = limitNames[String(period)]
-    if (Number(needed) > Number(limit)) return `Ask for less, or raise ${name}.`
+    if (Number(needed) > Number(limit)) return `Request less, or raise ${name}.`
     return period === "total"
       ? `Raise ${name}, then run the same command with --resume.`
-      : `Run the same command with --resume when the limit begins anew, or raise ${name}.`
+      : `Run the same command with --resume after the limit's reset, or raise ${name}.`
   },
   SpillFailed: "Make room for temporary files, then run the same command again.",
-  StreamOverflow: "Write to a faster disk, or ask for fewer fields; the same command goes on where it ended.",
-  ThreadBroken: "The same command with --again begins another thread; with --abandon it leaves this one as it is.",
+  StreamOverflow: "Write to a faster disk, or request fewer fields; the same command continues.",
+  ThreadBroken: "The same command with --again starts another thread; with --abandon it keeps this one as it is.",
   ThreadUndecided:
-    "Look for it. If it is not there, the same command with --continue sends it; with --abandon it leaves the thread as it is.",
+    "Look for it. If it is not there, the same command with --continue sends it; with --abandon it keeps the thread as it is.",
   TokenStoreFailure: lastSentence,
   TooManyConnections: ({ connections }) => {
     const [held] = Array.isArray(connections) ? connections : []
@@ -142,8 +142,8 @@ const advices: Readonly<Record<string, Advice>> = {
   TransportFailure: ({ cause }) =>
     `${
       Predicate.hasProperty(cause, "code") && cause.code === "ECONNREFUSED"
-        ? "See that the service runs at that address (postwire sandbox starts a local one)"
-        : "Look at the connection"
+        ? "Check that the service runs at that address (postwire sandbox starts a local one)"
+        : "Check the connection"
     }, then run the same command with --resume: nothing is lost.`,
   Unauthorized: ({ credential, operation }, situation) =>
     credential === "app"
@@ -154,14 +154,14 @@ const advices: Readonly<Record<string, Advice>> = {
       ? `Check ${settings(["consumerKey", "consumerSecret"], situation)}.`
       : situation.account !== undefined
       ? `Sign in again: postwire login ${situation.account}${credential === "oauth1" ? " --pin" : ""}`
-      : `Check ${settings(credential === "oauth1" ? ofUser : ["bearerToken"], situation)}; postwire doctor tells more.`,
+      : `Check ${settings(credential === "oauth1" ? ofUser : ["bearerToken"], situation)}; postwire doctor shows more.`,
   UploadExpired: lastSentence,
   UndecodableResponse: "Something between here and the service may have answered; try again with --resume.",
-  UnexpectedStatus: (_, situation) => `Look at ${settings(["baseUrl"], situation)}, then try again with --resume.`
+  UnexpectedStatus: (_, situation) => `Check ${settings(["baseUrl"], situation)}, then try again with --resume.`
 }
 
-/** Advice as it is told: of what cannot be resumed, it does not say so. */
-export const told = (advice: string, { resumable = false }: Situation): string =>
+/** Removes the parts about resuming if the command cannot be resumed. */
+export const inSituation = (advice: string, { resumable = false }: Situation): string =>
   resumable === true
     ? advice
     : advice.replace(resumable === "itself" ? / with --resume/g : / with --resume|: nothing is lost/g, "")

@@ -1,10 +1,10 @@
-/** A series of counts as a chart: of block characters, as SVG, or as a page. */
+/** Charts of counts: in block characters, as SVG, or as a web page. */
 import type { CountBucket } from "@postwire/core/schema/models/CountBucket"
 import * as Text from "./Text.ts"
 
-/** What is drawn: counts of spans of the same length, one after the other. */
+/** Counts of consecutive spans of the same length. */
 export interface Series {
-  /** What was counted. */
+  /** The counted query. */
   readonly query: string
   /** The length of a span. */
   readonly granularity: string
@@ -19,10 +19,10 @@ export interface Bar {
   readonly count: number
 }
 
-/** All that was counted. */
+/** The sum of the counts. */
 export const totalOf = ({ buckets }: Series): number => buckets.reduce((sum, { post_count }) => sum + post_count, 0)
 
-/** At most so many bars: where there are more spans, each bar is the sum of as many neighbours. The last may have fewer. */
+/** At most `maximum` bars. With more spans, each bar is the sum of several neighbours; the last may have fewer. */
 export const barsOf = (
   { buckets }: Series,
   maximum: number
@@ -40,7 +40,7 @@ export const barsOf = (
   return { each, bars }
 }
 
-/** A round number that is not below the value, and even. */
+/** A round, even number that is at least the value. */
 const roofOf = (value: number): number => {
   if (!(value > 2)) return 2
   const unit = 10 ** Math.floor(Math.log10(value))
@@ -48,7 +48,7 @@ const roofOf = (value: number): number => {
   return Math.round((steps.find((step) => step * unit >= value) ?? 10) * unit)
 }
 
-/** When a bar begins, as its granularity needs it. Times are shown as the service gives them, in UTC. */
+/** The label of a bar's start, as exact as its granularity. Times are UTC, as the service sends them. */
 const timeOf = (time: string, granularity: string): string => {
   const text = Text.oneLine(time)
   return granularity === "day" ? text.slice(0, 10) : text.slice(5, 16).replace("T", " ")
@@ -63,13 +63,13 @@ const highestOf = (bars: ReadonlyArray<Bar>): Bar | undefined =>
     undefined
   )
 
-/** What a chart says in words. */
+/** The chart in words. */
 const wordsOf = (series: Series, { bars, each }: ReturnType<typeof barsOf>): ReadonlyArray<string> => {
   const highest = highestOf(bars)
   const total = totalOf(series)
-  return highest === undefined ? ["No time, so no posts."] : [
+  return highest === undefined ? ["No time span, so no posts."] : [
     `${Text.quantity(total, "posts")} from ${Text.minute(bars[0]!.start)} to ${Text.minute(bars.at(-1)!.end)} UTC.`,
-    `A bar is ${spanOf(each, series.granularity)}; the highest, ${Text.count(highest.count)}, begins ${
+    `Each bar is ${spanOf(each, series.granularity)}; the highest, ${Text.count(highest.count)}, starts ${
       Text.minute(highest.start)
     }.`
   ]
@@ -77,24 +77,24 @@ const wordsOf = (series: Series, { bars, each }: ReturnType<typeof barsOf>): Rea
 
 const eighths = ["", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
-/** The chart in block characters: lines of at most `width` columns (40 or more), `height` of them bars. */
+/** The chart in block characters: lines of at most `width` columns (40 or more), with bars of `height` lines. */
 export const terminal = (series: Series, width = 80, height = 10): ReadonlyArray<string> => {
   const space = Math.max(40, width)
   const roof = roofOf(Math.max(0, ...series.buckets.map(({ post_count }) => post_count)))
-  // The labels are as wide as those of the sums may get.
+  // Labels may be as wide as those of the sums.
   const labels = Math.max(Text.count(roof).length, Text.count(roofOf(totalOf(series))).length)
   const room = space - labels - 2
   const drawn = barsOf(series, room)
   const { bars } = drawn
   const top = roofOf(Math.max(0, ...bars.map(({ count }) => count)))
   const each = Math.max(1, Math.min(8, Math.floor(room / Math.max(1, bars.length))))
-  // Wide bars stand apart.
+  // Wide bars have a gap.
   const block = each > 2 ? each - 1 : each
   const rows = Array.from({ length: height }, (_, i) => {
     const floor = height - 1 - i
     const label = floor === height - 1 ? top : floor === Math.floor(height / 2) - 1 ? top / 2 : undefined
     const line = bars.map(({ count }) => {
-      // What is there is seen, however little it is.
+      // A count above 0 is always visible.
       const level = count > 0 ? Math.max(1, Math.round(count / top * height * 8)) : 0
       const fill = Math.max(0, Math.min(8, level - floor * 8))
       return (fill === 0 ? " " : eighths[fill]!).repeat(block) + " ".repeat(each - block)
@@ -126,14 +126,14 @@ export const terminal = (series: Series, width = 80, height = 10): ReadonlyArray
   ]
 }
 
-/** A value among others, and what it is in words. */
+/** A value with its name and text. */
 export interface Row {
   readonly name: string
   readonly value: number
   readonly text: string
 }
 
-/** Bars that lie below one another, each with its name and its value: lines of at most `width` columns (40 or more). */
+/** Horizontal bars with names and values: lines of at most `width` columns (40 or more). */
 export const rows = (all: ReadonlyArray<Row>, width = 80): ReadonlyArray<string> => {
   const space = Math.max(40, width)
   const texts = Math.max(0, ...all.map(({ text }) => Text.width(text)))
@@ -163,16 +163,16 @@ const style = `
     .chart .bar { fill: var(--bar) }
     .chart .ground { fill: var(--ground) }`
 
-/** The size of the drawing, and of what is inside its margins. */
+/** The size of the drawing and its margins. */
 const drawing = { width: 960, height: 400, left: 72, right: 16, top: 64, bottom: 48 }
 const mostBars = 400
 
 const digits = (value: number): string => String(Math.round(value * 100) / 100)
 
-/** The chart as SVG: for the light and the dark, with its contents in words for those who do not see it. */
+/** The chart as SVG, for light and dark mode, with a description for screen readers. */
 export const svg = (series: Series): string => draw(series, true)
 
-/** Where a page has the title and the words already, the drawing does not repeat them. */
+/** Draws the chart; inside a page it has no title of its own. */
 const draw = (series: Series, isAlone: boolean): string => {
   const { bottom, height, left, right, top, width } = drawing
   const drawn = barsOf(series, mostBars)
@@ -190,7 +190,7 @@ const draw = (series: Series, isAlone: boolean): string => {
       `  <text x="${left}" y="48">${escaped(words[0] ?? "")}</text>`
     ]
     : []
-  // A label takes some 80 units.
+  // A label is about 80 units wide.
   const every = Math.max(1, Math.ceil(96 / across))
   const lines = [0, roof / 2, roof].map((value) => {
     const y = digits(ground - value * up)
@@ -225,7 +225,7 @@ ${[...heading, ...lines, ...shapes, ...times].join("\n")}
 `
 }
 
-/** The chart as a page that needs nothing else, with its figures as a table. */
+/** The chart as a self-contained web page, with its figures in a table. */
 export const html = (series: Series): string => {
   const { bars } = barsOf(series, mostBars)
   const title = `Posts that match ${escaped(series.query)}`

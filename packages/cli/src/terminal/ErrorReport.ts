@@ -1,4 +1,4 @@
-/** How a command fails: the errors of its own, what every error means in two lines, and the exit code. */
+/** The failure of a command: its own errors, the two lines shown for every error, and the exit code. */
 import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
 import { InvalidParameters } from "@postwire/core/errors/Errors"
 import * as Cause from "effect/Cause"
@@ -13,23 +13,23 @@ import * as Report from "./Report.ts"
 import { forShells } from "./ShellWords.ts"
 import * as Text from "./Text.ts"
 
-/** The exit code of what a signal has ended. */
+/** The exit code of a command ended by a signal. */
 export const interrupted = 130
 
-/** What could be answered is there, but the service reported errors for parts of what was asked. */
+/** The result is complete except for parts that the service reported errors for. */
 export class PartialErrors extends Schema.TaggedError<PartialErrors>()("PartialErrors", {
   operation: Schema.String,
   errors: Schema.Int,
-  /** Where they are. */
+  /** Where the errors are shown. */
   advice: Schema.String
 }) {
   override readonly [Runtime.errorExitCode] = 3
   override get message(): string {
-    return `${this.operation}: the service reported ${Text.quantity(this.errors, "errors")} for parts of what was asked`
+    return `${this.operation}: the service reported ${Text.quantity(this.errors, "errors")} for parts of the request`
   }
 }
 
-/** The flags contradict each other. */
+/** Flags contradict each other. */
 export class Contradiction extends Schema.TaggedError<Contradiction>()("Contradiction", {
   reason: Schema.String,
   advice: Schema.String
@@ -39,7 +39,7 @@ export class Contradiction extends Schema.TaggedError<Contradiction>()("Contradi
   }
 }
 
-/** At most one of some flags may be given. */
+/** Refuses more than one of some flags. */
 export const oneOf = (flags: Readonly<Record<string, boolean>>): Effect.Effect<void, Contradiction> => {
   const names = Object.keys(flags)
   return Object.values(flags).filter(Boolean).length <= 1 ? Effect.void : refuse(
@@ -48,11 +48,11 @@ export const oneOf = (flags: Readonly<Record<string, boolean>>): Effect.Effect<v
   )
 }
 
-/** Refuses what the flags ask for. */
+/** Refuses a combination of flags. */
 export const refuse = (reason: string, advice: string): Effect.Effect<never, Contradiction> =>
   Effect.fail(new Contradiction({ reason, advice }))
 
-/** A file that was named cannot be used. */
+/** A given file cannot be used. */
 export class FileUnusable extends Schema.TaggedError<FileUnusable>()("FileUnusable", {
   path: Schema.String,
   reason: Schema.String,
@@ -63,7 +63,7 @@ export class FileUnusable extends Schema.TaggedError<FileUnusable>()("FileUnusab
   }
 }
 
-/** What a command was given breaks a rule. */
+/** An argument breaks a rule. */
 export class Unfit extends Schema.TaggedError<Unfit>()("Unfit", {
   /** A file, or a flag. */
   subject: Schema.String,
@@ -76,13 +76,13 @@ export class Unfit extends Schema.TaggedError<Unfit>()("Unfit", {
   }
 }
 
-/** What a parameter of a program is on the command line: a file, or a flag. */
+/** A program's parameter as the command line names it: a file, or a flag. */
 export interface Subject {
   readonly name: string
   readonly isFile: boolean
 }
 
-/** Says what is wrong with parameters of a program as what the command was given. */
+/** Reports invalid parameters in terms of the command line. */
 export const inFlags =
   (subjectOf: (parameter: string) => Subject | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unfit, R> =>
@@ -100,7 +100,7 @@ export const inFlags =
         : error
     })
 
-/** An error, and where it happened. */
+/** An error with its context. */
 class Situated extends Error {
   readonly situation: Advice.Situation
   override readonly [Runtime.errorExitCode]: number
@@ -113,7 +113,7 @@ class Situated extends Error {
   }
 }
 
-/** Keeps what is known of where the errors of a command happen, for the report of them. */
+/** Attaches the context to the errors of a command, for the report. */
 export const within =
   (situation: Advice.Situation) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Situated, R> =>
     Effect.mapError(
@@ -124,11 +124,11 @@ export const within =
           : new Situated(error, situation)
     )
 
-/** Says on standard error what went wrong; with `debug` everything that is known of it, less the secrets. */
+/** Reports an error on standard error; with `debug`, in all detail but for secrets. */
 export const report = (cause: Cause.Cause<unknown>, debug: boolean): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause) || !Runtime.getErrorReported(Cause.squash(cause))) return Effect.void
   const text = Option.match(Cause.findErrorOption(cause), {
-    // A disk that is full is nobody's mistake in the program, wherever it was not expected.
+    // A full disk is not a defect of the program, wherever it occurs.
     onNone: () =>
       debug || DatabaseProblem.of(Cause.squash(cause)) === undefined
         ? [Cause.pretty(cause)]
@@ -141,41 +141,41 @@ export const report = (cause: Cause.Cause<unknown>, debug: boolean): Effect.Effe
   return Report.sayFailure(text)
 }
 
-/** What happened, and what to do where that is known. */
+/** The error, and advice if there is any. */
 export const explain = (error: unknown, situation: Advice.Situation = {}): ReadonlyArray<string> => {
   const messages = messagesOf(error)
   const advice = Advice.of(error, messages, situation)
   const problem = advice === undefined ? DatabaseProblem.of(error) : undefined
-  // The one furthest down is what the database or the system itself has said, which does not name the file of a sandbox.
+  // The innermost message is that of the database or the system, which may not name the file.
   const said = problem === undefined || Predicate.isTagged(error, "StoreUnavailable")
     ? messages
     : [problem.reason, ...messages.slice(-1)]
-  return told(said, advice ?? problem?.advice ?? (isSqlError(error) ? addressAdvice : undefined), situation)
+  return linesOf(said, advice ?? problem?.advice ?? (isSqlError(error) ? addressAdvice : undefined), situation)
 }
 
-const addressAdvice = "See that the database runs and that its address is right; what is there stays."
+const addressAdvice = "Check that the database runs and that its address is right; existing data is safe."
 
-const told = (messages: ReadonlyArray<string>, advice: string | undefined, situation: Advice.Situation) => {
+const linesOf = (messages: ReadonlyArray<string>, advice: string | undefined, situation: Advice.Situation) => {
   const all = Text.joinLines(messages.join(": "))
   const what = `postwire: ${
     advice !== undefined && all.endsWith(`. ${advice}`) ? all.slice(0, -advice.length - 2) : all
   }`
-  return advice === undefined ? [what] : [what, `  ${Advice.told(advice, situation)}`]
+  return advice === undefined ? [what] : [what, `  ${Advice.inSituation(advice, situation)}`]
 }
 
-/** A text without what programs are to do: a command says that in its own words. */
+/** A message without the advice for programs: commands have their own. */
 export const forCommands = (text: string): string => {
   const end = Math.max(0, text.length - longestAdvice)
   return forShells(text.slice(0, end) + text.slice(end).replace(forPrograms, ""))
 }
 
-/** In characters. The rest of a message may be the service's own words, of any length. */
+/** In characters. Messages may contain texts of the service, of any length. */
 const longestAdvice = 1_000
 
 const forPrograms =
   / Nothing is lost: look with getMediaUploadStatus, .*$| If it is not there, publish the thread again .*$| Publish the thread anew under .*$| Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?$| Ask for less, or raise spendLimit\.$| Try again later, or set spendLimit\.withoutStore\.$| Buy credits in the service's console\.$| Raise the cap in the service's console(, or wait for [\d-]+)?\.$|: choose another one, or 0 for any that is free$|\. Is the sandbox running\?$| Add one with updateStreamRules or syncRules, then connect\.$| End one with deleteConnections, or wait until its holder ends it\.$| Do less for each item, set a larger bufferSize, .*$| Items that waited there are lost; connect anew with resumeFrom\.$/
 
-/** The messages of an error and of what caused it, less those that another one holds already. */
+/** The messages of an error and of its causes, without repetitions. */
 const messagesOf = (error: unknown, said = ""): ReadonlyArray<string> => {
   if (!(error instanceof Error)) return []
   const message = forCommands(error.message)

@@ -7,7 +7,7 @@ import * as ErrorReport from "./ErrorReport.ts"
 
 /** `--force`. */
 export const force = Flag.Boolean("force").pipe(
-  Flag.withDescription("Replace what is there"),
+  Flag.withDescription("Replace existing files"),
   Flag.withDefault(false)
 )
 

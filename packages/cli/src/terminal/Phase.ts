@@ -1,12 +1,12 @@
-/** What a command is busy with while no page comes: named on standard error where it takes longer than a moment. */
+/** Names the current phase on standard error if it takes a while. */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Report from "./Report.ts"
 
-/** A phase is named after so many milliseconds. */
+/** How long a phase takes before it is named, in milliseconds. */
 const moment = 5_000
 
-/** Phases of a command, one after the other; the last one ends with the scope. */
+/** Consecutive phases of a command; the last one ends with the scope. */
 export const make = Effect.gen(function*() {
   const scope = yield* Effect.scope
   let naming: Fiber.Fiber<void> | undefined

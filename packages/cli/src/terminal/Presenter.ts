@@ -1,4 +1,4 @@
-/** Help, which breaks no word, and what a wrong command line is told: two lines, with the flag that is meant. */
+/** Formats help, and the two lines for an invalid command line, with suggestions. */
 import type { NonShowHelpErrors } from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import type { FlagDoc, HelpDoc } from "effect/cli/HelpDoc"
@@ -11,7 +11,7 @@ import { forShells } from "./ShellWords.ts"
 import { Terminal } from "./Terminal.ts"
 import * as Text from "./Text.ts"
 
-/** Help goes to standard output, what is wrong to standard error. */
+/** Help goes to standard output, errors to standard error. */
 export const layer = CliOutput.layerPresenter({
   present: (event) => {
     switch (event._tag) {
@@ -34,7 +34,7 @@ export const layer = CliOutput.layerPresenter({
       case "InvalidInvocation":
         return Effect.forEach(event.errors, (error, i) =>
           Report.say(
-            // What is suggested comes after an empty line.
+            // Suggestions follow after an empty line.
             forShells(error.message.split("\n\n", 1)[0] ?? ""),
             i < event.errors.length - 1 ? undefined : adviceFor(event)
           ), { discard: true })
@@ -42,7 +42,7 @@ export const layer = CliOutput.layerPresenter({
   }
 })
 
-/** What has to be given is at the top, and says so. */
+/** Marks required flags. */
 const marked = (flag: FlagDoc): FlagDoc => ({
   ...flag,
   description: Option.some(`${Option.getOrElse(flag.description, () => "")} (required)`.trimStart())
@@ -56,7 +56,7 @@ const adviceFor = ({ commandPath, errors, helpDoc }: CliOutput.Presenter.Invalid
   } --help lists all ${all}.`
 }
 
-/** What is spelled alike, what a word of the live service stands for, and commands that share words with what was typed. */
+/** Suggestions: similar names, our names for the live service's, and commands with the same words. */
 const meantBy = (error: NonShowHelpErrors, { flags, subcommands = [] }: HelpDoc): ReadonlyArray<string> => {
   if (!("suggestions" in error) || error.suggestions.length > 0) return "suggestions" in error ? error.suggestions : []
   if (error._tag === "UnrecognizedOption") {
@@ -70,10 +70,10 @@ const meantBy = (error: NonShowHelpErrors, { flags, subcommands = [] }: HelpDoc)
 
 const neutral = (word: string): string => word.replace("Tweet", "Post").replace("tweet", "post")
 
-/** So many names are suggested. */
+/** The most suggestions. */
 const suggested = 4
 
-/** The names that have every word of what was typed (`search`, `users_posts`); those that begin so, first. */
+/** The names with every word that was typed (`search`, `users_posts`); those that start with it come first. */
 const sharing = (typed: string, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const words = typed.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().split(/[^a-z]+/).filter((word) => word !== "")
   const begins = (name: string): number => name.toLowerCase().startsWith(words[0] ?? "") ? 0 : 1
@@ -86,10 +86,10 @@ const sharing = (typed: string, names: ReadonlyArray<string>): ReadonlyArray<str
 const listed = (names: ReadonlyArray<string>): string =>
   names.length < 3 ? names.join(" or ") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`
 
-/** What stands to the left is at most so wide; what is wider has a line of its own. */
+/** The widest left column; wider names get a line of their own. */
 const widest = 30
 
-/** A section of help with lines that are no wider than the terminal: names to the left, what they are to the right. */
+/** Fits a section of help to the terminal: names on the left, descriptions on the right. */
 const fit = (section: string, columns: number): string => {
   const lines = section.split("\n")
   if (lines.every((line) => Text.width(line) <= columns)) return section

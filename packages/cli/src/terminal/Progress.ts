@@ -1,31 +1,31 @@
-/** How far an export is: items and pages, and what is left of the rate limit. */
+/** The progress of an export: items, pages, and requests remaining. */
 import * as Effect from "effect/Effect"
 import * as ProgressBar from "./ProgressBar.ts"
 import * as Text from "./Text.ts"
 
-/** What an export knows of itself. */
+/** The state of an export. */
 export interface State {
-  /** How much is done, 0 to 1, where one can tell. */
+  /** The share that is done, 0 to 1, if known. */
   readonly done: number | undefined
   readonly posts: number
-  /** What they are. Default `posts`. */
+  /** The plural of the items. Default `posts`. */
   readonly noun?: string
-  /** Those that came before this run, which tell nothing of its rate. */
+  /** Items of earlier runs, which do not count for the rate. */
   readonly before?: number
   readonly pages: number
   readonly requests?: number
-  /** Requests left in the current window, where the service announced it. */
+  /** Requests remaining in the current window, where the service announced it. */
   readonly remaining: number | undefined
-  /** Seconds that are left, where one can tell. */
+  /** Seconds remaining, if known. */
   readonly toGo?: number | undefined
-  /** Until when the next request has to wait, in milliseconds since the epoch. */
+  /** When the next request can be sent, in milliseconds since the epoch. */
   readonly waitingUntil?: number | undefined
 }
 
-/** The characters that facts take as a rule: seven digits of posts, four of pages. */
+/** The usual length of the facts: seven digits of posts, four of pages. */
 const usualLength = 69
 
-/** The line that shows a state after some seconds, at most `columns` wide. */
+/** The line for a state after some seconds, at most `columns` wide. */
 export const line = (state: State, seconds: number, columns: number): string =>
   ProgressBar.line(show(state, seconds), usualLength, columns)
 
@@ -51,8 +51,8 @@ const show = (state: State, seconds: number): ProgressBar.Shown => {
 }
 
 /**
- * Draws an export. Where no terminal is, in lines: often, for a command that is watched, or seldom, for one whose messages
- * are kept, and only when a page has come. The last `update` is followed by `end`.
+ * Shows the progress of an export: as a bar on a terminal, elsewhere as lines after pages, often for a watched command, seldom for
+ * one whose messages are kept. `end` follows the last `update`.
  */
 export const make = Effect.fnUntraced(function*({ elsewhere }: Pick<ProgressBar.Options<State>, "elsewhere">) {
   const bar = yield* ProgressBar.make<State>({ elsewhere, show, usualLength })

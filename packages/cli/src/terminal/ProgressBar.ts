@@ -1,41 +1,38 @@
-/** How far work is, on standard error: a bar drawn in place on a terminal, a line now and then elsewhere. */
+/** Progress on standard error: a bar on a terminal, elsewhere a line now and then. */
 import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Report from "./Report.ts"
 import { Terminal } from "./Terminal.ts"
 
-/** What is shown of work under way. */
+/** The contents of a line. */
 export interface Shown {
-  /** How much is done, 0 to 1, where one can tell. */
+  /** The share that is done, 0 to 1, if known. */
   readonly done: number | undefined
   readonly facts: ReadonlyArray<string>
-  /** Another one where there is news: what is the same is not told twice where messages are kept. */
+  /** Changes when there is progress: without a terminal, an unchanged line is not repeated. */
   readonly step: number
-  /** Is drawn even if the last drawing was a moment ago. */
+  /** True to draw it even directly after another one. */
   readonly isUrgent?: boolean
 }
 
-/** How work is shown. */
+/** How to show progress. */
 export interface Options<State> {
-  /**
-   * Where no terminal is: often, for a command that is watched, or seldom, for one whose messages are kept; every minute, for
-   * one that goes on until somebody ends it.
-   */
+  /** Without a terminal: often for a watched command, seldom for one whose messages are kept, every minute for one that runs on. */
   readonly elsewhere: "often" | "seldom" | "every minute"
-  /** What is shown of a state after some seconds. */
+  /** The line of a state after some seconds. */
   readonly show: (state: State, seconds: number) => Shown
-  /** The characters that facts take as a rule: the bar has the same width all the time, or it would shrink while numbers grow. */
+  /** The usual length of the facts, so that the bar does not shrink while numbers grow. */
   readonly usualLength: number
 }
 
 /** The pause between two drawings, in milliseconds. */
 const onTerminal = 80
 const elsewhere = 2_000
-/** Where nobody may be looking: the first one, which doubles with every line, and the longest. */
+/** Without a viewer: the first pause, which doubles with every line, and the longest, in milliseconds. */
 const seldom = { first: 60_000, longest: 600_000 }
 
-/** The line that shows how far work is, at most `columns` wide. */
+/** The line of a bar, at most `columns` wide. */
 export const line = ({ done, facts }: Pick<Shown, "done" | "facts">, usualLength: number, columns: number): string => {
   const share = done === undefined ? undefined : shareOf(done)
   const width = Math.max(0, Math.min(columns - usualLength - 3, 30))
@@ -49,7 +46,7 @@ const shareOf = (done: number): number => Math.max(0, Math.min(done, 1)) || 0
 const withShare = (share: number | undefined, facts: ReadonlyArray<string>): ReadonlyArray<string> =>
   share === undefined ? facts : [`${String(Math.floor(share * 100)).padStart(3)}%`, ...facts]
 
-/** Draws work under way. The last `update` is followed by `end`; how the work has ended, the command itself tells. */
+/** Shows progress. `end` follows the last `update`; the command itself reports the result. */
 export const make = Effect.fnUntraced(function*<State>(options: Options<State>) {
   const { errors: screen } = yield* Terminal
   const clock = yield* Clock.Clock

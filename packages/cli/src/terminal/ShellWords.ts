@@ -1,4 +1,4 @@
-/** Rules in the words of a shell, where everything is text: they are declared for programs. */
+/** Translates rules for programs to the command line, where all values are text. */
 
 const words: ReadonlyArray<readonly [ofPrograms: RegExp, ofShells: string]> = [
   [/\ba Date, a DateTime or an RFC 3339 string\b/g, "a time"],
@@ -13,6 +13,6 @@ const words: ReadonlyArray<readonly [ofPrograms: RegExp, ofShells: string]> = [
   [/\ba valid Date\b/g, "a time such as 2026-01-31T12:00:00Z"]
 ]
 
-/** A text as it is said in a shell. */
+/** A rule in terms of the command line. */
 export const forShells = (text: string): string =>
   words.reduce((text, [ofPrograms, ofShells]) => text.replaceAll(ofPrograms, ofShells), text)

@@ -1,9 +1,9 @@
-/** Answers of the service as tables for people: no wider than the terminal, and nothing in them steers it. */
+/** Responses of the service as tables that fit the terminal, without control characters. */
 import type { Dictionary } from "@postwire/core/schema/Response"
 import * as Predicate from "effect/Predicate"
 import * as Text from "./Text.ts"
 
-/** The lines that show an answer, none wider than `columns`. `token` is the parameter that asks for the next page. */
+/** The lines of a response, none wider than `columns`. `token` is the parameter for the next page. */
 export const render = (body: Dictionary<unknown, unknown>, columns: number, token?: string): ReadonlyArray<string> => {
   const { data, includes, meta } = body
   const lines: Array<string> = []
@@ -18,7 +18,7 @@ export const render = (body: Dictionary<unknown, unknown>, columns: number, toke
   ]
   if (notes.length > 0) lines.push(...Text.wrap(notes.join(", "), columns))
   const next = meta?.next_token
-  // A token may begin with a hyphen.
+  // A token may start with a hyphen.
   if (token !== undefined && next !== undefined) {
     lines.push(...Text.wrap(`Next page: --${token}=${Text.oneLine(next)}`, columns))
   }
@@ -28,7 +28,7 @@ export const render = (body: Dictionary<unknown, unknown>, columns: number, toke
 const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
   Predicate.isObject(value) ? { ...value } : { value }
 
-/** A value in one cell. */
+/** The text of a cell. */
 const cell = (value: unknown): string => {
   if (value === undefined || value === null) return ""
   if (typeof value === "string") return Text.oneLine(value)
@@ -46,17 +46,17 @@ const cell = (value: unknown): string => {
 }
 
 const gap = "  "
-/** Below this a cut column shows nothing of use. */
+/** A narrower column is useless. */
 const narrowest = 8
 /** Ids have 19 digits, times 24 characters. */
 const longestWord = 24
 
-/** A member of a row itself: a service may call one "constructor", which every other row inherits. */
+/** An own property: a member may be called `constructor`, which every object inherits. */
 const memberOf = (row: Readonly<Record<string, unknown>>, name: string): unknown =>
   Object.hasOwn(row, name) ? row[name] : undefined
 
 const tableOf = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>, columns: number): ReadonlyArray<string> => {
-  // That a post has one version, itself, is no news.
+  // The edit history of an unedited post is only its id.
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) =>
     rows.some((row) => {
       const value = memberOf(row, name)
@@ -96,7 +96,7 @@ interface Column {
   readonly cells: ReadonlyArray<string>
   /** The width that shows everything. */
   readonly natural: number
-  /** The width below which it is of no use: ids and times are not cut. */
+  /** The least useful width: ids and times are not cut. */
   readonly least: number
   readonly isNumber: boolean
 }
@@ -105,7 +105,7 @@ interface Column {
 const leastOf = (columns: ReadonlyArray<Column>): number =>
   columns.reduce((sum, { least }) => sum + least, gap.length * (columns.length - 1))
 
-/** Widths of columns: each has the least that it needs, and they share the rest. */
+/** Column widths: each gets its least width, and they share the rest. */
 const share = (all: ReadonlyArray<Column>, columns: number): ReadonlyArray<number> => {
   const widths = all.map(({ least }) => Math.min(least, Math.max(1, columns)))
   let rest = columns - widths.reduce((sum, width) => sum + width, 0)
@@ -119,7 +119,7 @@ const share = (all: ReadonlyArray<Column>, columns: number): ReadonlyArray<numbe
   return widths
 }
 
-/** One object, a field a line. Long texts go on below. */
+/** One object, a field per line. Long texts are wrapped. */
 const listOf = (record: Readonly<Record<string, unknown>>, columns: number): ReadonlyArray<string> => {
   const entries = Object.entries(record)
     .filter(([, value]) => !(Array.isArray(value) && value.length === 1 && value[0] === record["id"]))

@@ -1,19 +1,16 @@
-/**
- * Where a command prints: data on standard output, everything else on standard error. This module alone knows whether
- * they are terminals and how wide they are; a test has terminals of its own.
- */
+/** The standard streams. Tests replace them to simulate terminals. */
 import * as Context from "effect/Context"
 
-/** A stream that is printed on. */
+/** An output stream. */
 export interface Screen {
   readonly isTerminal: boolean
-  /** The width of the terminal; 80 where there is none. */
+  /** The width of the terminal; 80 without one. */
   readonly columns: number
-  /** Writes what is drawn in place. Lines go through Effect's Console. */
+  /** Writes what is drawn in place. Lines are printed with Effect's Console. */
   readonly write: (text: string) => void
 }
 
-/** Both streams of a command. */
+/** Standard output and standard error. */
 export interface Terminal {
   readonly output: Screen
   readonly errors: Screen
@@ -29,7 +26,7 @@ const screenOf = (stream: NodeJS.WriteStream): Screen => ({
   write: (text) => void stream.write(text)
 })
 
-/** Those of this process, unless others are provided. */
+/** The streams of this process, unless others are provided. */
 export const Terminal = Context.Reference<Terminal>("@postwire/cli/terminal/Terminal", {
   defaultValue: () => ({ output: screenOf(process.stdout), errors: screenOf(process.stderr) })
 })

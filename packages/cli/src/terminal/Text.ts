@@ -1,30 +1,30 @@
-/** Texts for people: how wide they are on a terminal, where lines break, and how figures are written. */
+/** Formats texts and figures for terminals. */
 import { displayWidth } from "effect/cli/CliOutput"
 import { wrapAnsi } from "fast-wrap-ansi"
 
-/** What would steer a terminal: escapes, other controls, and marks that turn its direction. */
+/** Control characters: escapes, others, and marks of text direction. */
 const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
-/** Text without what would steer a terminal. */
+/** Replaces control characters. */
 export const plain = (text: string): string => text.replace(steering, "\ufffd")
 
-/** JSON that holds the same and cannot steer a terminal. */
+/** Equivalent JSON without control characters. */
 export const plainJson = (json: string): string =>
   json.replace(steering, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
-/** Text on one line, without what would steer a terminal. */
+/** Text on one line, without control characters. */
 export const oneLine = (text: string): string => plain(text.replace(/\s+/g, " ").trim())
 
-/** Lines as one, each without the space around it. */
+/** Joins trimmed lines to one. */
 export const joinLines = (text: string): string =>
   text.split(/[\r\n]+/).map((line) => line.trim()).filter((line) => line !== "").join(" ")
 
-/** The columns that text takes on a terminal. */
+/** The width of text on a terminal, in columns. */
 export const width: (text: string) => number = displayWidth
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" })
 
-/** Text of at most so many columns, with an ellipsis where something was cut. */
+/** Text of at most `columns`, with an ellipsis if it was shortened. */
 export const cut = (text: string, columns: number): string => {
   if (width(text) <= columns) return text
   let kept = ""
@@ -37,25 +37,25 @@ export const cut = (text: string, columns: number): string => {
   return columns < 1 ? "" : `${kept}…`
 }
 
-/** Text broken into lines of at most so many columns, at spaces where that is possible; those after the first are indented. */
+/** Text wrapped to at most `columns`, at spaces where possible; all lines but the first are indented. */
 export const wrap = (text: string, columns: number, indent = 0): ReadonlyArray<string> =>
   wrapAnsi(text, Math.max(1, columns - indent), { hard: true }).split("\n")
     .map((line, i) => i === 0 ? line : " ".repeat(indent) + line)
 
-/** Text filled with blanks up to so many columns. */
+/** Text padded to `columns`. */
 export const pad = (text: string, columns: number, isNumber = false): string => {
   const space = " ".repeat(Math.max(0, columns - width(text)))
   return isNumber ? space + text : text + space
 }
 
-/** Thousands apart: 20,107. */
+/** A whole number with separators: 20,107. */
 export const count = (value: number): string => Math.round(value).toLocaleString("en-US")
 
-/** How many there are of something: `1 page`, `20,107 pages`. The noun is a plural that ends in `s`. */
+/** A number with its noun: `1 page`, `20,107 pages`. The noun is a plural with `s`. */
 export const quantity = (value: number, nouns: string): string =>
   `${count(value)} ${Math.round(value) === 1 ? nouns.replace(/s\b/, "") : nouns}`
 
-/** A span of time in words: `12 s`, `3 min 20 s`, `5 h 02 min`, `3 d 4 h`. */
+/** A duration: `12 s`, `3 min 20 s`, `5 h 02 min`, `3 d 4 h`. */
 export const duration = (seconds: number): string => {
   const s = Math.max(0, Math.round(seconds))
   if (s < 60) return `${s} s`
@@ -64,17 +64,17 @@ export const duration = (seconds: number): string => {
   return `${count(Math.floor(s / 86_400))} d ${Math.floor(s / 3_600) % 24} h`
 }
 
-/** A time of day, in the reader's own zone. */
+/** A time of day in the local time zone. */
 export const clock = (millis: number): string => new Date(millis).toTimeString().slice(0, 8)
 
-/** A moment as the service gives it, to the minute. */
+/** A time of the service, to the minute. */
 export const minute = (time: string): string => oneLine(time).slice(0, 16).replace("T", " ")
 
-/** The size of a file. */
+/** A file size. */
 export const size = (bytes: number): string =>
   bytes < 1e3 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 
-/** An amount of so many millionths of a dollar: to the cent, and below a dollar as exact as prices are. */
+/** An amount in millionths of a dollar: to the cent; below a dollar, as exact as prices are. */
 export const dollars = (micros: number): string => {
   const amount = micros / 1e6
   const digits = amount >= 1 || micros % 10_000 === 0 ? 2 : micros % 1_000 === 0 ? 3 : 6

@@ -1,4 +1,4 @@
-/** Texts that a command is given: in a file, or on standard input. */
+/** Reads text from a file or standard input. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type { PlatformError } from "effect/PlatformError"
@@ -6,10 +6,10 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { FileUnusable } from "./ErrorReport.ts"
 
-/** What stands for standard input. */
+/** The path that means standard input. */
 export const standardInput = "-"
 
-/** The text of a file, or of standard input where `path` is `-`. `what` is what the file has to be. */
+/** The text of a file, or of standard input if `path` is `-`. `what` names the expected contents. */
 export const read = Effect.fnUntraced(function*(path: string, what = "a file of text") {
   const read = yield* bytes(path, what)
   return yield* Effect.try({
@@ -18,7 +18,7 @@ export const read = Effect.fnUntraced(function*(path: string, what = "a file of 
   })
 })
 
-/** The bytes of a file, or of standard input where `path` is `-`. */
+/** The bytes of a file, or of standard input if `path` is `-`. */
 export const bytes = (path: string, what: string) =>
   Effect.mapError(bytesOf(path), (error) => unusable(path, what, reasonOf(error)))
 

@@ -1,4 +1,4 @@
-/** Files as an export needs them: failures have names, and what must survive a crash is on the disk when a call returns. */
+/** File operations that survive a crash: when a call returns, its effect is on the disk. Failures are typed. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -16,11 +16,11 @@ import {
   PipeClosed
 } from "./ExportErrors.ts"
 
-/** Does something with a file; what goes wrong gets its name. */
+/** Runs a file operation; a failure becomes an `ExportError`. */
 export const attempt = <A>(path: string, work: () => Promise<A>): Effect.Effect<A, ExportError> =>
   Effect.tryPromise({ try: work, catch: (cause) => failureOf(path, cause) })
 
-/** The name of a failure. */
+/** Maps a failure to an `ExportError`. */
 export const failureOf = (path: string, cause: unknown): ExportError => {
   const errcode = sqliteCodeOf(cause)
   const reason = cause instanceof Error ? cause.message : String(cause)
@@ -51,26 +51,26 @@ export const failureOf = (path: string, cause: unknown): ExportError => {
   }
 }
 
-/** The code of Node, such as `ENOSPC`. */
+/** The error code of Node, such as `ENOSPC`. */
 export const codeOf = (cause: unknown): string | undefined =>
   Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : undefined
 
-/** The file that Node says it was about. */
+/** The file named in an error of Node. */
 export const pathOf = (cause: unknown): string | undefined =>
   Predicate.hasProperty(cause, "path") && typeof cause.path === "string" ? cause.path : undefined
 
-/** The primary code of SQLite. */
+/** The primary result code of SQLite. */
 export const sqliteCodeOf = (cause: unknown): number | undefined =>
   Predicate.hasProperty(cause, "errcode") && typeof cause.errcode === "number" ? cause.errcode & 0xff : undefined
 
-/** SQLite's own codes for the same. */
+/** SQLite's own codes for these errors. */
 const sqlite: Readonly<Record<number, string>> = { 5: "EBUSY", 8: "EROFS", 13: "ENOSPC", 14: "EACCES" }
 
-/** Whether there is anything of that name, a link that leads nowhere included. */
+/** Checks whether a name is taken; a dangling link counts. */
 export const exists = (path: string): Effect.Effect<boolean, ExportError> =>
   Effect.map(look(path), (found) => found !== undefined)
 
-/** What there is of that name, links not followed. */
+/** The `lstat` of a path, or `undefined` if there is nothing. */
 export const look = (path: string) =>
   attempt(path, () =>
     fs.lstat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
@@ -78,7 +78,7 @@ export const look = (path: string) =>
       throw error
     }))
 
-/** The text of a file, where there is one. */
+/** The text of a file, or `undefined` if there is none. */
 export const read = (path: string): Effect.Effect<string | undefined, ExportError> =>
   attempt(path, () =>
     fs.readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -86,7 +86,7 @@ export const read = (path: string): Effect.Effect<string | undefined, ExportErro
       throw error
     }))
 
-/** The name of a file in a folder, which leads nowhere else. */
+/** The name of a file in a folder, without a path. */
 export const Name = Schema.String.check(
   Schema.makeFilter((name) => basename(name) === name && !["", ".", ".."].includes(name))
 )
@@ -95,11 +95,11 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR, O_TRUNC, O_WRONLY } = fs.constant
 
 const ways = { w: O_WRONLY | O_CREAT | O_TRUNC, "r+": O_RDWR, a: O_WRONLY | O_CREAT | O_APPEND }
 
-/** Opens a file for writing, as Node's flag of the same name does, but never through a symbolic link. */
+/** Opens a file for writing with Node's flag of the same name, but never through a symbolic link. */
 export const open = (path: string, way: keyof typeof ways): Promise<fs.FileHandle> =>
   fs.open(path, ways[way] | O_NOFOLLOW)
 
-/** Puts a text in the place of a file: whatever happens, the whole old or the whole new one is there. */
+/** Replaces a file atomically: after a crash it is the whole old or the whole new one. */
 export const replace = (path: string, text: string): Effect.Effect<void, ExportError> =>
   attempt(path, async () => {
     const temporary = `${path}.tmp`
@@ -114,7 +114,7 @@ export const replace = (path: string, text: string): Effect.Effect<void, ExportE
     await syncFolder(path)
   })
 
-/** A file is there after a crash only when its folder was synchronised too, where the file system can do that. */
+/** Syncs the folder of a file, where the file system can: only then does a new name survive a crash. */
 export const syncFolder = async (path: string): Promise<void> => {
   try {
     const folder = await fs.open(dirname(path), "r")
@@ -124,28 +124,27 @@ export const syncFolder = async (path: string): Promise<void> => {
       await folder.close()
     }
   } catch (error) {
-    // Network and foreign file systems refuse it. After a power failure the names may then be those of before: an older
-    // checkpoint, which is as good to go on from.
+    // Network and foreign file systems refuse it. After a power failure an older checkpoint may be back, which works as well.
     if (!refusals.has(codeOf(error) ?? "")) throw error
   }
 }
 
 const refusals = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EPERM", "EACCES", "EISDIR", "EBADF"])
 
-/** What a file holds, in short. */
+/** The digest of a file. */
 export interface Digest {
   readonly sha256: string
   readonly bytes: number
 }
 
-/** The SHA-256 of a file and its length. */
+/** The SHA-256 and the length of a file. */
 export const digest = (path: string): Effect.Effect<Digest, ExportError> =>
   attempt(path, async () => {
     const { bytes, hash } = await hashOf(path)
     return { sha256: hash.digest("hex"), bytes }
   })
 
-/** The hash of the first `bytes` of a file, which can take more. */
+/** The hash of the first `bytes` of a file, to be continued. */
 export const hashOf = async (
   path: string,
   bytes = Infinity

@@ -1,14 +1,14 @@
 /**
- * What can go wrong with an export besides the calls themselves. Nothing is lost by any of them: the files stand as the
- * last checkpoint says, and the same command with `resume` goes on from there. `advice` says what to do.
+ * The errors of an export, besides those of its calls. None of them loses data: the files are those of the last checkpoint, and
+ * the same command with `resume` continues. `advice` says what to do.
  */
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 
-/** A file or an unfinished export is there already, and neither `resume` nor `force` was asked for. */
+/** A file or an unfinished export exists, and the mode is neither `resume` nor `force`. */
 export class FileExists extends Schema.TaggedError<FileExists>()("FileExists", {
   path: Schema.String,
-  /** Whether the export is complete but for its place. */
+  /** True if the export is complete but for moving it to its place. */
   isComplete: Schema.optionalKey(Schema.Boolean)
 }) {
   override get message(): string {
@@ -20,7 +20,7 @@ export class FileExists extends Schema.TaggedError<FileExists>()("FileExists", {
   }
 }
 
-/** What has the name of the result, or of its folder, is nothing that an export may replace. Nothing was touched. */
+/** The output file or its folder exists and may not be replaced by an export. Nothing was touched. */
 export class OutputRefused extends Schema.TaggedError<OutputRefused>()("OutputRefused", {
   path: Schema.String,
   reason: Schema.String
@@ -29,11 +29,11 @@ export class OutputRefused extends Schema.TaggedError<OutputRefused>()("OutputRe
     return `Cannot export to ${this.path}: ${this.reason}`
   }
   get advice(): string {
-    return "Choose another name; pipes and devices take the standard output of --out -."
+    return "Choose another name; for pipes and devices, use --out - and redirect it."
   }
 }
 
-/** The disk, the quota or the largest size of a file is reached. */
+/** The disk is full, or a quota or the largest file size is reached. */
 export class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", {
   path: Schema.String,
   reason: Schema.String
@@ -48,7 +48,7 @@ export class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", {
   }
 }
 
-/** The place cannot be written to: no permission, a read-only disk, no such folder. */
+/** The file cannot be written: no permission, a read-only disk, or no such folder. */
 export class NotWritable extends Schema.TaggedError<NotWritable>()("NotWritable", {
   path: Schema.String,
   reason: Schema.String
@@ -75,9 +75,9 @@ export class FileFailure extends Schema.TaggedError<FileFailure>()("FileFailure"
   }
 }
 
-/** Whoever read standard output has stopped reading, as `head` does. A quiet end. */
+/** The reader of standard output has stopped, as `head` does. The process ends silently. */
 export class PipeClosed extends Schema.TaggedError<PipeClosed>()("PipeClosed", {}) {
-  /** What a shell shows for a program that the closed pipe has ended. */
+  /** The exit code that a shell shows for a program ended by a closed pipe. */
   override readonly [Runtime.errorExitCode] = 141
   override readonly [Runtime.errorReported] = false
   override get message(): string {
@@ -91,7 +91,7 @@ export class PipeClosed extends Schema.TaggedError<PipeClosed>()("PipeClosed", {
 /** The checkpoint belongs to another export. */
 export class CheckpointMismatch extends Schema.TaggedError<CheckpointMismatch>()("CheckpointMismatch", {
   path: Schema.String,
-  /** What differs: its name, what the checkpoint has and what was asked for. */
+  /** The differences: name, value in the checkpoint, value of this run. */
   differences: Schema.Array(Schema.Struct({ name: Schema.String, saved: Schema.String, asked: Schema.String }))
 }) {
   override get message(): string {
@@ -99,20 +99,20 @@ export class CheckpointMismatch extends Schema.TaggedError<CheckpointMismatch>()
     return `${this.path} belongs to another export: ${listed.join("; ")}`
   }
   get advice(): string {
-    return "Ask for the same as before, choose another name, or begin anew (--force)."
+    return "Repeat the former query, choose another name, or start over (--force)."
   }
 }
 
-/** The checkpoint or a file beside it is not as an export leaves it. */
+/** The checkpoint or a file beside it was changed. */
 export class CheckpointUnusable extends Schema.TaggedError<CheckpointUnusable>()("CheckpointUnusable", {
   path: Schema.String,
   reason: Schema.String
 }) {
   override get message(): string {
-    return `Cannot go on from ${this.path}: ${this.reason}`
+    return `Cannot continue from ${this.path}: ${this.reason}`
   }
   get advice(): string {
-    return "Put the files back as they were, or begin anew (--force)."
+    return "Restore the files, or start over (--force)."
   }
 }
 
@@ -126,7 +126,7 @@ export class AlreadyRunning extends Schema.TaggedError<AlreadyRunning>()("Alread
   }
 }
 
-/** Every error of the files of an export. */
+/** The errors of the files of an export. */
 export type ExportError =
   | FileExists
   | OutputRefused

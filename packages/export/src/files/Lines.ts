@@ -1,9 +1,9 @@
-/** Lines of a file. Node's own reader also ends them at U+2028 and at a lone CR, which texts may hold. */
+/** Lines of a file. Node's own reader also splits at U+2028 and at a lone CR, which texts may contain. */
 import { createReadStream } from "node:fs"
 import type { Readable } from "node:stream"
 import { createGunzip } from "node:zlib"
 
-/** The lines of a file, plain or of gzip members; of a plain one, those in its first `bytes` where given. */
+/** The lines of a file, plain or gzip; with `bytes`, those in its first `bytes`. */
 export async function* linesOf(
   path: string,
   options: { readonly gzip?: boolean; readonly bytes?: number } = {}
@@ -14,7 +14,7 @@ export async function* linesOf(
   let stream: Readable = file
   if (gzip) {
     const inflating = createGunzip()
-    // A failure of the file does not reach what reads from it by itself.
+    // `pipe` does not forward errors.
     file.on("error", (error) => inflating.destroy(error))
     stream = file.pipe(inflating)
   }

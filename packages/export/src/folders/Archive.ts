@@ -93,9 +93,9 @@ export interface Archive {
 /** How to open an archive. */
 export interface Options {
   readonly job: Omit<Job, "start">
-  /** Whether one file follows another. */
+  /** True if one file follows another. */
   readonly isRotated: boolean
-  /** Whether to start over. */
+  /** True to start over. */
   readonly isForced: boolean
   /** The progress of a new stream. */
   readonly start: Progress

@@ -1,7 +1,4 @@
-/**
- * Where an export stands, and which export it is. Whoever goes on from a checkpoint must ask for the same, of the same
- * service account, into the same format.
- */
+/** The progress of an export and its identity: only the same query, of the same account, into the same format continues it. */
 import { Client } from "@postwire/core/client/Client"
 import type { AnyError, ConflictingIdentifiers, InvalidParameters } from "@postwire/core/errors/Errors"
 import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
@@ -12,45 +9,45 @@ import { CheckpointMismatch, type ExportError } from "../files/ExportErrors.ts"
 import * as sealed from "../files/Sealed.ts"
 import type { Source } from "../sources/Source.ts"
 
-/** A sum or a number of things. A prepared file could otherwise raise a limit. */
+/** A number of things. Negative ones in a prepared file could raise a limit. */
 export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** What makes an export this one and no other, as texts by name. */
+/** The identity of an export, as texts by name. */
 export const Fingerprint = Schema.Record(Schema.String, Schema.String)
 
-/** What makes an export this one and no other, as texts by name. */
+/** The identity of an export, as texts by name. */
 export type Fingerprint = typeof Fingerprint.Type
 
-/** How far an export has come. */
+/** The progress of an export. */
 export const Progress = Schema.Struct({
-  /** Leads to the next page; none at the beginning and at the end. */
+  /** Leads to the next page; absent before the first page and after the last. */
   cursor: Schema.optionalKey(Schema.String),
-  /** Whether nothing is left to fetch. */
+  /** True if nothing is left to fetch. */
   complete: Schema.Boolean,
   items: Count,
-  /** Objects that expansions brought, each counted once, by bucket. */
+  /** The included objects, each counted once, by bucket. */
   included: Schema.Record(Schema.String, Count),
   /** Partial errors. */
   errors: Count,
-  /** How many rows of a file had each outcome; absent where there is no file. */
+  /** The rows of the input file by outcome; absent without a file. */
   outcomes: Schema.optionalKey(Schema.Record(Schema.String, Count)),
-  /** How many members were malformed or missing, by their place in the answers; absent where none was. */
+  /** The malformed or missing members, by their place in the responses; absent if there are none. */
   anomalies: Schema.optionalKey(Schema.Record(Schema.String, Count)),
   pages: Count,
-  /** Pages asked for, those included that did not come or were fetched again. */
+  /** Requests for pages, including failed and repeated ones. */
   requests: Count,
-  /** What its requests were charged, in whole millionths of a dollar; absent where the client does not count that. */
+  /** The cost in whole millionths of a dollar; absent where the client does not count it. */
   spent: Schema.optionalKey(Count),
-  /** How often the export was started. */
+  /** The runs started. */
   runs: Count,
   startedAt: Schema.String,
-  /** What the service no longer gave when its turn came. */
+  /** The span of time that the service no longer returned when it was requested. */
   outOfReach: Schema.optionalKey(Schema.Struct({ from: Schema.String, to: Schema.String })),
-  /** When the oldest item was created, where items say so. */
+  /** The creation time of the oldest item, where items have one. */
   oldest: Schema.optionalKey(Schema.String)
 })
 
-/** How far an export has come. */
+/** The progress of an export. */
 export interface Progress extends Schema.Schema.Type<typeof Progress> {}
 
 /** A checkpoint. */
@@ -58,14 +55,14 @@ export const Checkpoint = Schema.Struct({
   version: Schema.Literal(2),
   fingerprint: Fingerprint,
   progress: Progress,
-  /** How long each file was, in bytes, and what was in it: what is beyond was not finished. */
+  /** The length and digest of each file at the checkpoint; anything after that length is incomplete. */
   files: Schema.Record(Schema.String, Schema.Struct({ bytes: Count, sha256: Schema.String }))
 })
 
 /** A checkpoint. */
 export interface Checkpoint extends Schema.Schema.Type<typeof Checkpoint> {}
 
-/** The beginning of an export. */
+/** The progress before the first page. */
 export const start = (startedAt: string): Progress => ({
   complete: false,
   items: 0,
@@ -98,7 +95,7 @@ export const assertSame = (
   return differences.length === 0 ? Effect.void : Effect.fail(new CheckpointMismatch({ path, differences }))
 }
 
-/** The parameters of a call as they travel, by name: the same whatever form they were given in. */
+/** The encoded parameters of a call, by name: the same for every way to write them. */
 export const parametersOf = (
   { definition, parameters, perRequest = {} }: Pick<Source<unknown>, "definition" | "parameters" | "perRequest">
 ): Fingerprint | InvalidParameters | ConflictingIdentifiers => {
@@ -110,12 +107,12 @@ export const parametersOf = (
   return { route: `${prepared.method} ${prepared.path}`, ...Object.fromEntries(sorted) }
 }
 
-/** What makes an export this one. */
+/** The identity of an export. */
 export const fingerprint = (options: {
   readonly source: Source<unknown>
   readonly format: string
   readonly limit: number | undefined
-  /** A name of the account, where its token changes; else the token's own fingerprint. */
+  /** A name for the account, if its tokens change. Default: a hash of the credential. */
   readonly account: string | undefined
 }): Effect.Effect<Fingerprint, AnyError, Client> =>
   Effect.gen(function*() {

@@ -1,4 +1,4 @@
-/** What an export says of itself when it ends, beside its files: what was asked, what came, when, and the files' hashes. */
+/** The manifest of an export that has ended: its query, result, time, and the hashes of its files. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { basename } from "node:path"
@@ -8,10 +8,10 @@ import * as sealed from "../files/Sealed.ts"
 import { Fingerprint, Progress } from "./Checkpoint.ts"
 import type { Output } from "./Sink.ts"
 
-/** A manifest. It holds no secret: the credential is a hash. */
+/** A manifest. It contains no secret: the credential is a hash. */
 export const Manifest = Schema.Struct({
   version: Schema.Literal(2),
-  /** `partial`: all there was, but the service reported errors for parts of it. */
+  /** `partial`: complete, but the service reported errors for parts of it. */
   status: Schema.Literals(["done", "partial", "interrupted", "failed"]),
   /** Why it failed. */
   reason: Schema.optionalKey(Schema.String),
@@ -21,7 +21,7 @@ export const Manifest = Schema.Struct({
   software: Schema.String,
   /** The files, once they are complete. */
   files: Schema.Array(Schema.Struct({
-    /** As seen from the folder of the items. */
+    /** Relative to the folder of the items. */
     name: Schema.String.check(Schema.makeFilter((name) => Schema.is(disk.Name)(basename(name)))),
     holds: Schema.String,
     rows: Schema.Int,
@@ -33,7 +33,7 @@ export const Manifest = Schema.Struct({
 /** A manifest. */
 export interface Manifest extends Schema.Schema.Type<typeof Manifest> {}
 
-/** Makes a manifest; the files are read for it, and refused when they are not what was written. */
+/** Makes a manifest. Reads the files, and refuses those that were changed. */
 export const make = (
   options: Pick<Manifest, "status" | "fingerprint" | "progress" | "endedAt"> & {
     readonly reason?: string
@@ -58,7 +58,7 @@ export const make = (
 export const write = (path: string, manifest: Manifest): Effect.Effect<void, ExportError> =>
   sealed.write(path, manifest)
 
-// A static import of JSON cannot be read by a Node that is too old, which could not be told so.
+// A Node too old to be supported fails on a static import of JSON before it can show a message.
 const softwareVersion = Effect.promise(() => import("../../package.json", { with: { type: "json" } })).pipe(
   Effect.map(({ default: { version } }) => version)
 )

@@ -1,4 +1,4 @@
 import type { Page } from "./Page.ts"
 
-/** The only page where there is nothing. */
+/** A page without items, and without a next page. */
 export const emptyPage: Page = { items: [], includes: {}, errors: [], next: undefined, rateLimit: undefined }

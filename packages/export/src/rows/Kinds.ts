@@ -1,27 +1,27 @@
-/** What the rows of files hold: ids, users or queries, in any form that people write them. */
+/** The kinds of rows in files: ids, users or queries, in any usual notation. */
 
-/** What the rows of a file are. */
+/** A kind of rows. */
 export interface Kind {
   /** For messages, such as `the id of a post`. */
   readonly what: string
-  /** The columns that hold them, most telling first: which one counts in files that have several. */
+  /** The columns with such values, most specific first: the first one found is used. */
   readonly columns: ReadonlyArray<string>
-  /** The value as it is used; none where a text is no such thing. */
+  /** The normalized value, or `undefined` if the text is invalid. */
   readonly read: (text: string, column: string | undefined) => string | undefined
-  /** Whether a value that begins with `@` is a name that has to be looked up. */
+  /** True if a value that starts with `@` is a name to look up. */
   readonly hasNames?: true
 }
 
 const id = /^\d{1,19}$/
 
-/** Ids of something, in one of the columns. */
+/** Ids in one of the columns. */
 export const ids = (what: string, columns: ReadonlyArray<string>): Kind => ({
   what,
   columns: [...columns, "id"],
   read: (text) => id.test(text) ? text : undefined
 })
 
-/** Ids of posts, or their addresses. */
+/** Ids or addresses of posts. */
 export const posts: Kind = {
   what: "the id of a post",
   columns: ["post_id", "tweet_id", "status_id", "id", "id_str", "post", "tweet", "url"],
@@ -29,7 +29,7 @@ export const posts: Kind = {
     id.test(text) ? text : /^https?:\/\/[^/]+\/(?:[^/]+|i\/web)\/status\/(\d{1,19})(?:[/?#].*)?$/.exec(text)?.[1]
 }
 
-/** Users: ids as they are, and names as `@name`, from names with and without the sign and from the addresses of profiles. */
+/** Users: ids, or `@name` for names with and without the sign and for addresses of profiles. */
 export const users: Kind = {
   what: "the id or the name of a user",
   columns: ["user_id", "author_id", "id", "username", "screen_name", "handle", "user", "account", "id_str", "name"],
@@ -41,10 +41,10 @@ export const users: Kind = {
   hasNames: true
 }
 
-/** What is all digits is a name there. */
+/** The columns in which a number is a name. */
 const namesOfNames = new Set(["username", "screen_name", "handle"])
 
-/** Queries of searches. */
+/** Search queries. */
 export const queries: Kind = {
   what: "a query",
   columns: ["query", "q", "search"],

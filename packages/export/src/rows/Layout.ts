@@ -1,34 +1,34 @@
-/** How rows lie in a file: its format, its columns, and which of them has the value. */
+/** The layout of a file of rows: its format, its columns, and the column with the value. */
 import { parse } from "csv-parse/sync"
 import * as Predicate from "effect/Predicate"
 import type { Kind } from "./Kinds.ts"
 import * as records from "./Records.ts"
 
-/** What a file is made of: a value a line, CSV with a comma, a semicolon or a tab, or a JSON value a line. */
+/** One value per line, CSV with commas, semicolons or tabs, or one JSON value per line. */
 export type Format = "lines" | "csv" | "jsonl"
 
 /** A row. */
 export interface Row {
-  /** Which one it is, from 1. */
+  /** Its number, from 1. */
   readonly number: number
-  /** The line at which it begins, from 1. */
+  /** Its first line, from 1. */
   readonly line: number
-  /** What it is, as it is used. */
+  /** The normalized value. */
   readonly value: string
-  /** What it is, as the file has it. */
+  /** The value as written in the file. */
   readonly text: string
-  /** All columns of the row: texts in CSV, any JSON in JSON Lines, none where a line is a value. */
+  /** All columns: texts in CSV, any JSON in JSON Lines, none where a line is a value. */
   readonly cells: Readonly<Record<string, unknown>>
-  /** The place after it, at which `batches` goes on. */
+  /** The place after it, from which `batches` can continue. */
   readonly next: string
 }
 
-/** What is said of a file beforehand. */
+/** The expected layout. */
 export interface Asked {
   readonly kind: Kind
-  /** The column that counts, in JSON Lines a member, or a way through members such as `user.id`. Default: the first that `kind` names. */
+  /** The column with the value; in JSON Lines a member or a path such as `user.id`. Default: the first known to `kind`. */
   readonly column?: string | undefined
-  /** Default: what the name of the file says, else lines. */
+  /** Default: by the file's name, else lines. */
   readonly format?: Format | undefined
 }
 
@@ -41,7 +41,7 @@ export interface Layout {
   readonly column: string | undefined
 }
 
-/** What the first record of a file says of the others. */
+/** Detects the layout from the first record. */
 export const layoutOf = async (
   chunks: AsyncIterable<Buffer>,
   name: string,
@@ -71,7 +71,7 @@ export const layoutOf = async (
     const cells = parseCsv([{ text, line: first?.line ?? 1, next: records.beginning }], delimiter)[0] ?? []
     const found = cells.find((cell) => column === undefined ? kind.columns.includes(normal(cell)) : cell === column)
     if (found === undefined && column === undefined && cells.length === 1) {
-      // The name of an only column may be any, where it is not a value itself.
+      // A single column may have any name, but a first line that is a value is no header.
       const hasHeader = kind.read(cells[0]?.trim() ?? "", undefined) === undefined
       return { format, delimiter, hasHeader, columns: cells, column: hasHeader ? cells[0] : undefined }
     }
@@ -100,7 +100,7 @@ const missing = (columns: ReadonlyArray<string>, column: string | undefined, kin
   throw new records.Malformed(
     1,
     column === undefined
-      ? `no column is known to hold ${kind.what}; there are ${shown}${more}: name the one that counts`
+      ? `no known column has ${kind.what}; there are ${shown}${more}: name the column`
       : `there is no column ${column}; there are ${shown}${more}`
   )
 }
@@ -108,7 +108,7 @@ const missing = (columns: ReadonlyArray<string>, column: string | undefined, kin
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** A row as it was read, which may not be what it is to be. */
+/** A row whose value may be invalid. */
 export interface Read extends Omit<Row, "value"> {
   readonly value: string | undefined
 }
@@ -126,7 +126,7 @@ export async function* readsOf(
     const text = typeof value === "string" ? value.trim() : typeof value === "number" ? String(value) : ""
     return { number: next.row, line, text, value: read(text, name), cells, next: placeText(next) }
   }
-  // The header is no row.
+  // The header is not counted as a row.
   const start = from === undefined ? { ...records.beginning, row: hasHeader ? -1 : 0 } : placeOf(from)
   let isFirst = from === undefined
   for await (const chunk of records.recordsOf(chunks, { quotes: format === "csv", from: start })) {
@@ -167,7 +167,7 @@ export async function* readsOf(
   }
 }
 
-/** The value of a line. A number too large for one stays as it is written. */
+/** Parses a line. An integer that is too large for a number stays text. */
 const parseJson = (text: string, line: number): unknown => {
   try {
     return JSON.parse(text, exact)
@@ -195,7 +195,7 @@ const parseCsv = (found: ReadonlyArray<records.Record>, delimiter: string): Read
     })
   } catch (error) {
     const at = Predicate.hasProperty(error, "records") && typeof error.records === "number" ? error.records : 0
-    throw new records.Malformed(found[at]?.line ?? 1, "a quote is in the middle of a value")
+    throw new records.Malformed(found[at]?.line ?? 1, "there is a quote inside a value")
   }
 }
 

@@ -1,4 +1,4 @@
-/** Rows as the service shows them: names of users take a request of their own. */
+/** Looks up rows. Users' names and ids need separate requests. */
 import type { CallOptions } from "@postwire/core/client/CallOptions"
 import type { Client } from "@postwire/core/client/Client"
 import type { AnyError } from "@postwire/core/errors/Errors"
@@ -6,16 +6,16 @@ import * as Hydrate from "@postwire/core/workflows/Hydrate"
 import * as Effect from "effect/Effect"
 import type { Row } from "./Layout.ts"
 
-/** What is looked up. */
+/** The kind of objects. */
 export type Of = "posts" | "users"
 
-/** Rows in their order, each with what became of it, and what was answered. */
+/** Rows in order, each with its outcome, and the responses. */
 export interface LookedUp {
   readonly results: ReadonlyArray<readonly [Row, Omit<Hydrate.Hydrated<unknown>, "id" | "joined">]>
   readonly answers: ReadonlyArray<Hydrate.Batch>
 }
 
-/** Looks rows up, at most as many as one request may ask for. */
+/** Looks up rows, at most as many as fit in one request. */
 export const lookUp = Effect.fnUntraced(function*(
   of: Of,
   rows: ReadonlyArray<Row>,

@@ -1,17 +1,17 @@
-/** A text in UTF-8 as its records: lines or, in CSV, lines together with those that quotes continue. */
+/** Splits UTF-8 text into records: lines or, in CSV, lines joined by quotes. */
 import { isUtf8 } from "node:buffer"
 
-/** A record, and where it is. */
+/** A record and its place. */
 export interface Record {
-  /** Without what ends it. */
+  /** Without the line ending. */
   readonly text: string
-  /** Where it begins, from 1. */
+  /** Its first line, from 1. */
   readonly line: number
   /** The place after it. */
   readonly next: Place
 }
 
-/** A place between two records: bytes, lines and rows before it. */
+/** A place between two records: the bytes, lines and rows before it. */
 export interface Place {
   readonly byte: number
   readonly line: number
@@ -21,7 +21,7 @@ export interface Place {
 /** The beginning of a file. */
 export const beginning: Place = { byte: 0, line: 0, row: 0 }
 
-/** What is wrong with a text, and where. */
+/** Malformed text, and its line. */
 export class Malformed extends Error {
   readonly line: number
   constructor(line: number, reason: string) {
@@ -30,12 +30,12 @@ export class Malformed extends Error {
   }
 }
 
-/** A longer record is no row of anything, and all of it is in memory. */
+/** The largest record in bytes. A longer one is no row, and records are held in memory. */
 const maxRecordBytes = 1_048_576
 
 const newline = 0x0a
 
-/** The records after a place that are not empty, those of a chunk together. */
+/** The non-empty records after a place, in batches per chunk. */
 export async function* recordsOf(
   chunks: AsyncIterable<Buffer>,
   options: { readonly quotes: boolean; readonly from: Place }
@@ -72,7 +72,7 @@ export async function* recordsOf(
     }
     rest = buffer.subarray(begin)
     if (rest.length > maxRecordBytes) {
-      throw new Malformed(line + 1, quotes ? "a quote is not closed for 1 MB" : "it is longer than 1 MB")
+      throw new Malformed(line + 1, quotes ? "a quote is open for more than 1 MB" : "it is longer than 1 MB")
     }
     return records
   }

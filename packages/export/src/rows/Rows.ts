@@ -1,6 +1,6 @@
 /**
- * Files of ids, users or queries: a line each, CSV, or JSON Lines, plain or compressed, of any size. A file is read once before
- * anything is asked for: every row is checked, all are counted, and the hash refuses another file when an export goes on.
+ * Files of ids, users or queries: one per line, CSV, or JSON Lines, plain or compressed, of any size. A file is read once before
+ * any request: every row is checked and counted, and a hash is taken, so that an export is not resumed with another file.
  *
  * ```ts
  * const rows = yield* Rows.open("users.csv", { kind: Rows.users })
@@ -26,10 +26,10 @@ import { Malformed } from "./Records.ts"
 export { ids, type Kind, posts, queries, users } from "./Kinds.ts"
 export type { Format, Row } from "./Layout.ts"
 
-/** A file of rows cannot be read, or has rows that are not what they are to be. Nothing was asked for yet. */
+/** A file of rows cannot be read, or has invalid rows. No request was sent. */
 export class RowsUnusable extends Schema.TaggedError<RowsUnusable>()("RowsUnusable", {
   path: Schema.String,
-  /** Where the first such row begins, from 1. */
+  /** The line of the first invalid row, from 1. */
   line: Schema.optionalKey(Schema.Int),
   reason: Schema.String,
   advice: Schema.String
@@ -39,38 +39,38 @@ export class RowsUnusable extends Schema.TaggedError<RowsUnusable>()("RowsUnusab
   }
 }
 
-/** A file whose rows were all checked. */
+/** A file with valid rows. */
 export interface Rows {
-  /** As it was named; `standard input` where that was read. */
+  /** The given path, or `standard input`. */
   readonly path: string
   readonly kind: Kind
   readonly format: Format
-  /** The column that counts, where rows have several. */
+  /** The column with the value, where rows have several. */
   readonly column: string | undefined
   /** All columns of the first row. */
   readonly columns: ReadonlyArray<string>
-  /** How many rows there are. */
+  /** The number of rows. */
   readonly count: number
-  /** How many of them are names that have to be looked up. */
+  /** The number of names to look up. */
   readonly names: number
-  /** Of the file as it is on the disk, in hexadecimal: the same for the same rows, wherever the file is. */
+  /** The hash of the file on the disk, in hexadecimal, whatever its path. */
   readonly sha256: string
-  /** What is between the columns of CSV. */
+  /** The delimiter of CSV. */
   readonly delimiter: string
-  /** The whole file as it was checked, inflated. Throws `RowsUnusable`. */
+  /** The decompressed bytes of the file that was checked. Throws `RowsUnusable`. */
   readonly bytes: () => AsyncIterable<Buffer>
-  /** Up to so many rows at a time, in the order of the file, from its beginning or from a place in it (`Row.next`). */
+  /** Batches of at most `size` rows in order, from the beginning or from a place (`Row.next`). */
   readonly batches: (size: number, from?: string) => Stream.Stream<ReadonlyArray<Row>, RowsUnusable>
 }
 
 /** How to read a file. */
 export interface Options extends Asked {
-  /** What `-` stands for. Default: the standard input. */
+  /** The source of `-`. Default: standard input. */
   readonly stdin?: AsyncIterable<Uint8Array> | undefined
 }
 
 /**
- * Opens a file of rows and reads it once. `-` is standard input, which is kept in a temporary file until the scope ends, as is
+ * Opens a file of rows and reads it once. `-` is standard input, which is copied to a temporary file until the scope ends, like
  * anything else that can be read only once.
  */
 export const open = Effect.fnUntraced(function*(
@@ -127,7 +127,7 @@ export const open = Effect.fnUntraced(function*(
   }
 })
 
-/** What can be read once, in a file of its own. */
+/** Copies input that can be read only once to a temporary file. */
 const copied = Effect.fnUntraced(function*(
   bytes: AsyncIterable<Uint8Array>,
   attempt: <A>(work: () => Promise<A>) => Effect.Effect<A, RowsUnusable>
@@ -153,10 +153,10 @@ const failureOf = (path: string, cause: unknown): RowsUnusable => {
     : cause instanceof Error
     ? cause.message
     : String(cause)
-  return new RowsUnusable({ path, reason, advice: "Name a file that you may read, and leave it as it is meanwhile." })
+  return new RowsUnusable({ path, reason, advice: "Name a file that you may read, and do not change it meanwhile." })
 }
 
-/** Reads all rows and counts them, and the names among them. */
+/** Reads and checks all rows; counts them, and the names among them. */
 const checked = async (
   path: string,
   reads: AsyncIterable<ReadonlyArray<Read>>,
@@ -186,7 +186,7 @@ const checked = async (
   throw new RowsUnusable({ path, line, reason: `${is}${more}`, advice: correct })
 }
 
-/** The rows of a file that was checked, so many at a time. */
+/** The rows of a checked file, in batches. */
 async function* batched(reads: AsyncIterable<ReadonlyArray<Read>>, size: number): AsyncGenerator<ReadonlyArray<Row>> {
   let batch: Array<Row> = []
   for await (const rows of reads) {

@@ -1,7 +1,7 @@
 /**
- * Resources as tables: fixed columns from what was asked for, whatever the first page holds. Objects within a resource
- * become columns of their own (`public_metrics_like_count`), lists become JSON, ids stay text, and what no column holds
- * is kept as JSON in the last one, `other`.
+ * Resources as tables. The columns follow from the requested fields, whatever the first page contains. Objects within a resource
+ * become columns (`public_metrics_like_count`), lists become JSON, ids stay text, and everything else is kept as JSON in the last
+ * column, `other`.
  */
 import type { Definition } from "@postwire/core/schema/Definition"
 import type * as Model from "@postwire/core/schema/Model"
@@ -17,28 +17,28 @@ import { Topic } from "@postwire/core/schema/models/Topic"
 import { User } from "@postwire/core/schema/models/User"
 import type * as SchemaAST from "effect/SchemaAST"
 
-/** How the values of a column are stored; `json` is JSON text. */
+/** The type of a column; `json` is JSON text. */
 export type ColumnType = "text" | "integer" | "real" | "boolean" | "json"
 
-/** One column. */
+/** A column. */
 export interface Column {
   readonly name: string
-  /** Where in the resource the value is. */
+  /** The path of the value in the resource. */
   readonly path: ReadonlyArray<string>
   readonly type: ColumnType
-  /** Whether it says where an item is from, instead of what the resource is. */
+  /** True if it names the origin of an item instead of a property. */
   readonly isMark?: true
 }
 
-/** The columns of one kind of resource. */
+/** The columns of a kind of resource. */
 export interface Table {
   readonly name: string
-  /** The column that identifies a row, where there is one. */
+  /** The column that identifies a row, if any. */
   readonly key: string | undefined
   readonly columns: ReadonlyArray<Column>
 }
 
-/** The value of a column: `undefined` where the resource does not have it. */
+/** A value; `undefined` if the resource does not have it. */
 export type Cell = string | number | boolean | undefined
 
 type Parameters = Readonly<Record<string, unknown>>
@@ -56,10 +56,10 @@ const models: ReadonlyArray<Model.AnyModel> = [
   Topic
 ]
 
-/** The column for what no other holds. */
+/** The column for everything else. */
 const other: Column = { name: "other", path: [], type: "json" }
 
-/** The table of what an operation returns. */
+/** The table of an operation's result. */
 export const items = ({ result }: Pick<Definition, "result">, parameters: Parameters): Table =>
   result._tag === "Bytes"
     ? { name: "items", key: undefined, columns: [other] }
@@ -67,19 +67,19 @@ export const items = ({ result }: Pick<Definition, "result">, parameters: Parame
     ? { name: "items", key: undefined, columns: [...columnsOf(elementOf(result.schema.ast), []), other] }
     : ofModel(result.model, parameters)
 
-/** A table with columns that say where its rows are from. */
+/** Adds columns for the origin of rows. */
 export const marked = (table: Table, marks: ReadonlyArray<Column> = []): Table => ({
   ...table,
   columns: [...marks.map((column): Column => ({ ...column, isMark: true })), ...table.columns]
 })
 
-/** The table of a bucket of `includes`. Of one that this version does not know, all is in `other`. */
+/** The table of a bucket of `includes`. An unknown bucket has the single column `other`. */
 export const included = (bucket: string, parameters: Parameters): Table => {
   const model = models.find(({ includes }) => includes === bucket)
   return model === undefined ? { name: bucket, key: "id", columns: [other] } : ofModel(model, parameters)
 }
 
-/** The table of what became of the rows of a file. */
+/** The table of the outcomes of a file's rows. */
 export const outcomes: Table = {
   name: "outcomes",
   key: undefined,
@@ -91,7 +91,7 @@ export const outcomes: Table = {
   ]
 }
 
-/** The buckets that the expansions asked for can bring. */
+/** The buckets that the requested expansions can return. */
 export const expected = ({ result }: Pick<Definition, "result">, parameters: Parameters): ReadonlyArray<string> => {
   const asked = names(parameters["expansions"])
   const kinds = new Set(
@@ -104,7 +104,7 @@ const ofModel = (model: Model.AnyModel, parameters: Parameters): Table => {
   const asked = new Set([
     ...model.defaults,
     ...names(parameters[model.selector]),
-    // An expansion brings the field that it expands.
+    // An expansion also returns the field that it expands.
     ...names(parameters["expansions"])
       .filter((name) => name in model.expansions)
       .flatMap((name) => name.split(".", 1))
@@ -152,7 +152,7 @@ interface Node {
   readonly inner: Map<string, Node>
 }
 
-/** Compiles a table into the function that lays out a resource as its cells, in the order of the columns. */
+/** Compiles a table into a function that returns the cells of a resource, in the order of the columns. */
 export const cells = ({ columns }: Table): (row: object) => Array<Cell> => {
   const root = new Map<string, Node>()
   for (const [column, { path, type }] of columns.entries()) {
@@ -190,5 +190,5 @@ export const cells = ({ columns }: Table): (row: object) => Array<Cell> => {
   }
 }
 
-/** For names that somebody else chose. */
+/** An object for names that come from outside. */
 const withoutPrototype = (): Record<string, unknown> => Object.create(null)

@@ -1,25 +1,24 @@
 /**
- * CSV as RFC 4180 has it: a header, lines that end with CRLF, quotes where a value needs them. A value that is not there
- * is empty; an empty text is `""`.
+ * CSV of RFC 4180: a header, CRLF line endings, quotes where needed. A missing value is empty; an empty text is `""`.
  */
 import { stringify } from "csv-stringify/sync"
 import type { FileSink } from "../folders/Sink.ts"
 import { type Cell, cells, type Table } from "../rows/Table.ts"
 import * as Files from "./Files.ts"
 
-/** How the file looks. */
+/** The CSV dialect. */
 export interface Options {
   readonly compression?: Files.Compression | undefined
-  /** What ends a line. Default CRLF. */
+  /** The line ending. Default CRLF. */
   readonly newline?: "\r\n" | "\n" | undefined
   /**
-   * Puts a `'` before texts that a spreadsheet would run as a formula: those that begin with `=`, `+`, `-` or `@`, also
-   * after spaces and invisible characters, and those that begin with a tab or a line break. Default false.
+   * Puts a `'` before texts that a spreadsheet would run as a formula: those that start with `=`, `+`, `-` or `@`, also
+   * after spaces and invisible characters, and those that start with a tab or a line break. Default false.
    */
   readonly guard?: boolean | undefined
 }
 
-/** Rows of fixed columns, into `path` and files of its folder. */
+/** CSV into `path` and files of its folder. */
 export const make = (path: string, options: Options = {}): FileSink => {
   const { compression = "none", guard = false, newline = "\r\n" } = options
   const name = `csv${newline === "\n" ? "+lf" : ""}${guard ? "+guard" : ""}`
@@ -30,15 +29,15 @@ export const make = (path: string, options: Options = {}): FileSink => {
   )
 }
 
-/** Writes rows of a table. */
+/** Encodes rows of a table. */
 export const encoder = (table: Table, newline: string, guard: boolean): Files.Encoder => {
   const lay = cells(table)
   const encode = (records: ReadonlyArray<ReadonlyArray<Cell>>): string =>
     stringify([...records], {
       record_delimiter: newline,
-      // Line breaks of both kinds, whatever ends a line.
+      // Values with line breaks of either kind are quoted, whatever the line ending.
       quote_record_delimiter: true,
-      // Tells an empty text from a value that is not there.
+      // Distinguishes an empty text from a missing value.
       quoted_match: /^$/,
       cast: { boolean: String, string: (text) => guard && formula.test(text) ? `'${text}` : text }
     })
@@ -48,5 +47,5 @@ export const encoder = (table: Table, newline: string, guard: boolean): Files.En
   }
 }
 
-/** Spreadsheets remove what is not seen before they look for the sign. */
+/** Spreadsheets drop invisible characters before they look for the sign. */
 const formula = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]*[=+\-@＝＋－＠])/u

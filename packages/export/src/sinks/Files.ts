@@ -1,10 +1,10 @@
 /**
- * Files that only ever grow: one for the items, one for each kind of included object, one for partial errors. A page is
- * appended to each and forced to the disk, then the checkpoint is replaced; to go on, whatever is beyond the lengths in
- * the checkpoint is cut off, and what is left must be what was written.
+ * Files that only grow: one for the items, one for each kind of included object, one for partial errors. A page is appended to
+ * each and synced, then the checkpoint is replaced. To resume, files are truncated to the lengths in the checkpoint, and their
+ * contents must match its digests.
  *
- * In the folder: `items.jsonl`, `users.jsonl` and so on, `outcomes.jsonl`, `errors.jsonl`, `checkpoint.json`, and `seen`, the ids of included
- * objects written so far.
+ * In the folder: `items.jsonl`, `users.jsonl` and so on, `outcomes.jsonl`, `errors.jsonl`, `checkpoint.json`, and `seen`, the ids
+ * of included objects written so far.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -21,33 +21,33 @@ import * as Checkpoint from "../folders/Checkpoint.ts"
 import type { FileSink, Job, Output, Writer } from "../folders/Sink.ts"
 import type { Table } from "../rows/Table.ts"
 
-/** What a kind of file looks like. */
+/** A file format. */
 export interface Format {
   readonly name: string
-  /** What the names of its files end with. */
+  /** The ending of file names. */
   readonly extension: string
   readonly encoder: (table: Table) => Encoder
 }
 
-/** Writes the rows of one table. */
+/** Encodes the rows of a table. */
 export interface Encoder {
-  /** What the file begins with. */
+  /** The start of the file. */
   readonly header: string
   readonly rows: (rows: ReadonlyArray<object>) => string
 }
 
 /**
- * How files are compressed. Every page is a gzip member or zstd frame of its own: both formats say that a file may be a
- * sequence of them, and resuming cuts between two.
+ * The compression of files. Every page is a gzip member or zstd frame of its own: both formats allow a sequence of them, and
+ * resuming truncates between two.
  */
 export type Compression = "none" | "gzip" | "zstd"
 
 const endings: { readonly [C in Compression]: string } = { none: "", gzip: ".gz", zstd: ".zst" }
 
-/** One JSON object a line. */
+/** One JSON object per line. */
 export const lines = (rows: ReadonlyArray<object>): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("")
 
-/** Files of a format. `path` is that of the items. */
+/** A sink of files. `path` is that of the items. */
 export const make = (path: string, format: Format, compression: Compression): FileSink => ({
   format: compression === "none" ? format.name : `${format.name}+${compression}`,
   path,
@@ -55,7 +55,7 @@ export const make = (path: string, format: Format, compression: Compression): Fi
   open: (job, folder) => open(job, folder, format, compression)
 })
 
-/** The file for what a table holds. A bucket is a word of the service: none leads out of the folder, or to another file. */
+/** The file name of a table. Bucket names come from the service: none may lead out of the folder or to another file. */
 export const nameOf = (holds: string, extension: string): string =>
   holds === "seen"
     ? holds
@@ -63,12 +63,12 @@ export const nameOf = (holds: string, extension: string): string =>
     ? "errors.jsonl"
     : `${/^[a-z][a-z_]*$/.test(holds) ? holds : `other ${encodeURIComponent(holds)}`}${extension}`
 
-/** What the file of a bucket holds: none is called as one of our own. */
+/** The table name of a bucket, distinct from our own. */
 const holdsOf = (bucket: string): string => own.has(bucket) ? `${bucket} included` : bucket
 
 const bucketOf = (holds: string): string => holds.replace(/ included$/, "")
 
-/** The table of what a file holds; what is none of our own is a bucket. */
+/** The table with a name; an unknown name is a bucket. */
 export const tableOf = (job: Job, holds: string, bucket: string): Table =>
   holds === "items"
     ? job.items
@@ -95,7 +95,7 @@ const compressors: { readonly [C in Compression]: (text: string) => Promise<Uint
 
 const plain: Encoder = { header: "", rows: lines }
 
-/** Opens the files in a folder: goes on from the checkpoint there, or begins. */
+/** Opens the files in a folder: continues from the checkpoint there, or starts. */
 export const open = Effect.fnUntraced(function*(
   job: Job,
   folder: string,
@@ -111,7 +111,7 @@ export const open = Effect.fnUntraced(function*(
     })
   )
 
-  /** The file for a table; what is in it beyond the checkpoint is cut off. */
+  /** Opens the file of a table, truncated to the checkpoint. */
   const grow = (holds: string): Promise<Growing> => {
     const known = growing.get(holds)
     return known === undefined ? take(holds) : Promise.resolve(known)
@@ -133,13 +133,13 @@ export const open = Effect.fnUntraced(function*(
     }
     growing.set(holds, entry)
     if (before.bytes === 0) {
-      // A compressed file of nothing is not empty.
+      // A compressed file has bytes even without rows.
       await append(entry, encoder.header)
       await disk.syncFolder(target)
     } else await file.truncate(before.bytes)
     return entry
   }
-  /** The hash of what was written, which is read once more: nobody may have changed it. */
+  /** The hash of a file, read again to verify that it was not changed. */
   const verified = async (path: string, { bytes, sha256 }: disk.Digest): Promise<Hash> => {
     const changed = (how: string) => new CheckpointUnusable({ path: checkpoint, reason: `${basename(path)} ${how}` })
     const found = await disk.hashOf(path, bytes).catch((error: NodeJS.ErrnoException) => {
@@ -249,10 +249,10 @@ export const open = Effect.fnUntraced(function*(
 
 const nothing: disk.Digest = { bytes: 0, sha256: "" }
 
-/** The digest so far; the hash goes on. */
+/** The digest so far; the hash can be continued. */
 const digestOf = (hash: Hash): string => hash.copy().digest("hex")
 
-/** The checkpoint to go on from, which is new where there is none. */
+/** The checkpoint in the folder, or a new one. */
 const begin = Effect.fnUntraced(function*(path: string, job: Job) {
   const saved = yield* Checkpoint.read(path)
   if (saved !== undefined) {
@@ -269,17 +269,17 @@ const begin = Effect.fnUntraced(function*(path: string, job: Job) {
   return fresh
 })
 
-/** Identifies an included object; its own id is in the column that is the key. */
+/** The identity of an included object: its bucket and its key column. */
 const identityOf = (bucket: string, { key = "id" }: Table, object: object): string =>
   `${bucket} ${String(Predicate.hasProperty(object, key) ? object[key] : undefined)}`
 
 interface Seen {
-  /** Whether the name was not there before. */
+  /** Returns whether the name is new. */
   readonly add: (name: string) => boolean
   readonly close: () => void
 }
 
-/** The included objects written so far: in a temporary database, which goes to the disk where memory would grow. */
+/** The included objects written so far, in a temporary database that moves to the disk when it grows. */
 const seenIn = async (path: string, bytes: number): Promise<Seen> => {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
   const database = new DatabaseSync("")

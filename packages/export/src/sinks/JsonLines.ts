@@ -1,4 +1,4 @@
-/** JSON Lines: one object a line, as the service sent it, plain or compressed. */
+/** JSON Lines: one object per line, as the service sent it, plain or compressed. */
 import type { FileSink } from "../folders/Sink.ts"
 import * as Files from "./Files.ts"
 
@@ -8,6 +8,6 @@ const format: Files.Format = {
   encoder: () => ({ header: "", rows: Files.lines })
 }
 
-/** One JSON object a line, into `path` and files of its folder. */
+/** JSON Lines into `path` and files of its folder. */
 export const make = (path: string, options: { readonly compression?: Files.Compression | undefined } = {}): FileSink =>
   Files.make(path, format, options.compression ?? "none")

@@ -1,6 +1,6 @@
 /**
- * Parquet: one file of typed columns for the items, one for each kind of included object. Its footer can only be written
- * last, so it is laid out when all pages are there.
+ * Parquet: one file of typed columns for the items, one for each kind of included object. The footer comes last, so files are
+ * written when all pages are there.
  */
 import { ByteWriter, ParquetWriter, type SchemaElement } from "hyparquet-writer"
 import type * as fs from "node:fs/promises"
@@ -24,7 +24,7 @@ export const make = (path: string): FileSink =>
     return outputs
   })
 
-/** Rows that are in memory together. */
+/** The most rows in memory. */
 const maxRowsInMemory = 10_000
 
 /** Writes rows into a Parquet file. */
@@ -62,7 +62,7 @@ const layOut = async (rows: AsyncIterable<object>, path: string, table: Table): 
   }
 }
 
-/** Moves what was written in memory to the file; offsets go on. */
+/** Moves the bytes in memory to the file; offsets continue. */
 const drain = async (bytes: ByteWriter, file: fs.FileHandle): Promise<void> => {
   await file.writeFile(new Uint8Array(bytes.buffer, 0, bytes.index))
   bytes.index = 0
@@ -85,7 +85,7 @@ const asIs = (cell: Cell): unknown => cell
 
 const storedAs: { readonly [T in ColumnType]: (cell: Cell) => unknown } = {
   text: asIs,
-  // The writer makes JSON of what it gets.
+  // The Parquet writer takes values and encodes them itself.
   json: (cell) => cell === undefined ? undefined : JSON.parse(String(cell)),
   integer: (cell) => cell === undefined ? undefined : BigInt(cell),
   real: asIs,

@@ -1,6 +1,6 @@
 /**
- * Sinks of formats that cannot grow page by page: rows are kept as compressed JSON Lines, resumable like any other, and
- * laid out when all are there. The result is there as a whole or not at all.
+ * Sinks of formats that cannot grow page by page: rows are spooled as compressed JSON Lines, resumable like any other, and
+ * converted when all are there. The result exists as a whole or not at all.
  */
 import * as Effect from "effect/Effect"
 import * as disk from "../files/Disk.ts"
@@ -10,17 +10,17 @@ import type { FileSink, Output } from "../folders/Sink.ts"
 import type { Table } from "../rows/Table.ts"
 import * as Files from "./Files.ts"
 
-/** The rows of a table, or the partial errors. */
+/** The spooled rows of a table, or the partial errors. */
 export interface Spooled {
   /** `items`, `outcomes`, `errors`, or a bucket of `includes`. */
   readonly holds: string
   readonly rows: number
-  /** None for errors, which have no columns. */
+  /** `undefined` for errors, which have no columns. */
   readonly table: Table | undefined
   readonly lines: () => AsyncGenerator<object>
 }
 
-/** A sink that lays out what was spooled, into files in the folder. What a crash has left of them is written anew. */
+/** A sink that converts its spools into files in the folder. Files that a crash has left incomplete are written again. */
 export const make = (
   path: string,
   name: string,
@@ -56,7 +56,7 @@ export const make = (
   }
 }
 
-/** A spool that holds what was written to it. */
+/** A spool whose digest is verified. */
 const checked = (spool: Output): Effect.Effect<Output, ExportError> =>
   Effect.flatMap(disk.digest(spool.path), ({ sha256 }) =>
     sha256 === spool.sha256

@@ -1,4 +1,4 @@
-/** Files of whole pages: a part is kept in one until all parts are there, then they are read one after the other. */
+/** Spools of whole pages: each part of an export is fetched into one, and then all are read in order. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as disk from "../files/Disk.ts"
@@ -9,7 +9,7 @@ import { emptyPage } from "../rows/EmptyPage.ts"
 import type { Page } from "../rows/Page.ts"
 import * as Files from "./Files.ts"
 
-/** A sink whose rows are whole pages. */
+/** A sink whose rows are pages. */
 export const spool = (path: string): FileSink => {
   const format: Files.Format = {
     name: "pages",
@@ -34,7 +34,7 @@ export const spool = (path: string): FileSink => {
   }
 }
 
-/** The pages in spools, one after the other. The place of a page is its spool and its line. */
+/** The pages of several spools, in order. The cursor of a page is its spool and its line. */
 export const merged = (
   spools: ReadonlyArray<string>,
   fetched: Pick<Page, "requests" | "spent">,

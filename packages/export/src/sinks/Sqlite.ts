@@ -1,11 +1,11 @@
 /**
- * SQLite: a table for each kind of resource, in which an object is one row however often it comes, and tables for what
- * lies between them. The database is written when all pages are there, and then moved to its place: nobody reads or
- * locks it meanwhile.
+ * SQLite: a table for each kind of resource, in which an object is one row however often it appears, and tables for their
+ * relations. The database is written when all pages are there, and then moved to its place, so it is not read or locked
+ * before it is complete.
  *
- * - `posts`, `users`, ... : the columns asked for; items and included objects of a kind are in one table
- * - `results`: the items of the export in their order, `position` from 1
- * - `post_media`, `post_references`: what posts show and refer to, where that was asked for
+ * - `posts`, `users`, ... : the requested columns; items and included objects of a kind share one table
+ * - `results`: the items of the export in order, `position` from 1
+ * - `post_media`, `post_references`: the media and references of posts, where requested
  * - `errors`: partial errors
  */
 import * as Predicate from "effect/Predicate"
@@ -17,7 +17,7 @@ import type { FileSink } from "../folders/Sink.ts"
 import { type Cell, cells, type Column, type ColumnType, type Table } from "../rows/Table.ts"
 import * as Spool from "./Spool.ts"
 
-/** Tables in one database file. */
+/** A sink of tables in one database file. */
 export const make = (path: string): FileSink =>
   Spool.make(path, "sqlite", async (spools, folder) => {
     const path = join(folder, "items.sqlite")
@@ -25,9 +25,9 @@ export const make = (path: string): FileSink =>
     const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
     const database = new DatabaseSync(path, { timeout: lockTimeoutMillis })
     try {
-      // Whatever ends this, it begins anew: what counts is that all of it is on the disk at the end.
+      // After an interruption it starts over, so only the end has to be synced.
       database.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; BEGIN EXCLUSIVE")
-      // An item says more than the same object where it is included.
+      // Items come last: they have more fields than the same objects as included ones.
       const inOrder = spools.toSorted((a, b) => Number(a.holds === "items") - Number(b.holds === "items"))
       for (const spool of inOrder) {
         const put = spool.table === undefined
@@ -51,10 +51,10 @@ export const make = (path: string): FileSink =>
     return [{ path, holds: "items", rows: spools.find(({ holds }) => holds === "items")?.rows ?? 0 }]
   })
 
-/** How long another's lock is waited for. */
+/** How long to wait for another process's lock. */
 const lockTimeoutMillis = 5_000
 
-/** Puts a row into its table. */
+/** Inserts a row into its table. */
 type Put = (row: object) => void
 
 const putErrors = (database: DatabaseSync): Put => {
@@ -63,7 +63,7 @@ const putErrors = (database: DatabaseSync): Put => {
   return (problem) => insert.run(JSON.stringify(problem))
 }
 
-/** Puts items into the table of their kind, and their order and where they are from into `results`. */
+/** Inserts items into the table of their kind, and their order and origin into `results`. */
 const putItems = (database: DatabaseSync, table: Table): Put => {
   const { columns, key, name } = table
   const put = upsert(database, table)
@@ -104,11 +104,11 @@ const storedAs: { readonly [T in ColumnType]: string } = {
 
 const bound = (cell: Cell): SQLInputValue => cell === undefined ? null : typeof cell === "boolean" ? Number(cell) : cell
 
-/** Makes the table where there is none, and the function that puts a row into it: what is known already stays known. */
+/** Creates the table if needed, and returns a function that inserts or completes a row: known values stay. */
 const upsert = (database: DatabaseSync, table: Table): Put => {
-  // Where an item is from is no property of the resource: other rows may have brought it, too.
+  // The origin of an item is not a property of the resource, which other rows may have returned, too.
   const columns = table.key === undefined ? table.columns : table.columns.filter((column) => !isMark(column))
-  // A kind that this version does not know has no columns but one.
+  // An unknown kind has a single column.
   const key = columns.some(({ name }) => name === table.key) ? table.key : undefined
   const name = quoted(table.name)
   const definitions = columns.map((column) =>
@@ -130,14 +130,14 @@ const upsert = (database: DatabaseSync, table: Table): Put => {
   }
 }
 
-/** What a post shows and refers to. */
+/** The media and references of a post. */
 interface Linking {
   readonly id?: string
   readonly attachments?: { readonly media_keys?: ReadonlyArray<string> }
   readonly referenced_posts?: ReadonlyArray<{ readonly type?: string; readonly id: string }>
 }
 
-/** The tables between posts and what belongs to them, where the fields that tell of it were asked for. */
+/** The tables between posts and related objects, where the fields with the relations were requested. */
 const linksOf = (database: DatabaseSync, { columns, name }: Table): ReadonlyArray<Put> => {
   const has = (field: string) => name === "posts" && columns.some(({ path }) => path[0] === field)
   const make = (table: string, members: ReadonlyArray<string>): StatementSync => {

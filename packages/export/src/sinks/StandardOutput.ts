@@ -1,6 +1,6 @@
 /**
- * JSON Lines on standard output, or on any other stream. What was written cannot be taken back, so there is no going on
- * from a checkpoint. Items only: a line is an item, whatever program reads it.
+ * JSON Lines on standard output or another stream. Written lines cannot be taken back, so there is no checkpoint. Items only: every
+ * line is an item.
  */
 import * as Effect from "effect/Effect"
 import type { Writable } from "node:stream"
@@ -9,13 +9,13 @@ import type * as Checkpoint from "../folders/Checkpoint.ts"
 import type { StreamSink } from "../folders/Sink.ts"
 import { lines } from "./Files.ts"
 
-/** One JSON object a line. Characters that would steer a terminal are escaped; the JSON stays the same. */
+/** One JSON object per line. Terminal control characters are escaped; the JSON stays equivalent. */
 export const make = (stream: Writable = process.stdout): StreamSink => ({
   format: "standard output",
   path: undefined,
   open: (job) =>
     Effect.gen(function*() {
-      // A stream that fails also says so as an event; the failure of the write is the one that counts.
+      // A failing stream also emits an error event, which must not crash the process; the failed write is reported.
       const ignore = () => {}
       yield* Effect.acquireRelease(
         Effect.sync(() => stream.on("error", ignore)),
@@ -41,7 +41,7 @@ const write = (stream: Writable, text: string) =>
       else stream.write(text, (error) => error ? reject(error) : resolve())
     }))
 
-/** C1 controls, delete, and marks that turn the direction of text; JSON has escaped the other controls. */
+/** C1 controls, delete, and marks of text direction; JSON has escaped the other controls. */
 const steering = /[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 const harmless = (text: string): string =>

@@ -1,6 +1,6 @@
 /**
- * A conversation as the source of an export: what a search of its replies brings, and posts that it does not bring and others
- * reply to. Those that the service does not show are among its errors.
+ * A conversation as the source of an export: the results of a search for its replies, and posts that the search misses and others
+ * reply to. Posts that the service does not show are partial errors.
  *
  * ```ts
  * const source = yield* Conversation.make("1460323737035677698")
@@ -17,13 +17,13 @@ import * as Stream from "effect/Stream"
 import * as reach from "./Reach.ts"
 import type { Source } from "./Source.ts"
 
-/** Finds the conversation that a post belongs to: one request, or two. Whoever goes on with an export does the same first. */
+/** Finds the conversation of a post with one or two requests. A resumed export does this again. */
 export const make = (
   id: string | number | bigint,
   options: Core.Options = {}
 ): Effect.Effect<Source, AnyError, Client> => Effect.map(Core.open(id, options), (opened) => of(opened, options))
 
-/** The source of a conversation that was found. */
+/** The source of a conversation. */
 export const of = (opened: Core.Opened, options: Core.Options): Source => {
   const definition = definitionOf(options)
   const parameters = {
@@ -36,7 +36,7 @@ export const of = (opened: Core.Opened, options: Core.Options): Source => {
     parameters,
     fingerprint: { conversation: opened.id },
     pages: (cursor, { prefetch } = {}) => {
-      // Where no search goes on, all is told that it could have brought.
+      // Also reports what a search that ends early could have returned.
       const search: Core.Search = (token) =>
         reach.pages(definition, parameters, token, { prefetch }, opened.since).pipe(
           Stream.map((page) => ({ ...page, items: page.items.filter(Core.isPost) }))
@@ -46,6 +46,6 @@ export const of = (opened: Core.Opened, options: Core.Options): Source => {
   }
 }
 
-/** The search that brings a conversation. */
+/** The search operation for a conversation. */
 export const definitionOf = ({ archive = false }: Core.Options): Definition =>
   archive ? searchAllPosts.definition : searchRecentPosts.definition

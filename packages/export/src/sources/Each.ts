@@ -1,7 +1,7 @@
 /**
- * An operation for each row of a file: timelines, followers or liked posts of many users, many searches. The results come in the
- * order of the file, and every item says which row has brought it. What the service does not give for a row, such as the
- * posts of a user who is suspended, is among the partial errors, and the others go on.
+ * One operation for each row of a file: timelines, followers or liked posts of many users, or many searches. Results come in the
+ * order of the file, and every item names its row. Errors of a row, such as a suspended user, are partial errors, and the other
+ * rows continue.
  *
  * ```ts
  * const rows = yield* Rows.open("users.csv", { kind: Rows.users })
@@ -31,13 +31,13 @@ import * as Rows from "../rows/Rows.ts"
 import type { Column } from "../rows/Table.ts"
 import * as Source from "./Source.ts"
 
-/** The parameter that a row fills, and what the rows are. */
+/** The parameter that a row fills, and the kind of the rows. */
 export interface Target {
   readonly parameter: "id" | "query"
   readonly kind: Rows.Kind
 }
 
-/** What an operation takes from a row: whose or what its `id` is, or a query. None where it has neither. */
+/** The parameter of an operation that rows can fill: its `id` or a query. `undefined` if it has neither. */
 export const targetOf = (definition: Definition): Target | undefined => {
   if (definition.paging === undefined) return undefined
   if (definition.query?.["query"]?.required === true) return { parameter: "query", kind: Rows.queries }
@@ -58,21 +58,21 @@ const kinds: Readonly<Record<string, Rows.Kind>> = {
   communities: Rows.ids("the id of a community", ["community_id"])
 }
 
-/** How rows are worked through. */
+/** How to process rows. */
 export interface Options {
-  /** The number of items at which a row is done. Default: all there are. */
+  /** The number of items at which a row is done. Default: all items. */
   readonly limitEach?: number | undefined
   /**
-   * How many rows are begun before their turn, each of which keeps up to two pages until then. Default 3. Where an export has a
-   * `limit`, no row is begun before its turn: its items might not be wanted.
+   * How many rows are fetched ahead, each keeping up to two pages. Default 3. In an export with a `limit` no row is fetched ahead:
+   * its items might not be wanted.
    */
   readonly ahead?: number | undefined
 }
 
-/** The parameters of a row. */
+/** The parameters that rows fill. */
 type OfRow = "id" | "query"
 
-/** The pages of an operation for each row, whose other parameters are those given. A row may have columns for these too. */
+/** The pages of an operation for each row. The other parameters are those given, or columns of the rows. */
 export const make = <
   P,
   R extends Result,
@@ -85,16 +85,16 @@ export const make = <
   ...[parameters, options]: Arguments<Omit<P, OfRow>, R, Sel, S, Options>
 ): Source.Source<Rows.RowsUnusable> => fromDefinition(operation.definition, rows, { ...parameters }, options)
 
-/** The columns that say which row has brought an item. */
+/** The columns that name the row of an item. */
 const marks: ReadonlyArray<Column> = [
   { name: "_row", path: ["_row"], type: "integer" },
   { name: "_each", path: ["_each"], type: "text" }
 ]
 
-/** What stands for the rows where the parameters are looked at as a whole. */
+/** Placeholders for the rows' values where the parameters are checked as a whole. */
 const standing = { id: "0", query: "each" }
 
-/** As `make`, of parameters that are known only at run time. */
+/** As `make`, for parameters known only at run time. */
 export const fromDefinition = (
   definition: Definition,
   rows: Rows.Rows,
@@ -118,7 +118,7 @@ export const fromDefinition = (
     },
     pages: (cursor, pageOptions) =>
       target === undefined
-        ? Stream.die(new Error(`${definition.name} takes neither an id nor a query`))
+        ? Stream.die(new Error(`${definition.name} has neither an id nor a query parameter`))
         : pages({ definition, target, rows, common, limitEach, ahead: options.ahead ?? 3 }, cursor, pageOptions)
   }
 }
@@ -132,13 +132,13 @@ interface Job {
   readonly ahead: number
 }
 
-/** Where it stands: its cursor, as JSON. */
+/** The progress: the cursor, as JSON. */
 const Place = Schema.Struct({
-  /** The place of the row under way; none at the beginning. */
+  /** The place of the current row; absent at the beginning. */
   row: Schema.optionalKey(Schema.String),
-  /** Within the row, once it has a page. */
+  /** The cursor within the row, after its first page. */
   within: Schema.optionalKey(Schema.String),
-  /** How many items the row has brought. */
+  /** The items of the row so far. */
   items: Schema.Int
 })
 
@@ -150,11 +150,11 @@ const decodePlace = Schema.decodeUnknownOption(Schema.fromJsonString(Place))
 
 type Pages = Stream.Stream<Page, AnyError | ExportError | Rows.RowsUnusable, Client>
 
-/** A row, and what is asked for it: nothing where there is no such user. */
+/** A row and its value; `undefined` if there is no such user. */
 interface Part {
   readonly row: Rows.Row
   readonly value: string | Problem
-  /** Where it begins. */
+  /** Its starting place. */
   readonly place: Place
 }
 
@@ -175,7 +175,7 @@ const pages = (job: Job, cursor: string | undefined, { limit, prefetch = 0 }: Pa
   if (job.ahead === 0) return Stream.flatMap(parts, (part) => partPages(job, part, { prefetch }))
   return Stream.unwrap(Effect.map(Effect.scope, (scope) => {
     const begun = Effect.fnUntraced(function*(part: Part) {
-      // One scope for all of them would grow with every row.
+      // One scope per row: a shared one would grow with every row.
       const own = yield* Scope.fork(scope)
       const queue = yield* Scope.provide(Stream.toQueue(partPages(job, part, { prefetch: 0 }), { capacity: 2 }), own)
       return Stream.ensuring(Stream.fromQueue(queue), Scope.close(own, Exit.void))
@@ -188,7 +188,7 @@ const pages = (job: Job, cursor: string | undefined, { limit, prefetch = 0 }: Pa
   }))
 }
 
-/** The rows from a place on, with the ids of users that are named. */
+/** The rows from a place on, with the ids of named users. */
 const partsFrom = ({ common, rows }: Job, from: Place): Stream.Stream<Part, AnyError | Rows.RowsUnusable, Client> => {
   let place = from
   return rows.batches(Hydrate.idsPerRequest, from.row).pipe(
@@ -204,7 +204,7 @@ const partsFrom = ({ common, rows }: Job, from: Place): Stream.Stream<Part, AnyE
   )
 }
 
-/** Whom the names among some rows stand for, or why that is nobody. */
+/** Looks up the ids of the names among some rows, or the reasons why there is none. */
 const usersOf = Effect.fnUntraced(function*(
   batch: ReadonlyArray<Rows.Row>,
   { user_auth }: Job["common"]
@@ -220,12 +220,12 @@ const usersOf = Effect.fnUntraced(function*(
   ]))
 })
 
-/** The pages of a row, each of which leads to the next one of the file. */
+/** The pages of a row; the last one leads to the next row. */
 const partPages = (job: Job, { place, row, value }: Part, { limit = Infinity, prefetch = 0 }: PageOptions): Pages => {
   const { common, definition, limitEach, rows, target } = job
   const mark = { _row: row.number, _each: row.text }
   const after = row.number === rows.count ? undefined : placeText({ row: row.next, items: 0 })
-  /** The page with which the row is done. */
+  /** The last page of the row. */
   const last = (page: Omit<Page, "next">, problem?: Problem): Page => {
     const outcome = problem && Hydrate.outcomeOf(problem)
     return {
@@ -257,7 +257,7 @@ const partPages = (job: Job, { place, row, value }: Part, { limit = Infinity, pr
   )
 }
 
-/** The parameters that a row has columns for, besides its target. */
+/** The parameters for which a row has columns, besides its target. */
 export const ownOf = (
   definition: Definition,
   { parameter }: Target,
@@ -277,7 +277,7 @@ export const ownOf = (
   return own
 }
 
-/** Whether an error is of what a row asks for: then another row may do better. */
+/** Checks whether an error is specific to a row, so that other rows can succeed. */
 const isOfRow = (error: AnyError | ExportError, { parameter }: Target, own: object): error is RowError => {
   switch (error._tag) {
     case "NotFound":
@@ -295,7 +295,7 @@ const isOfRow = (error: AnyError | ExportError, { parameter }: Target, own: obje
 
 type RowError = Extract<AnyError, { readonly _tag: "BadRequest" | "NotFound" | "Forbidden" | "InvalidParameters" }>
 
-/** Whether a refusal is of the app or of its credential, whatever is asked for. */
+/** Checks whether an error concerns the app or its credential, whatever the request. */
 const isOfApp = (type: string | undefined): boolean =>
   type !== undefined && /\/(client-forbidden|unsupported-authentication|usage-capped)$/.test(type)
 

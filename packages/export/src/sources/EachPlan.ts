@@ -1,4 +1,4 @@
-/** What an operation for each row of a file will cost, before it is spent. */
+/** Estimates the cost of an operation for each row of a file. */
 import type { Client } from "@postwire/core/client/Client"
 import type { AnyError } from "@postwire/core/errors/Errors"
 import { getList } from "@postwire/core/operations/Lists"
@@ -13,7 +13,7 @@ import * as Each from "./Each.ts"
 import * as Plan from "./Plan.ts"
 import * as Source from "./Source.ts"
 
-/** What is estimated: as `Each.fromDefinition` takes it. */
+/** The operation and its rows, as for `Each.fromDefinition`. */
 export interface Job {
   readonly definition: Definition
   readonly rows: Rows.Rows
@@ -21,22 +21,22 @@ export interface Job {
   readonly limitEach?: number | undefined
 }
 
-/** An estimate, which may be a bound: what `limitEach` allows, or the service lists. */
+/** An estimate, or an upper bound from `limitEach` or the service's own limit. */
 export interface Estimate extends Omit<Plan.Estimate, "buckets" | "capped"> {
   readonly rows: number
-  /** Users whose names are looked up, for which the service charges as well. None where counting has looked them up already. */
+  /** Names to look up, which the service charges as well; 0 if counting has looked them up. */
   readonly names: number
   readonly isBound: boolean
 }
 
-/** What a count takes itself. */
+/** The cost of counting. */
 export interface Asking {
-  /** The operation that is called: it counts, or it shows users, posts or lists with their figures. */
+  /** The operation to call: a count, or one that returns users, posts or lists with their figures. */
   readonly by: string
   readonly requests: number
 }
 
-/** What has to be asked to count what there is for the rows; none where nothing tells it. */
+/** The requests needed to count the results of the rows; `undefined` if nothing counts them. */
 export const asking = ({ definition, rows }: Job): Asking | undefined => {
   const { total } = definition
   if (total === undefined) return undefined
@@ -50,7 +50,7 @@ export const asking = ({ definition, rows }: Job): Asking | undefined => {
     }
 }
 
-/** The most that there can be. Nothing is asked for. None where nothing limits it. */
+/** The upper bound, without a request; `undefined` if there is none. */
 export const bound = (job: Job): Estimate | undefined => {
   const { total } = job.definition
   const most = Math.min(
@@ -60,9 +60,7 @@ export const bound = (job: Job): Estimate | undefined => {
   return most === Infinity ? undefined : estimateOf(job, Array.from({ length: job.rows.count }, () => most), true)
 }
 
-/**
- * Counts what there is for every row, as `asking` says. Whom the service does not know, and a query that it refuses, has nothing.
- */
+/** Counts the results of every row, as `asking` describes. Unknown users and refused queries count as 0. */
 export const count = Effect.fnUntraced(function*(
   job: Job
 ): Effect.fn.Return<Estimate, AnyError | Rows.RowsUnusable | Plan.NotPlannable, Client> {
@@ -104,7 +102,7 @@ const totalsOf = (
   const { name, total } = definition
   const target = Each.targetOf(definition)
   if (total === undefined || target === undefined) {
-    return Stream.fail(new Plan.NotPlannable({ operation: name, reason: "the service tells no number to plan with" }))
+    return Stream.fail(new Plan.NotPlannable({ operation: name, reason: "the service has no count for it" }))
   }
   const batches = rows.batches(Hydrate.idsPerRequest)
   if ("countedBy" in total || total.of === "list") {

@@ -1,6 +1,6 @@
 /**
- * Posts and users of files of ids as a source of exports: those that are there are its items, and what became of every row is a
- * table beside them. The place in the file is the cursor, and another file does not go on from it.
+ * Posts or users of a file of ids as the source of an export: the found ones are its items, and the outcome of every row is in a
+ * table beside them. The cursor is the place in the file; an export is not resumed with another file.
  *
  * ```ts
  * const rows = yield* Rows.open("ids.txt", { kind: Hydration.posts })
@@ -25,37 +25,37 @@ import type { Source } from "./Source.ts"
 
 export type { Of } from "../rows/LookUp.ts"
 
-/** Files of ids of posts. A row that holds none has an outcome, too: `invalid`. */
+/** Files of post ids. Rows with anything else have the outcome `invalid`. */
 export const posts: Rows.Kind = { ...Rows.posts, read: (text, column) => Rows.posts.read(text, column) ?? text }
 
-/** Files of ids and names of users. A row that holds none has an outcome, too: `invalid`. */
+/** Files of user ids and names. Rows with anything else have the outcome `invalid`. */
 export const users: Rows.Kind = { ...Rows.users, read: (text, column) => Rows.users.read(text, column) ?? text }
 
-/** The parameters that ask for what they ask for, with one that says that something is withheld. */
+/** The parameters, and the field that shows whether an object is withheld. */
 export const parametersOf = (of: Of, parameters: unknown): Readonly<Record<string, unknown>> | InvalidParameters =>
   Hydrate.parametersOf(Hydrate.lookups[of], parameters)
 
-/** What a hydration will cost. */
+/** The cost of a hydration. */
 export interface Estimate {
   readonly rows: number
-  /** At least. */
+  /** At least this many. */
   readonly requests: number
-  /** At least, in milliseconds. */
+  /** The least duration, in milliseconds. */
   readonly duration: number
   readonly limits: Plan.Limits
 }
 
-/** Estimates a hydration: nothing is asked for. */
+/** Estimates a hydration without a request. */
 export const estimate = ({ definition, parameters }: Source<unknown>, rows: Rows.Rows): Estimate => {
   const requests = Math.ceil(rows.count / Hydrate.idsPerRequest)
   const limits = { requests: Plan.usualRequests({ definition, parameters }), from: "usual" } as const
   return { rows: rows.count, requests, duration: requests === 0 ? 0 : Plan.durationOf(requests, limits, 0), limits }
 }
 
-/** Pages that wait for the disk; it takes those that are there as one. */
+/** Pages that wait for the disk, which writes them together. */
 const maxPagesAhead = 16
 
-/** The posts or users of a file. `parameters` are those of the request, without ids; a mistake in them fails the first page. */
+/** The posts or users of a file. `parameters` are those of the request, without ids; invalid ones fail the first page. */
 export const source = (
   rows: Rows.Rows,
   of: Of,
@@ -68,7 +68,7 @@ export const source = (
   const pages = (from: string | undefined, own: Readonly<Record<string, unknown>>) =>
     rows.batches(Hydrate.idsPerRequest, from).pipe(
       Stream.mapEffect((batch) => pageOf(of, batch, rows.count, own, each), { concurrency }),
-      // Where the service is faster than the disk.
+      // The service may be faster than the disk.
       Stream.buffer({ capacity: maxPagesAhead }),
       Stream.chunks,
       Stream.map((pages) => pages.reduce(together))
@@ -88,7 +88,7 @@ export const source = (
   }
 }
 
-/** What a batch of rows has brought. */
+/** The page of a batch of rows. */
 const pageOf = Effect.fnUntraced(function*(
   of: Of,
   batch: ReadonlyArray<Rows.Row>,
@@ -115,7 +115,7 @@ const pageOf = Effect.fnUntraced(function*(
   return answers.flatMap(({ response }) => response ?? []).reduce(withAnswer, page)
 })
 
-/** A page with what else an answer has brought. */
+/** Adds the other parts of a response to a page. */
 const withAnswer = (page: Page, response: Response<unknown, unknown>): Page => ({
   ...page,
   includes: joined(page.includes, response.body.includes ?? {}),
@@ -123,7 +123,7 @@ const withAnswer = (page: Page, response: Response<unknown, unknown>): Page => (
   rateLimit: response.rateLimit ?? page.rateLimit
 })
 
-/** Two pages, one after the other, as one. */
+/** Joins two consecutive pages. */
 const together = (one: Page, other: Page): Page => ({
   items: [...one.items, ...other.items],
   outcomes: [...one.outcomes ?? [], ...other.outcomes ?? []],

@@ -1,6 +1,6 @@
 /**
- * What an export will cost, before anything is spent: searches are counted by the count operations, other lists by the
- * figures that profiles, posts and lists show. And how a long search is cut into spans of time.
+ * Estimates the cost of an export before it starts: searches are counted by the count operations, other lists by the figures of
+ * profiles, posts and lists. The counts also serve to split a long search into spans of time.
  */
 import { Client } from "@postwire/core/client/Client"
 import type { AnyError } from "@postwire/core/errors/Errors"
@@ -19,7 +19,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Source } from "./Source.ts"
 
-/** There is nothing that tells how long the list is, or it cannot be cut. */
+/** The length of the list is unknown, or the search cannot be split. */
 export class NotPlannable extends Schema.TaggedError<NotPlannable>()("NotPlannable", {
   operation: Schema.String,
   reason: Schema.String
@@ -28,50 +28,50 @@ export class NotPlannable extends Schema.TaggedError<NotPlannable>()("NotPlannab
     return `${this.operation}: ${this.reason}`
   }
   get advice(): string {
-    return "Export it as it is: the budget left is shown while it runs."
+    return "Export it without an estimate: the requests remaining are shown while it runs."
   }
 }
 
-/** How often an operation may be asked. */
+/** The rate limit of an operation. */
 export interface Limits {
   /** Requests per window of 15 minutes. */
   readonly requests: number
-  /** Where that figure is from: the service `announced` it, it is the `usual` one, or it was `given`. */
+  /** The origin of that figure: `announced` by the service, `usual`, or `given`. */
   readonly from: "announced" | "usual" | "given"
-  /** The shortest time from one request to the next, in milliseconds. Default 0. */
+  /** The shortest time between requests, in milliseconds. Default 0. */
   readonly pace?: number | undefined
 }
 
-/** What an export will cost. */
+/** The cost of an export. */
 export interface Estimate {
   readonly operation: string
   readonly items: number
-  /** What is counted: `posts` or `users`. */
+  /** The counted items. */
   readonly of: "posts" | "users"
   readonly pageSize: number
-  /** At least: pages may hold fewer than they could. */
+  /** At least this many: pages may be less than full. */
   readonly requests: number
-  /** At least, in milliseconds. */
+  /** The least duration, in milliseconds. */
   readonly duration: number
   readonly limits: Limits
-  /** Whether the posts count towards the project's monthly cap. */
+  /** True if the posts count towards the project's monthly cap. */
   readonly capped: boolean
-  /** Newest first; empty where the list has no times. */
+  /** Newest first; empty for a list without times. */
   readonly buckets: ReadonlyArray<CountBucket>
 }
 
-/** As few as any list is known to allow. */
+/** The lowest known rate limit of a list. */
 const fewestRequestsPerWindow = 15
 
 /** How to estimate. */
 export interface EstimateOptions {
-  /** Requests per window, instead of those that are known. */
+  /** Requests per window, instead of the known figure. */
   readonly requests?: number | undefined
-  /** Sends one request of the operation, which costs no posts, to learn what the service announces. Default false. */
+  /** Sends one request of the operation, which costs no posts, to learn the announced rate limit. Default false. */
   readonly probe?: boolean | undefined
 }
 
-/** Estimates an export: one request, for the archive one per 31 days. */
+/** Estimates an export with one request; for the archive, with one per 31 days. */
 export const estimate = Effect.fnUntraced(function*(
   source: Source,
   options: EstimateOptions = {}
@@ -112,14 +112,14 @@ const windowOf = Effect.fnUntraced(function*(
     : { requests: announced, from: "announced" }
 })
 
-/** Requests per window as declared. */
+/** The declared requests per window. */
 export const usualRequests = ({ definition, parameters }: Pick<Source, "definition" | "parameters">): number => {
   const isSigned = (parameters["user_auth"] ?? definition.userAuth) === true
   const holder = isSigned || bearerOf(definition) === "user" ? "user" : "app"
   return RequestLimits.of(definition.limits, holder).perWindow ?? fewestRequestsPerWindow
 }
 
-/** What the service announces for the operation, if it answers soon. */
+/** The rate limit that the service announces for the operation, if it responds soon. */
 const announcedFor = Effect.fnUntraced(function*({ definition, parameters }: Source, buckets: Estimate["buckets"]) {
   const probe = probeOf({ definition, parameters }, buckets)
   if (probe === undefined) return undefined
@@ -130,11 +130,11 @@ const announcedFor = Effect.fnUntraced(function*({ definition, parameters }: Sou
     Effect.timeoutOption("5 seconds")
   )
   if (answer._tag === "Some" && answer.value !== undefined) return answer.value
-  // A client that waits for the next window has read the announcement, too.
+  // A client that waits for the reset has also read the rate limit.
   return (yield* RateLimit.snapshot).find(({ operation }) => operation === definition.name)?.limit
 })
 
-/** A second in which there are few posts of a user, and none before it that an export could want. */
+/** A second with few posts of a user, and none before it that an export could want. */
 const early = { start_time: "2010-11-06T00:00:00Z", end_time: "2010-11-06T00:00:01Z" }
 
 /** The parameters of a request that costs no posts. Quotes have none: they can be limited neither in time nor to users. */
@@ -152,7 +152,7 @@ const probeOf = (
       ? { id, ...auth, ...smallest, ...early }
       : undefined
   }
-  // A second of the span with the fewest posts; the oldest one may leave the window of the search meanwhile.
+  // A second of the bucket with the fewest posts; not the oldest one, which may leave the window of the search meanwhile.
   const [emptiest] = (buckets.length > 1 ? buckets.slice(0, -1) : buckets).toSorted((a, b) =>
     a.post_count - b.post_count
   )
@@ -167,25 +167,25 @@ const probeOf = (
   }
 }
 
-/** The least time for so many requests, each of which takes `latency` milliseconds. */
+/** The least time for a number of requests, each of which takes `latency` milliseconds. */
 export const durationOf = (requests: number, limits: Pick<Limits, "requests" | "pace">, latency: number): number => {
   const spent = Math.floor((requests - 1) / limits.requests)
   const each = Math.max(limits.pace ?? 0, latency)
-  // A window begins with its first request; the next one begins when it has ended.
+  // A window starts with its first request, and the next one after its reset.
   return spent * Math.max(RequestLimits.windowMillis, limits.requests * each) +
     (requests - 1 - spent * limits.requests) * each +
     latency
 }
 
-/** What was counted. */
+/** A count. */
 export interface Count {
   readonly total: number
-  /** Those that it took. */
+  /** The requests that counting took. */
   readonly requests: number
   readonly buckets: ReadonlyArray<CountBucket>
 }
 
-/** How many items a source has, and what was asked to find out. */
+/** Counts the items of a source. */
 export const count = ({ definition, parameters }: Source): Effect.Effect<Count, AnyError | NotPlannable, Client> => {
   const { name, total } = definition
   if (total !== undefined) {
@@ -193,10 +193,10 @@ export const count = ({ definition, parameters }: Source): Effect.Effect<Count, 
     const counter = counters.find(({ counts }) => counts === total.countedBy)
     if (counter !== undefined) return counter.count(countable(parameters))
   }
-  return Effect.fail(new NotPlannable({ operation: name, reason: "the service tells no number to plan with" }))
+  return Effect.fail(new NotPlannable({ operation: name, reason: "the service has no count for it" }))
 }
 
-/** The operations that count. The catalogue is not at hand here: an export bundles what it uses. */
+/** The operations that count. Not read from the catalogue, so that bundles contain only what an export uses. */
 const counters = [
   {
     counts: getRecentPostsCount.definition.name,
@@ -214,13 +214,13 @@ const counters = [
 
 type Countable = ReturnType<typeof countable>
 
-/** What a count takes of the parameters of a search. They are checked where they are sent. */
+/** The parameters of a search that a count accepts. They are checked when they are sent. */
 const countable = (parameters: Source["parameters"]) => {
   const { end_time, query, since_id, start_time, until_id } = parameters as Parameters<typeof getAllPostsCount>[0]
   return { query, start_time, end_time, since_id, until_id }
 }
 
-/** Pages of counts go from new to old, each page from old to new. */
+/** Pages of counts come newest first, the buckets within a page oldest first. */
 const countOf = (pages: ReadonlyArray<ReadonlyArray<CountBucket>>): Count => {
   const buckets = pages.flatMap((page) => page.toReversed())
   return { buckets, total: buckets.reduce((sum, { post_count }) => sum + post_count, 0), requests: pages.length }
@@ -228,7 +228,7 @@ const countOf = (pages: ReadonlyArray<ReadonlyArray<CountBucket>>): Count => {
 
 type Shown = Exclude<Total, { readonly countedBy: string }>
 
-/** The figure that a profile, a post or a list shows. */
+/** The figure of a profile, a post or a list. */
 const shown = (
   operation: string,
   { id }: Source["parameters"],

@@ -1,8 +1,7 @@
 /**
- * How far back the service can be read, and what that means for who comes back later. Some lists reach back for days from
- * the moment of each request: what was there at the first page may be gone at the last. So the bounds of a listing are
- * those of its first page. They travel in the cursor, the listing keeps to them, and what is out of reach is reported as a
- * partial error, never left out in silence.
+ * Listings that reach back a number of days from each request: what was there at the first page may be gone at the last. So the
+ * bounds of a listing are those of its first page: they are kept in the cursor, and anything out of reach is reported as a
+ * partial error.
  */
 import type { Client } from "@postwire/core/client/Client"
 import * as Pagination from "@postwire/core/client/Pagination"
@@ -23,23 +22,23 @@ type Pages = Stream.Stream<Page, AnyError, Client>
 
 const day = 86_400_000
 
-/** The reach of a listing that ends where the time of the request says; of others nothing is lost by waiting. */
+/** The reach of a listing whose start depends on the time of the request; other listings lose nothing by waiting. */
 const reachOf = ({ reach }: Definition, parameters: Parameters): Reach | undefined => {
   const isSet = (parameter: string) => parameters[parameter] !== undefined && parameters[parameter] !== null
   if (reach === undefined || reach.unless?.some(isSet) === true) return undefined
-  // What is older is asked for from the second page on, which takes the newest first.
+  // Older items are requested from the second page on, newest first.
   return reach.isDefault === true && !isNewestFirst(parameters) ? undefined : reach
 }
 
 const isNewestFirst = (parameters: Parameters): boolean => (parameters["sort_order"] ?? "recency") === "recency"
 
-/** Where a listing stands: its cursor, as JSON. */
+/** The progress of a listing: the cursor, as JSON. */
 const Place = Schema.Struct({
-  /** Leads to the next page of the listing with these bounds; none at its beginning. */
+  /** Leads to the next page within these bounds; absent at the beginning. */
   token: Schema.optionalKey(Schema.String),
-  /** The bounds that take the place of the search's own, once they do. */
+  /** The bounds that replace those of the search, once set. */
   bounds: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-  /** Where the listing begins, and when its first page came, in milliseconds since the epoch. */
+  /** The start of the listing, and the time of its first page, in milliseconds since the epoch. */
   since: Schema.Finite,
   asOf: Schema.Finite,
   items: Schema.Int,
@@ -51,7 +50,7 @@ interface Place extends Schema.Schema.Type<typeof Place> {}
 
 const decodePlace = Schema.decodeUnknownOption(Schema.fromJsonString(Place))
 
-/** The pages of an operation from a cursor. `since` is where it began when it was planned, which may be long ago. */
+/** The pages of an operation from a cursor. `since` is the planned start, which may be long ago. */
 export const pages = (
   definition: Definition,
   parameters: Parameters,
@@ -75,9 +74,9 @@ const at = ({ paging }: Definition, parameters: Parameters, token: string | unde
 
 interface Listed {
   readonly page: Page
-  /** When the service made the page, by its own clock. */
+  /** The time of the response, by the service's clock. */
   readonly served: number
-  /** Whether this page has the last item that is wanted. */
+  /** True if this page contains the last wanted item. */
   readonly isEnough: boolean
 }
 
@@ -93,7 +92,7 @@ const list = (
         items,
         includes: response.includes as Page["includes"],
         errors: response.errors,
-        // Of most pages there are none to count.
+        // Most pages have none.
         ...(response.anomalies.length === 0
           ? {}
           : { anomalies: Object.fromEntries(Anomaly.countsOf(response.anomalies)) }),
@@ -106,7 +105,7 @@ const list = (
     }]
   }).pipe(
     Stream.mapEffect(({ token, ...listed }): Effect.Effect<Listed, PaginationStuck> =>
-      // Who takes one page at a time has no other way to know.
+      // Without a prefetched page there is no other way to detect a loop.
       token !== undefined && listed.page.next === token
         ? Effect.fail(new PaginationStuck({ operation: definition.name, token }))
         : Number.isNaN(listed.served)
@@ -115,7 +114,7 @@ const list = (
     )
   )
 
-/** The place after a page. */
+/** The progress after a page. */
 const after = (place: Place, { items, next }: Page): Place => {
   const last = items.at(-1)
   const { token: _, ...rest } = place
@@ -127,7 +126,7 @@ const after = (place: Place, { items, next }: Page): Place => {
   }
 }
 
-/** A search of the archive without a start: after its first page the start that it had is asked for. */
+/** A search of the archive without a start: from the second page on, the start of the first page is requested. */
 const extended = (
   definition: Definition,
   parameters: Parameters,
@@ -147,7 +146,7 @@ const extended = (
     Stream.take(1),
     Stream.map(({ page, served }): Page => {
       if (page.next === undefined) return page
-      // The service leaves the latest 30 seconds out.
+      // The service excludes the latest 30 seconds.
       const end = served - 30_000
       const { last, token: _, ...standing } = after({ since: end - reach.days * day, asOf: served, items: 0 }, page)
       const bounds = {
@@ -185,15 +184,15 @@ const reaching = (
         left -= page.items.length
         if (page.next !== undefined) return { ...page, next: JSON.stringify(place) }
         const floor = served - reach.days * day
-        // Every request reaches a moment less far than the one before. That is worth telling where the service has refused
-        // the beginning, or an item can be expected to have been there.
+        // Every request reaches a moment less far than the one before. That is reported only if the service has refused the
+        // beginning, or an item was probably there.
         const until = Math.min(known.asOf, timeOf(parameters["end_time"]) ?? Infinity)
         const isMissed = floor > known.since &&
           (bounds !== undefined || (floor - known.since) * (place.items + 1) >= until - floor)
         return isEnough || !isMissed ? page : { ...page, errors: [...page.errors, lost(known.since, floor)] }
       })
     )
-  /** Goes on below the last item, as far back as the service reaches now: its token is of no more use. */
+  /** Continues below the last item, as far back as the service reaches now; the token cannot be used for that. */
   const relisted = Stream.suspend((): Pages => {
     const { since_id: _since, start_time: _start, ...open } = parameters
     const bounds: Record<string, string> = place?.last === undefined ? {} : { until_id: place.last }
@@ -218,11 +217,11 @@ const reaching = (
     )
 }
 
-/** Whether the service refuses a bound. It took the same one before, so it has gone out of reach. */
+/** Checks whether the service refuses a bound that it accepted before: it has gone out of reach. */
 const isOutOfReach = (error: AnyError): error is BadRequest =>
   error._tag === "BadRequest" && /\b(start_time|end_time|since_id|until_id)\b/.test(JSON.stringify(error.problems))
 
-/** What has gone out of reach, as a partial error. */
+/** A span that has gone out of reach, as a partial error. */
 const Lost = Schema.Struct({
   type: Schema.Literal("postwire:out-of-reach"),
   title: Schema.String,
@@ -231,7 +230,7 @@ const Lost = Schema.Struct({
   to: Schema.String
 })
 
-/** Whether a partial error says that something has gone out of reach. */
+/** Checks whether a partial error reports a span out of reach. */
 export const isLost = Schema.is(Lost)
 
 const lost = (from: number, to: number): typeof Lost.Type => ({

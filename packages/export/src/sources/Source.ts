@@ -1,4 +1,4 @@
-/** Where pages come from: any paged operation, from any place in it. */
+/** The pages of a paged operation, from any place in it. */
 import type { Client } from "@postwire/core/client/Client"
 import type { Arguments, Paged, SelectionOf } from "@postwire/core/client/Operation"
 import type { AnyError } from "@postwire/core/errors/Errors"
@@ -18,19 +18,19 @@ export { type Anomalies, type Outcome, type Page, type PageOptions, sumOf } from
 export interface Source<out E = never> {
   readonly definition: Definition
   readonly parameters: Readonly<Record<string, unknown>>
-  /** Members that the source gives to items of its own accord, to say where they are from: columns before all others. */
+  /** Members that the source adds to items to name their origin; they become the first columns. */
   readonly marks?: ReadonlyArray<Column>
-  /** What else makes the pages these, or says it better than the parameters do. */
+  /** Additional or clearer parts of the identity. */
   readonly fingerprint?: Readonly<Record<string, string>>
-  /** Parameters of which every request has its own, with values that stand for all of them: none is in the fingerprint. */
+  /** Parameters that differ per request, with placeholder values; they are not in the fingerprint. */
   readonly perRequest?: Readonly<Record<string, unknown>>
-  /** Whether pages tell what became of the rows of a file. Default no. */
+  /** True if pages have outcomes of rows. Default no. */
   readonly hasOutcomes?: boolean
-  /** Whether it has kept pages itself, for a run that goes on, though none was given out yet. Default no. */
+  /** True if the source has kept state of its own to resume from before its first page. Default no. */
   readonly hasKept?: Effect.Effect<boolean>
   /**
-   * The pages from the beginning, or from the place that a cursor leads to. Bounds are those of the first page: cursors hold
-   * them, and what the service no longer reaches by the last page is among its errors.
+   * The pages from the beginning or from a cursor. The bounds are those of the first page: cursors keep them, and anything that the
+   * service no longer reaches is reported among the errors.
    */
   readonly pages: (cursor: string | undefined, options?: PageOptions) => Stream.Stream<
     Page,
@@ -46,8 +46,8 @@ export const make = <P, R extends Result, Sel extends keyof Selection, E, const 
 ): Source => fromDefinition(operation.definition, { ...parameters })
 
 /**
- * As `make`, of parameters that are known only at run time: a mistake in them fails the first page. `since` is where the
- * list began when it was planned: what has gone out of reach by the first page is told then.
+ * As `make`, for parameters known only at run time: invalid ones fail the first page. `since` is the planned start of the list:
+ * anything that has gone out of reach by the first page is then reported.
  */
 export const fromDefinition = (
   definition: Definition,

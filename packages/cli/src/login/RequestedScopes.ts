@@ -1,4 +1,4 @@
-/** What a login asks the user to grant. */
+/** The scopes that a login requests. */
 import { type Catalogue, catalogue, scopesFor } from "@postwire/core/Catalogue"
 import { bearerOf, type Definition } from "@postwire/core/schema/Definition"
 import * as Scopes from "@postwire/core/schema/Scopes"
@@ -8,20 +8,20 @@ import { closestMatch } from "leven"
 import * as OperationFlags from "../flags/OperationFlags.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 
-/** What the flags name, each with commas between. */
+/** The flags' values, separated by commas. */
 export interface Named {
   readonly operations: Option.Option<string>
   readonly scopes: Option.Option<string>
 }
 
-/** The operations that take a user's token. */
+/** The operations that accept a user's token. */
 const ofUsers: ReadonlyArray<Definition> = OperationFlags.answering.filter((definition) =>
   bearerOf(definition) !== "app"
 )
 
 /**
- * The scopes to ask for: those of the operations, the ones that are named, what was granted before; where nothing is named, all
- * that the client can use. Who signs in is looked up, and the login is to last.
+ * The scopes to request: those of the given operations, the given ones, and those granted before. Without any flag: all scopes that
+ * the client can use. Always includes those to look up the user and to refresh the token.
  */
 export const ofFlags = Effect.fnUntraced(function*(named: Named, before: ReadonlyArray<Scopes.Scope>) {
   const operations = yield* Effect.forEach(itemsOf(named.operations), operationOf)
@@ -36,7 +36,7 @@ export const ofFlags = Effect.fnUntraced(function*(named: Named, before: Readonl
 })
 
 /** The operations that a user's token with these scopes cannot call. */
-export const lackingFor = (granted: ReadonlyArray<Scopes.Scope>): ReadonlyArray<Definition> =>
+export const missingFor = (granted: ReadonlyArray<Scopes.Scope>): ReadonlyArray<Definition> =>
   ofUsers.filter(({ scopes }) => scopes.some((scope) => !granted.includes(scope)))
 
 const itemsOf = (list: Option.Option<string>): ReadonlyArray<string> =>
@@ -56,7 +56,7 @@ const scopeOf = (name: string) => {
     : Effect.succeed(scope)
 }
 
-/** A word of the live service is near to ours, too. */
+/** Suggests our names for those of the live service, too. */
 const unknown = (what: string, name: string, names: ReadonlyArray<string>, all: string) => {
   const meant = closestMatch(name.replace("Tweet", "Post").replace("tweet", "post"), [...names], { maxDistance: 4 })
   return ErrorReport.refuse(

@@ -1,17 +1,17 @@
-/** Asks whoever runs the command: on standard error, so that standard output holds answers only. */
+/** Prompts on standard error, so that standard output has results only. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
 import * as Input from "effect/Terminal"
 import { Terminal } from "./Terminal.ts"
 
-/** Standard input has ended where something was to be read from it. */
+/** Standard input ended before the prompt was answered. */
 export class NothingTyped extends Schema.TaggedError<NothingTyped>()("NothingTyped", { what: Schema.String }) {
   override get message(): string {
     return `Standard input ended before ${this.what} came`
   }
   get advice(): string {
-    return "Run the command where you can type, or send it there."
+    return "Run the command on a terminal, or send the input to it."
   }
 }
 
@@ -27,13 +27,13 @@ export const line = Effect.fnUntraced(function*(what: string, question: string) 
   return typed.trim()
 })
 
-/** Whether somebody is there to be asked. */
+/** Checks whether a user can answer prompts. */
 export const isPossible = Effect.gen(function*() {
   const { errors } = yield* Terminal
   return errors.isTerminal && (yield* (yield* Stdio.Stdio).stdinIsTerminal)
 })
 
-/** Whether somebody says yes. Where nobody is there, that is no. */
+/** Asks for confirmation; `false` without a user. */
 export const confirm = Effect.fnUntraced(function*(question: string) {
   if (!(yield* isPossible)) return false
   return /^y(es)?$/i.test(yield* Effect.orElseSucceed(line("an answer", `${question} [y/N]`), () => ""))

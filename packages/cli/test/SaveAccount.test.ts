@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Account from "@postwire/core/accounts/Account"
 import * as TokenStore from "@postwire/core/storage/TokenStore"
 import { Deferred, Effect, Fiber, FileSystem, Layer, Option, Redacted, Ref } from "effect"
-import * as Keep from "../src/login/Keep.ts"
+import * as SaveAccount from "../src/login/SaveAccount.ts"
 
-const account = (username: string, secret: string): Account.Account & Keep.SignedIn => ({
+const account = (username: string, secret: string): Account.Account & SaveAccount.SignedIn => ({
   version: 1,
   baseUrl: "https://api.example",
   user: { id: "1", username },
@@ -41,7 +41,7 @@ const interruptedAt = Effect.fnUntraced(function*(at: number) {
     write: (name: string, text: string | undefined) => step("write", memory.write(name, text)),
     lock: (name: string) => step("lock", Effect.andThen(Effect.addFinalizer(() => gate("release")), memory.lock(name)))
   }
-  const grant: Keep.Grant<never, never, never> = {
+  const grant: SaveAccount.Grant<never, never, never> = {
     signedIn: step("user", Effect.succeed(account("ada", "new"))),
     revoke: Ref.update(revoked, (count) => count + 1)
   }
@@ -49,7 +49,7 @@ const interruptedAt = Effect.fnUntraced(function*(at: number) {
     makeDirectory: () => step("folder", Effect.void),
     writeFileString: () => step("default", Effect.void)
   })
-  const login = Keep.keep(store, Option.none(), grant, false).pipe(
+  const login = SaveAccount.save(store, Option.none(), grant, false).pipe(
     Effect.provide(files.pipe(Layer.provideMerge(NodeServices.layer)))
   )
   const fiber = yield* Effect.forkChild(login)

@@ -1,10 +1,10 @@
-/** What is left of the budgets that doctor spent from. */
+/** The rate limits seen by doctor. */
 import type * as RateLimit from "@postwire/core/rate-limit/RateLimit"
 import * as Text from "../terminal/Text.ts"
 import type { Check } from "./Check.ts"
 
-/** One check for each budget that the service announced. */
-export const budgetChecks = (
+/** A check for each announced rate limit. */
+export const rateLimitChecks = (
   usages: ReadonlyArray<RateLimit.Usage>,
   now: number,
   account?: string
@@ -14,7 +14,7 @@ export const budgetChecks = (
     const owner = account === undefined ? "" : ` of account ${account}`
     const left = resetAt === undefined ? "" : `, resets in ${Text.duration((resetAt.getTime() - now) / 1000)}`
     return [{
-      name: "budget",
+      name: "rate limit",
       status: remaining === 0 ? "warning" : "ok",
       finding: `${operation} (${credential}${owner}): ${Text.count(remaining)}${
         limit === undefined ? "" : ` of ${Text.count(limit)}`

@@ -1,9 +1,9 @@
-/** A place in a line of text, shown on a terminal: the line, cut where it is too long, and marks below the place. */
+/** Shows a place in a line of text: the line, shortened if necessary, and a line of marks below the place. */
 import * as Text from "./Text.ts"
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" })
 
-/** Two lines of at most so many columns. `from` and `to` count UTF-16 units. */
+/** Two lines of at most `columns`. `from` and `to` are UTF-16 offsets. */
 export const lines = (text: string, from: number, to: number, columns: number): readonly [string, string] => {
   const shown = Text.plain(text.replace(/\s/g, " "))
   const before = lastOf(shown.slice(0, from), Math.max(1, Math.floor(columns / 2)))
@@ -13,7 +13,7 @@ export const lines = (text: string, from: number, to: number, columns: number): 
   return [Text.cut(before + shown.slice(from), columns).trimEnd(), " ".repeat(space) + "^".repeat(marks)]
 }
 
-/** The end of a text, of at most so many columns, with an ellipsis where something was cut. */
+/** The end of a text, of at most `columns`, with an ellipsis if it was shortened. */
 const lastOf = (text: string, columns: number): string => {
   if (Text.width(text) <= columns) return text
   let left = columns - 1

@@ -1,14 +1,14 @@
-/** Keeps what somebody signed in with, in an account. */
+/** Saves a sign-in as an account. */
 import * as Account from "@postwire/core/accounts/Account"
 import type { Store } from "@postwire/core/storage/TokenStore"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Accounts from "../connection/Accounts.ts"
-import * as Ask from "../terminal/Ask.ts"
+import * as Prompt from "../terminal/Prompt.ts"
 import * as Report from "../terminal/Report.ts"
 
-/** The account is somebody else's. */
+/** The account belongs to another user. */
 export class OtherUser extends Schema.TaggedError<OtherUser>()("OtherUser", {
   account: Schema.String,
   has: Schema.String,
@@ -18,16 +18,16 @@ export class OtherUser extends Schema.TaggedError<OtherUser>()("OtherUser", {
     return `Account "${this.account}" is ${this.has}, and ${this.came} signed in`
   }
   get advice(): string {
-    return "Pass another name, or --replace to give it to who signed in. What was granted now is revoked."
+    return "Pass another name, or --replace to assign it to the user who signed in. The new grant was revoked."
   }
 }
 
-/** Who signed in, where, and with what. */
+/** The result of a sign-in. */
 export interface SignedIn extends Pick<Account.Account, "app" | "baseUrl" | "oauth1" | "oauth2"> {
   readonly user: NonNullable<Account.Account["user"]>
 }
 
-/** The account of a name; nothing where it cannot be read, for a login replaces what is damaged. */
+/** The account with a name; `None` if it is damaged, since a login replaces it. */
 export const before = (store: Store, name: string) =>
   Effect.catchIf(
     Account.read(store, name),
@@ -41,24 +41,24 @@ export const revocable = ({ accessToken, refreshToken }: Account.OAuth2Tokens) =
   kind: refreshToken && "refresh_token" as const
 })
 
-/** The grant of a user: the effect that finds out who it is, and the one that revokes it. */
+/** A grant: the effect that finds its user, and the one that revokes it. */
 export interface Grant<E, R, R2> {
   readonly signedIn: Effect.Effect<SignedIn, E, R>
   readonly revoke: Effect.Effect<unknown, unknown, R2>
 }
 
 /**
- * Keeps a grant in an account, or revokes it where that fails or is interrupted; returns the name and the record of the account.
- * The record keeps its tokens of the other kind, if they are of the same user.
+ * Saves a grant as an account, or revokes it if that fails or is interrupted; returns the name and the record of the account. The
+ * record keeps tokens of the other kind if they belong to the same user.
  */
-export const keep = Effect.fnUntraced(function*<E, R, R2>(
+export const save = Effect.fnUntraced(function*<E, R, R2>(
   store: Accounts.Place,
   given: Option.Option<string>,
   grant: Grant<E, R, R2>,
   isReplaced: boolean
 ) {
   const { account, current, name, others, signedIn } = yield* Effect.scoped(
-    // A login that is interrupted during the write keeps the account: revoking its grant would leave a dead account.
+    // A login that is interrupted during the write keeps the account: revoking its grant would leave an account without access.
     Effect.uninterruptibleMask((restore) =>
       restore(Effect.flatMap(grant.signedIn, (signedIn) => prepare(store, given, signedIn, isReplaced))).pipe(
         Effect.tap(({ account, name }) => Account.write(store, name, account)),
@@ -66,13 +66,13 @@ export const keep = Effect.fnUntraced(function*<E, R, R2>(
       )
     )
   )
-  yield* sayWhatEnds(store, others, signedIn)
+  yield* noteEndedLogins(store, others, signedIn)
   // If this fails, the first account is still the default while it is the only one.
   yield* Effect.ignore(Accounts.makeDefault(store, Option.getOrElse(current, () => name)))
   return { name, account }
 })
 
-/** Locks the account of a user who signed in; returns its name and its new record, and the names of the other accounts. */
+/** Locks the account; returns its name and new record, and the names of the other accounts. */
 const prepare = Effect.fnUntraced(function*(
   store: Accounts.Place,
   given: Option.Option<string>,
@@ -83,11 +83,11 @@ const prepare = Effect.fnUntraced(function*(
   const name = Option.getOrElse(given, () => user.username)
   const isOther = (record: Account.Account) =>
     record.baseUrl !== signedIn.baseUrl || record.user !== undefined && record.user.id !== user.id
-  // Nobody is asked while others wait for the lock.
+  // Asked before the lock is taken, so that other processes do not wait for the user.
   const seen = yield* before(store, name)
   if (Option.isSome(seen) && isOther(seen.value) && !isReplaced) {
     const [has, came] = [whoOf(seen.value, signedIn.baseUrl), whoOf(signedIn, seen.value.baseUrl)]
-    if (!(yield* Ask.confirm(`Account "${name}" is ${has}. Replace it with ${came}?`))) {
+    if (!(yield* Prompt.confirm(`Account "${name}" is ${has}. Replace it with ${came}?`))) {
       return yield* new OtherUser({ account: name, has, came })
     }
   }
@@ -99,8 +99,8 @@ const prepare = Effect.fnUntraced(function*(
   return { account, current, name, others: names.filter((other) => other !== name), signedIn }
 })
 
-/** A service ends the login before of the same user with the same app, under whatever name it is kept. */
-const sayWhatEnds = Effect.fnUntraced(function*(store: Store, others: ReadonlyArray<string>, signedIn: SignedIn) {
+/** Notes that the service ends an earlier login of the same user and app, even if it is in another account. */
+const noteEndedLogins = Effect.fnUntraced(function*(store: Store, others: ReadonlyArray<string>, signedIn: SignedIn) {
   if (signedIn.oauth2 === undefined) return
   for (const other of others) {
     const there = yield* Effect.orElseSucceed(Account.read(store, other), () => Option.none<Account.Account>())
@@ -113,7 +113,7 @@ const sayWhatEnds = Effect.fnUntraced(function*(store: Store, others: ReadonlyAr
       )
     ) {
       yield* Report.say(
-        `Account "${other}" is the same user with the same app: services end its login now.`,
+        `Account "${other}" is the same user with the same app: the service ends its login.`,
         `One account is enough; postwire logout ${other} removes it.`
       )
     }

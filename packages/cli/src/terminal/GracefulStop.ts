@@ -1,11 +1,11 @@
-/** Work that ends well when it is told to: the first Ctrl-C asks for that, the second ends the process. */
+/** Graceful stop: the first Ctrl-C asks the work to end, the second ends the process. */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as Report from "./Report.ts"
 
-/** Runs it. `finishing` is said at the first Ctrl-C, `stopped` once the work has ended after that. */
+/** Runs work that can be stopped. `finishing` is shown at the first Ctrl-C, `stopped` runs when the work has then ended. */
 export const run = Effect.fnUntraced(function*<A, E, R, E2, R2>(
   work: (stop: Effect.Effect<void>) => Effect.Effect<A, E, R>,
   { finishing, stopped }: { readonly finishing: string; readonly stopped: (result: A) => Effect.Effect<void, E2, R2> }
