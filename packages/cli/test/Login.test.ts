@@ -421,11 +421,11 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       writeFileSync(file, `${before}POSTWIRE_BEARER_TOKEN=${token}\n`)
       assert.deepStrictEqual([yield* who(), yield* who("--account", "grace_h")], ["ada", "grace_h"])
       const other = yield* login("grace_h")
-      assert.include(other.errors, "Commands use POSTWIRE_BEARER_TOKEN of the environment, not the account.")
+      assert.include(other.errors, "Commands use POSTWIRE_BEARER_TOKEN from the environment, not the account.")
       writeFileSync(file, `${before}POSTWIRE_BEARER_TOKEN=${token}\nPOSTWIRE_ACCOUNT=grace_h\n`)
       assert.deepStrictEqual([yield* who(), yield* who("--account", "ada")], ["grace_h", "ada"])
       const usual = yield* run("accounts", "--default", "ada")
-      assert.include(usual.errors, "Commands use POSTWIRE_ACCOUNT of the environment, not the account.")
+      assert.include(usual.errors, "Commands use POSTWIRE_ACCOUNT from the environment, not the account.")
       assert.strictEqual((yield* run("accounts", "--default", "grace_h")).errors, "")
     }))
 
@@ -541,12 +541,12 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       const token = Redacted.value(sandbox.seeded.userBearerToken)
       writeFileSync(file, `${readFileSync(file, "utf8")}POSTWIRE_BEARER_TOKEN=${token}\n`)
       assert.deepStrictEqual((yield* checksOf()).map(({ finding, status }) => [status, finding.split(";")[0]]), [
-        ["info", "Commands use POSTWIRE_BEARER_TOKEN of the environment, and no account"],
+        ["info", "Commands use POSTWIRE_BEARER_TOKEN from the environment, and no account"],
         ["ok", "ada is @ada with OAuth 2.0"]
       ])
       assert.strictEqual(
         (yield* checksOf("--account", "ada"))[0]?.advice,
-        "POSTWIRE_BEARER_TOKEN of the environment is not used."
+        "POSTWIRE_BEARER_TOKEN from the environment is not used."
       )
       sandbox.grants.revoke(sandbox.grants.list()[0]!.id)
       const dead = yield* run("doctor", "--account", "ada")

@@ -435,9 +435,9 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         assertTold(
           yield* run("thread", "./a.md"),
           /a\.md: it was changed since its thread was interrupted; 1 of 3 parts are posted$/,
-          /Put it back as it was to go on, or pass --again/
+          /Restore it to continue, or pass --again/
         )
-        assertTold(yield* run("thread", "./a.md", "--abandon"), /No part of the thread waits/, /Without --abandon/)
+        assertTold(yield* run("thread", "./a.md", "--abandon"), /The thread does not wait/, /Without --abandon/)
         write("a.md", text)
         const rest = yield* run("thread", "./a.md")
         assert.match(rest.errors, /^postwire: Resumed: 1 of 3 parts are posted already\.\npostwire: Part 2 of 3/)
@@ -487,7 +487,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
           assert.strictEqual(decided.code, 0, decided.errors)
           assert.match(
             decided.errors,
-            decision === "--continue" ? /The thread is posted: 3 parts\.$/ : /left as it is: 1 of 3 parts are posted\.$/
+            decision === "--continue" ? /The thread is posted: 3 parts\.$/ : /kept as it is: 1 of 3 parts are posted\.$/
           )
           assert.deepStrictEqual(texts.map(count), [...posts])
         }

@@ -4,7 +4,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import type * as Export from "@postwire/export/Export"
 import * as Checkpoint from "@postwire/export/folders/Checkpoint"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Cause, ConfigProvider, type Duration, Effect, Layer, Option } from "effect"
+import { Cause, type Duration, Effect, Layer, Option } from "effect"
 import { Command } from "effect/cli"
 import { TestClock, TestConsole } from "effect/testing"
 import { existsSync, writeFileSync } from "node:fs"
@@ -253,28 +253,4 @@ describe("what takes long", () => {
       yield* end({ status: "done", progress: summary(true).progress, files: [] })
       assert.strictEqual(yield* saidAfter("10 seconds"), 0)
     }).pipe(Effect.scoped))
-})
-
-describe("JSON", () => {
-  it.effect.each(
-    [
-      [{ npm_lifecycle_event: "postwire" }, false, 1],
-      [{ npm_lifecycle_event: "postwire", npm_config_loglevel: "silent" }, false, 0],
-      [{ npm_lifecycle_event: "postwire" }, true, 0],
-      [{ npm_lifecycle_event: "test" }, false, 0],
-      [{}, false, 0]
-    ] as const
-  )(
-    "after the lines of npm is told to be so: %j, on a terminal: %s",
-    ([variables, isTerminal, said]) =>
-      Effect.gen(function*() {
-        const screen = { isTerminal, columns: 80, write: () => {} }
-        yield* Report.print(true, { a: 1 }, () => []).pipe(
-          Effect.provideService(Terminal, { output: screen, errors: screen }),
-          Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(variables)))
-        )
-        assert.lengthOf(yield* TestConsole.logLines, 1)
-        assert.lengthOf(yield* TestConsole.errorLines, said)
-      })
-  )
 })

@@ -154,7 +154,7 @@ export const noteOtherDefault = Effect.fnUntraced(function*(name: string, places
   const isNamed = Option.exists(used, ({ because }) => because === variable)
   yield* Report.say(
     isNamed || Option.isNone(used) && first !== undefined
-      ? `Commands use ${isNamed ? variable : first} of the environment, not the account.`
+      ? `Commands use ${isNamed ? variable : first} from the environment, not the account.`
       : `"${name}" is not the default account.`,
     `Pass --account ${name}, or set ${variable}=${name}.`
   )

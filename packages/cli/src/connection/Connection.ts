@@ -29,7 +29,7 @@ import * as Accounts from "./Accounts.ts"
 import * as SpendAccount from "./SpendAccount.ts"
 import * as Variables from "./Variables.ts"
 
-/** `--wire`, instead of the environment's. */
+/** `--wire`, which overrides the environment. */
 export const wire = Flag.Literals("wire", names).pipe(
   Flag.withDescription("The service's field names (default: POSTWIRE_WIRE, else neutral)"),
   Flag.optional

@@ -1,4 +1,4 @@
-/** A file that a command writes as a whole. What is there already stays, unless it is to be replaced. */
+/** Writes a file as a whole. An existing one is kept unless it may be replaced. */
 import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,6 @@ export const force = Flag.Boolean("force").pipe(
   Flag.withDefault(false)
 )
 
-/** Writes it. */
 export const write = Effect.fnUntraced(function*(path: string, content: string | Uint8Array, force: boolean) {
   const fs = yield* FileSystem.FileSystem
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content
@@ -21,7 +20,7 @@ export const write = Effect.fnUntraced(function*(path: string, content: string |
         ? { reason: "it exists already", advice: "Name another file, or replace it with --force." }
         : DatabaseProblem.of(error) ?? {
           reason: `it cannot be written (${error.reason._tag})`,
-          advice: "Look at the folder, its rights and the room that is left."
+          advice: "Check the folder, its permissions and the free space."
         }
       return new ErrorReport.FileUnusable({ path, reason, advice })
     })

@@ -1,6 +1,5 @@
 /** The output of all commands: results on standard output, notices on standard error. */
 import * as Flag from "effect/cli/Flag"
-import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { type Screen, Terminal } from "./Terminal.ts"
@@ -17,31 +16,14 @@ export const jsonWhenReady = Flag.Boolean("json").pipe(
 
 /** Prints a result: as JSON for programs, or as lines for users. Control characters are escaped. */
 export const print = (json: boolean, value: unknown, lines: () => ReadonlyArray<string>): Effect.Effect<void> =>
-  json
-    ? Effect.andThen(Console.log(Text.plainJson(JSON.stringify(value, null, 2))), sayPreamble)
-    : Console.log(Text.plain(lines().join("\n")))
-
-/** For the script of the workspace: npm prints lines of its own to standard output unless it is silenced. */
-const followsPreamble = Config.all({
-  script: Config.String("npm_lifecycle_event"),
-  level: Config.String("npm_config_loglevel").pipe(Config.withDefault("notice"))
-}).pipe(
-  Config.map(({ level, script }) => script === "postwire" && level !== "silent"),
-  Config.withDefault(false)
-)
-
-const sayPreamble: Effect.Effect<void> = Effect.gen(function*() {
-  const { output } = yield* Terminal
-  if (output.isTerminal || !(yield* Effect.orElseSucceed(followsPreamble, () => false))) return
-  yield* say("npm printed lines of its own before the JSON.", "npm run -s postwire -- omits them.")
-})
+  Console.log(json ? Text.plainJson(JSON.stringify(value, null, 2)) : Text.plain(lines().join("\n")))
 
 /** Prints lines. */
 export const lines = (...lines: ReadonlyArray<string>): Effect.Effect<void> => print(false, undefined, () => lines)
 
 /** Prints that a command is ready: as one line of JSON, or as lines for users. */
 export const ready = (json: boolean, value: unknown, lines: ReadonlyArray<string>): Effect.Effect<void> =>
-  json ? Effect.andThen(Console.log(JSON.stringify(value)), sayPreamble) : Console.log(lines.join("\n"))
+  Console.log(json ? JSON.stringify(value) : lines.join("\n"))
 
 /** Prints data unchanged; on a terminal, control characters are escaped. */
 export const data = (text: string): Effect.Effect<void> =>
