@@ -172,7 +172,7 @@ describe("an export", () => {
       const done = yield* ended(id)
       const anew = { ...done, created: done.created + 1 }
       const moved = yield* Effect.flip(Stream.runDrain(Finished.pages(tables, anew, `${done.created}:0:1`)))
-      assert.match(moved.message, /made it anew/)
+      assert.match(moved.message, /made it again/)
       const source: Source<Finished.NotReadable> = {
         ...yield* sourceOf(query),
         pages: (cursor) => Finished.pages(tables, done, cursor)

@@ -48,176 +48,116 @@ export const layerTotal: Layer.Layer<Total> = /*#__PURE__*/ Layer.sync(
   () => ({ spent: 0, inDoubt: 0, reserved: 0 })
 )
 
-/** Counts the charges of the clients that it is provided to. Without a `SpendStore`, their bills are in memory. */
-export const layer = (settings: Settings = {}): Layer.Layer<never, InvalidSettings> =>
-  Layer.effect(
-    SpendGuard,
-    Effect.gen(function*() {
-      const checked = yield* check(settings)
-      const store = yield* Effect.serviceOption(SpendStore.SpendStore)
-      const total = yield* Effect.serviceOption(Total)
-      const logging = yield* Logging
-      return make(
-        checked,
-        total._tag === "None" ? { spent: 0, inDoubt: 0, reserved: 0 } : total.value,
-        store._tag === "None"
-          ? SpendStore.makeMemory()
-          : yield* Keeping.make(store.value, checked.refuses, logging),
-        logging
-      )
-    })
-  )
-
-const make = (
-  { appOwner, limits, onSpend, prices, total }: Checked,
-  here: typeof Total.Service,
-  store: Keeping.Keeping<SpendStore.SpendStoreUnavailable>,
-  logging: typeof Logging.Service
-) => {
-  /** Distinguishes the requests of this layer from those of others. */
-  const own = globalThis.crypto.randomUUID()
-  let last = 0
+/** The guards of a layer. */
+class Guards {
+  readonly #checked: Checked
+  readonly #here: typeof Total.Service
+  readonly #store: Keeping.Keeping<SpendStore.SpendStoreUnavailable>
+  readonly #admit: ReturnType<typeof Admission.make>
   /** The clocks of services by their addresses. */
-  const clocks = new Map<string, ServiceClock>()
-  const clockOf = (bill: string): ServiceClock => {
-    const known = clocks.get(bill) ?? new ServiceClock()
-    clocks.set(bill, known)
+  readonly #clocks = new Map<string, ServiceClock>()
+
+  constructor(
+    checked: Checked,
+    here: typeof Total.Service,
+    store: Keeping.Keeping<SpendStore.SpendStoreUnavailable>,
+    logging: typeof Logging.Service
+  ) {
+    this.#checked = checked
+    this.#here = here
+    this.#store = store
+    /** Distinguishes the requests of this layer from those of others. */
+    const own = globalThis.crypto.randomUUID()
+    let last = 0
+    const { limits, total } = checked
+    this.#admit = Admission.make({ store, limits, total, here, logging, newLease: () => `${own}:${++last}` })
+  }
+
+  of(bill: string): SpendGuard {
+    return {
+      guard: (...request) => Effect.suspend(() => this.#guard(bill, ...request)),
+      metered: (use) => ({
+        guard: (...request) => Effect.suspend(() => this.#metered(bill, use, ...request))
+      })
+    }
+  }
+
+  #clockOf(bill: string): ServiceClock {
+    const known = this.#clocks.get(bill) ?? new ServiceClock()
+    this.#clocks.set(bill, known)
     return known
   }
 
-  const ownershipOf = ({ prepared: { identityAt, template, userAuth }, url, values }: Outgoing): Prices.Ownership => {
-    // Every read of a user's resources has their id there.
-    const read = /\/2\/users\/(\d+)\//.exec(url)?.[1]
-    if (appOwner === undefined || read !== appOwner || !template.includes("/2/users/:")) return "other"
-    const token = values.accessToken
-    const user = userAuth
-      ? token && UserId.ofAccessToken(Redacted.value(token))
-      : values.grant?.userId ?? (identityAt === undefined ? undefined : read)
-    return user === undefined ? "perhaps owned" : user === appOwner ? "owned" : "other"
-  }
-
-  /** The purpose of a request's charge. */
-  const purposeOf = ({ values }: Outgoing, { credential, key, operation }: Bucket) => ({
-    operation,
-    account: values.grant?.account ?? `${credential} ${key.slice(key.lastIndexOf(" ") + 1)}`
-  })
-
-  const admit = Admission.make({
-    store,
-    limits,
-    total,
-    here,
-    logging,
-    newLease: () => `${own}:${++last}`
-  })
-
   /** Charges what was reserved, and reports it. */
-  const settle = (
-    bill: string,
+  #settle(
+    { bill, needed }: Admission.Request,
     lease: string,
-    needed: number,
     charge: Bill.Charge,
     patience: number
-  ): Effect.Effect<Response.Cost> =>
-    Effect.flatMap(store.settle(bill, lease, charge, patience), (settled) => {
-      here.reserved -= needed
-      here[charge.inDoubt ? "inDoubt" : "spent"] += settled.micros
+  ): Effect.Effect<Response.Cost> {
+    return Effect.flatMap(this.#store.settle(bill, lease, charge, patience), (settled) => {
+      this.#here.reserved -= needed
+      this.#here[charge.inDoubt ? "inDoubt" : "spent"] += settled.micros
       const cost = {
         dollars: Prices.dollarsOf(settled.micros),
         charged: settled.charged,
         repeats: settled.repeats
       }
       if (settled.micros + settled.charged + settled.repeats === 0) return Effect.succeed(cost)
-      const { account, day, operation } = charge
-      if (onSpend !== undefined) {
-        Callback.call(onSpend, { ...cost, operation, account, day, inDoubt: charge.inDoubt })
-      }
-      const state = charge.inDoubt ? "in doubt" : "spent"
+      const { account, day, inDoubt, operation } = charge
+      const { onSpend } = this.#checked
+      if (onSpend !== undefined) Callback.call(onSpend, { ...cost, operation, account, day, inDoubt })
+      const state = inDoubt ? "in doubt" : "spent"
       return Effect.as(Metric.update(Metric.withAttributes(dollars, { operation, state }), cost.dollars), cost)
     })
+  }
 
-  const guard = (
-    bill: string,
-    outgoing: Outgoing,
-    bucket: Bucket,
-    send: Effect.Effect<HttpClientResponse, HttpClientError>,
-    ask: Effect.Effect<Response.Headers | undefined>
-  ): Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached> => {
+  #guard(bill: string, outgoing: Outgoing, bucket: Bucket, send: Send, ask: Ask): Guarded {
     const { prepared, terms } = outgoing
     const { price } = prepared.priced
     if (price === "free") return send
-    const ownership = ownershipOf(outgoing)
+    const { appOwner, prices } = this.#checked
+    const ownership = ownershipOf(outgoing, appOwner)
     const needed = Prices.mostOf(price, Prices.askOf(prepared.priced, prepared), prices, ownership)
-    const purpose = purposeOf(outgoing, bucket)
-    const service = clockOf(bill)
-
-    const chargeOf = (
-      exit: Exit.Exit<HttpClientResponse, HttpClientError>,
-      day: string,
-      isSent: boolean
-    ): Effect.Effect<Bill.Charge> => {
-      const charge = Bill.free({ day, ...purpose })
-      const inDoubt = { ...charge, micros: needed, inDoubt: true }
-      if (!isSent) return Effect.succeed(charge)
-      if (Exit.isFailure(exit)) return Effect.succeed(mayBeCharged(exit.cause, prepared) ? inDoubt : charge)
-      const response = exit.value
-      return Effect.clockWith((clock) => {
-        const served = service.learn(response.headers, clock)
-        if (response.status < 200 || response.status >= 300) return Effect.succeed(charge)
-        const charged = served === undefined ? charge : { ...charge, day: Bill.dayOf(served) }
-        if ("request" in price) return Effect.succeed({ ...charged, micros: needed, isCharged: true })
-        return Effect.match(response.text, {
-          onFailure: () => inDoubt,
-          onSuccess: (text) => {
-            try {
-              return { ...charged, resources: Prices.resourcesOf(price, JSON.parse(text), prices, ownership) }
-            } catch {
-              return inDoubt
-            }
-          }
-        })
-      })
-    }
-
+    const request = { bill, service: this.#clockOf(bill), ...purposeOf(outgoing, bucket), needed, terms, ask }
+    const resourcesOf = (body: unknown) => "request" in price ? [] : Prices.resourcesOf(price, body, prices, ownership)
     return Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(admit({ bill, service, ...purpose, needed, terms, ask }, restore), ({ day, lease }) => {
+      Effect.flatMap(this.#admit(request, restore), ({ day, lease }) => {
         const before = outgoing.sent
-        return Effect.onExit(
-          restore(send),
-          (exit) =>
-            Effect.flatMap(
-              chargeOf(exit, day, outgoing.sent > before),
-              (charge) =>
-                // An interrupted caller does not wait for the store.
-                Effect.map(settle(bill, lease, needed, charge, Exit.isSuccess(exit) ? terms.left : 0), (cost) => {
-                  if (Exit.isSuccess(exit)) {
-                    Response.markCost(exit.value, cost)
-                  }
-                })
-            )
-        )
+        return Effect.onExit(restore(send), (exit) => {
+          const charge = outgoing.sent > before
+            ? chargeOf(request, prepared, exit, day, resourcesOf)
+            : Effect.succeed(Bill.free({ ...request, day }))
+          // An interrupted caller does not wait for the store.
+          const patience = Exit.isSuccess(exit) ? terms.left : 0
+          return Effect.map(
+            Effect.flatMap(charge, (charge) => this.#settle(request, lease, charge, patience)),
+            (cost) => Exit.isSuccess(exit) ? Response.markCost(exit.value, cost) : undefined
+          )
+        })
       })
     )
   }
 
   /** Opening costs nothing. The price of the next item stays reserved while the response continues. */
-  const metered = (
+  #metered(
     bill: string,
     use: (meter: Meter) => void,
     outgoing: Outgoing,
     bucket: Bucket,
-    send: Effect.Effect<HttpClientResponse, HttpClientError>,
-    ask: Effect.Effect<Response.Headers | undefined>
-  ): Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached> => {
+    send: Send,
+    ask: Ask
+  ): Guarded {
     const { prepared, terms } = outgoing
     const { price } = prepared.priced
     if (price === "free" || "request" in price) return send
+    const { prices } = this.#checked
     const needed = Prices.mostOf(price, { ...Prices.askOf(prepared.priced, prepared), items: 1 }, prices)
-    const purpose = purposeOf(outgoing, bucket)
-    const service = clockOf(bill)
+    const service = this.#clockOf(bill)
+    const request = { bill, service, ...purposeOf(outgoing, bucket), needed, terms, ask }
     let held: Admission.Admitted | undefined
     const reserve = (terms: Outgoing["terms"], restore: Keeping.Restore) =>
-      Effect.map(admit({ bill, service, ...purpose, needed, terms, ask }, restore), (admitted) => {
+      Effect.map(this.#admit({ ...request, terms }, restore), (admitted) => {
         held = admitted
       })
     const release = (resources: Bill.Charge["resources"]) =>
@@ -227,7 +167,7 @@ const make = (
         held = undefined
         const time = service.now(clock) ?? (service.isSilent ? clock.currentTimeMillisUnsafe() : undefined)
         const day = time === undefined ? reserved : Bill.dayOf(time)
-        return settle(bill, lease, needed, { ...Bill.free({ day, ...purpose }), resources }, Infinity)
+        return this.#settle(request, lease, { ...Bill.free({ ...request, day }), resources }, Infinity)
       })
     const meter: Meter = {
       end: Effect.uninterruptible(Effect.asVoid(release([]))),
@@ -253,11 +193,85 @@ const make = (
       )
     )
   }
+}
 
-  return (bill: string): SpendGuard => ({
-    guard: (...request) => Effect.suspend(() => guard(bill, ...request)),
-    metered: (use) => ({
-      guard: (...request) => Effect.suspend(() => metered(bill, use, ...request))
+/** Counts the charges of the clients that it is provided to. Without a `SpendStore`, their bills are in memory. */
+export const layer = (settings: Settings = {}): Layer.Layer<never, InvalidSettings> =>
+  Layer.effect(
+    SpendGuard,
+    Effect.gen(function*() {
+      const checked = yield* check(settings)
+      const store = yield* Effect.serviceOption(SpendStore.SpendStore)
+      const total = yield* Effect.serviceOption(Total)
+      const logging = yield* Logging
+      const guards = new Guards(
+        checked,
+        total._tag === "None" ? { spent: 0, inDoubt: 0, reserved: 0 } : total.value,
+        store._tag === "None"
+          ? SpendStore.makeMemory()
+          : yield* Keeping.make(store.value, checked.refuses, logging),
+        logging
+      )
+      return (bill: string) => guards.of(bill)
+    })
+  )
+
+type Send = Effect.Effect<HttpClientResponse, HttpClientError>
+
+type Ask = Effect.Effect<Response.Headers | undefined>
+
+type Guarded = Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached>
+
+const ownershipOf = (
+  { prepared: { identityAt, template, userAuth }, url, values }: Outgoing,
+  appOwner: string | undefined
+): Prices.Ownership => {
+  // Every read of a user's resources has their id there.
+  const read = /\/2\/users\/(\d+)\//.exec(url)?.[1]
+  if (appOwner === undefined || read !== appOwner || !template.includes("/2/users/:")) return "other"
+  const token = values.accessToken
+  const user = userAuth
+    ? token && UserId.ofAccessToken(Redacted.value(token))
+    : values.grant?.userId ?? (identityAt === undefined ? undefined : read)
+  return user === undefined ? "perhaps owned" : user === appOwner ? "owned" : "other"
+}
+
+/** The purpose of a request's charge. */
+const purposeOf = ({ values }: Outgoing, { credential, key, operation }: Bucket) => ({
+  operation,
+  account: values.grant?.account ?? `${credential} ${key.slice(key.lastIndexOf(" ") + 1)}`
+})
+
+/** The charge of a request that was sent. `resourcesOf` counts the resources of its body, where they are charged. */
+const chargeOf = (
+  request: Admission.Request,
+  prepared: Outgoing["prepared"],
+  exit: Exit.Exit<HttpClientResponse, HttpClientError>,
+  day: string,
+  resourcesOf: (body: unknown) => Bill.Charge["resources"]
+): Effect.Effect<Bill.Charge> => {
+  const { account, needed, operation, service } = request
+  const charge = Bill.free({ day, operation, account })
+  const inDoubt = { ...charge, micros: needed, inDoubt: true }
+  if (Exit.isFailure(exit)) return Effect.succeed(mayBeCharged(exit.cause, prepared) ? inDoubt : charge)
+  const response = exit.value
+  return Effect.clockWith((clock) => {
+    const served = service.learn(response.headers, clock)
+    if (response.status < 200 || response.status >= 300) return Effect.succeed(charge)
+    const charged = served === undefined ? charge : { ...charge, day: Bill.dayOf(served) }
+    const { price } = prepared.priced
+    if (price !== "free" && "request" in price) {
+      return Effect.succeed({ ...charged, micros: needed, isCharged: true })
+    }
+    return Effect.match(response.text, {
+      onFailure: () => inDoubt,
+      onSuccess: (text) => {
+        try {
+          return { ...charged, resources: resourcesOf(JSON.parse(text)) }
+        } catch {
+          return inDoubt
+        }
+      }
     })
   })
 }

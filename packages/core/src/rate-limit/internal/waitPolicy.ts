@@ -2,6 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Metric from "effect/Metric"
@@ -65,147 +66,25 @@ interface Verdict {
   readonly isHopeless?: boolean
 }
 
+/** The parts of a policy. */
+interface Parts {
+  readonly store: RateLimitStore.Store<never>
+  readonly maxWait: number
+  readonly context: Context.Context<never>
+  readonly events: ReturnType<typeof makeListeners>
+  readonly settling: (settle: Effect.Effect<void>) => Effect.Effect<void>
+}
+
 export const make = (
   store: RateLimitStore.Store<never>,
   maxWait: number,
   context: Context.Context<never>,
   measure: Measure,
-  settling: (settle: Effect.Effect<void>) => Effect.Effect<void>
+  settling: Parts["settling"]
 ): Policy => {
   const lines = new Recent<Line>(maxRememberedBudgets)
   const events = makeListeners(measure)
-  const logging = Context.get(context, Logging)
-  const ownLine = nonce()
-  let last = 0
-
-  /** Reports once that the head waits, also to the spans of the callers behind it. */
-  const announce = (line: Line, reason: Ledger.Reason, millis: number, now: number) =>
-    Clock.clockWith((clock) => {
-      const { credential, key, operation } = line.bucket
-      const said = line.said
-      if (said?.waiting.reason === reason && Math.abs(said.until - now - millis) <= 1_500) return Effect.void
-      const until = new Date(clock.currentTimeMillisUnsafe() + millis)
-      const waiting: Waiting = { _tag: "Waiting", operation, credential, bucket: key, reason, millis, until }
-      line.said = { until: now + millis, waiting }
-      line.tell(waiting)
-      events.tell(waiting)
-      Metric.withAttributes(waits, { operation, reason }).updateUnsafe(1, context)
-      return logging(Effect.annotateLogs(
-        // Waits for a pace come every second.
-        (reason === "pace" ? Effect.logDebug : Effect.logInfo)(
-          `${operation} waits ${Math.ceil(millis / 1000)} s: ${because[reason]}`
-        ),
-        { operation, credential, reason, until: until.toISOString() }
-      ))
-    })
-
-  const tooLong = ({ operation }: Bucket, millis: number): Effect.Effect<never, RateLimitWaitTooLong> =>
-    Clock.clockWith((clock) =>
-      Effect.fail(
-        new RateLimitWaitTooLong({
-          operation,
-          bucket: operation,
-          resetAt: new Date(clock.currentTimeMillisUnsafe() + millis),
-          maxWait
-        })
-      )
-    )
-
-  /** Waits for the head of the queue, and asks the store until it grants the request or the caller's fate is decided. */
-  const admit = Effect.fnUntraced(function*(line: Line, place: Place, patience: number) {
-    const { key, pace } = line.bucket
-    const fate = () => place.fate
-    const { said } = line
-    if (line.callers > 0 && said !== undefined && !isPolled(said.waiting.reason) && said.until > place.deadline) {
-      return yield* tooLong(line.bucket, said.until - (yield* Monotonic.millis))
-    }
-    yield* line.enter(place)
-    place.wake = () => {}
-    let since: number | undefined
-    let poll = 1
-    while (fate() === undefined) {
-      const now = yield* Monotonic.millis
-      // The response of the store may be on its way when the caller is interrupted.
-      place.isKnown = true
-      const decision = yield* store.reserve(key, place.lease, pace === undefined ? 0 : pace + paceToleranceMillis, {
-        line: ownLine,
-        callers: line.callers,
-        waited: now - place.arrived,
-        patience
-      })
-      if (decision.granted) {
-        place.refusals = decision.refusals
-        break
-      }
-      const { millis, reason } = decision
-      since ??= now
-      line.dismiss(({ deadline, fate }) => fate ?? (deadline < now + millis ? tooLong(line.bucket, millis) : undefined))
-      if (fate() !== undefined) break
-      if (isPolled(reason)) {
-        if (now - since >= 1_000) yield* announce(line, reason, Ledger.millisOf.lease, since)
-        yield* line.sleep(place, Math.min(millis * poll, 200))
-        poll *= 1.5
-      } else {
-        yield* announce(line, reason, millis, now)
-        yield* line.sleep(place, Math.min(millis, Ledger.millisOf.recheck))
-      }
-    }
-    const ended = fate()
-    if (ended !== undefined) return yield* ended
-    if (since !== undefined && line.said !== undefined) {
-      const { operation, reason } = line.said.waiting
-      const seconds = ((yield* Monotonic.millis) - since) / 1000
-      Metric.withAttributes(waitSeconds, { operation, reason }).updateUnsafe(seconds, context)
-    }
-    line.said = undefined
-    if (pace !== undefined) place.isCold = (yield* Monotonic.millis) - line.answered > connectionLifeMillis
-    line.leave(place)
-    return undefined
-  })
-
-  const reportOf = (head: ResponseHead, clock: Clock.Clock): Ledger.Report => {
-    const figures = figuresOf(head, clock.currentTimeMillisUnsafe())
-    // A gateway that refuses does not count requests: only a success, or a response that announces a rate limit, was counted.
-    return { answered: head.status < 300 || (head.status < 500 && figures !== undefined), figures }
-  }
-
-  const verdict = (response: HttpClientResponse, refusals: number, briefs: number): Effect.Effect<Verdict> =>
-    Clock.clockWith((clock) => {
-      const final: Verdict = { response, report: reportOf(response, clock) }
-      return response.status === 429
-        ? Effect.flatMap(
-          isBeyondWaiting(response),
-          (isBeyond) => isBeyond ? Effect.succeed(final) : refused(final, refusals, briefs)
-        )
-        : Effect.succeed(final)
-    })
-
-  /** Precedence: `retry-after`, the announced reset, a growing pause. */
-  const refused = (final: Verdict, refusals: number, briefs: number): Effect.Effect<Verdict> =>
-    Effect.map(Random.next, (chance) => {
-      const { report: { figures }, response } = final
-      const isLast = refusals + 1 >= maxRefusalsInARow
-      const pausing = (pause: number, isBrief: boolean): Verdict => ({
-        response,
-        // An excessive pause fails this call only: others do not wait for it.
-        report: pause > Math.max(windowMillis, maxWait) ? { answered: false } : { answered: true, pause },
-        ...(isLast ? { isHopeless: true } : { again: pause, isBrief })
-      })
-      const asked = retryAfterOf(response.headers)
-      if (asked !== undefined) return pausing(Math.max(asked, shortestPauseMillis), false)
-      if (figures === undefined) {
-        return pausing(
-          Math.round(Math.min(windowMillis, shortestPauseMillis * 2 ** refusals * (1 + chance / 2))),
-          false
-        )
-      }
-      if (figures.remaining === 0) return isLast ? final : { ...final, again: 0 }
-      const base = briefPausesMillis[briefs]
-      if (base === undefined) return { response, report: { answered: false, figures }, isHopeless: true }
-      const verdict = pausing(Math.round(base * (1 + chance / 5)), true)
-      return { ...verdict, report: { ...verdict.report, figures } }
-    })
-
+  const head = new Head({ store, maxWait, context, events, settling })
   return {
     waits: true,
     listen: events.listen,
@@ -215,81 +94,271 @@ export const make = (
         ({ bucket }) => Effect.map(store.read(bucket.key), (reading) => usageOf(bucket, reading))
       )
     ),
-    guard: <E>(bucket: Bucket, send: Effect.Effect<HttpClientResponse, E>, patience: number = Infinity) =>
-      Effect.withFiber<HttpClientResponse, E | RateLimitWaitTooLong>((fiber) => {
+    guard: (bucket, send, patience = Infinity) =>
+      Effect.withFiber((fiber) => {
         const line = lines.get(bucket.key, () => new Line(bucket))
-        const clock = fiber.getRef(Clock.Clock)
-        const ticket = ++last
-        const arrived = Monotonic.millisUnsafe(clock)
-        const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
-        let left = maxWait
-        let refusals = 0
-        let briefs = 0
-
-        const attempt = Effect.suspend(() => {
-          const begun = Monotonic.millisUnsafe(clock)
-          const place = new Place({
-            ticket,
-            lease: `${ownLine}:${++last}`,
-            span,
-            arrived,
-            deadline: begun + left
-          })
-          const sent = Effect.suspend(() => {
-            left -= Monotonic.millisUnsafe(clock) - begun
-            return Effect.flatMap(
-              send,
-              (response) => verdict(response, Math.max(refusals, place.refusals), Math.max(briefs, place.refusals))
-            )
-          })
-          return Effect.onExit(
-            Effect.flatMap(
-              admit(line, place, patience),
-              (lesson) =>
-                lesson === undefined ? sent : Effect.succeed<Verdict>({ response: lesson, report: { answered: false } })
-            ),
-            (exit) => {
-              line.leave(place)
-              if (!place.isKnown) return Effect.void
-              if (exit._tag === "Success") line.answered = Monotonic.millisUnsafe(clock)
-              // The headers count even if the body was lost.
-              const lost = exit._tag === "Success" ? undefined : headOf(exit.cause)
-              const report: Ledger.Report = {
-                ...(exit._tag === "Success"
-                  ? exit.value.report
-                  : lost === undefined
-                  ? { answered: false }
-                  : reportOf(lost, clock)),
-                // After a cold start the pace counts from the response: the next request may be faster.
-                next: place.isCold && bucket.pace !== undefined ? bucket.pace + paceToleranceMillis : undefined,
-                emptied: line.callers === 0 ? ownLine : undefined
-              }
-              if (report.figures !== undefined) events.announce(bucket, report.figures)
-              if (exit._tag === "Success" && exit.value.isHopeless === true) {
-                const { response } = exit.value
-                line.dismiss(({ fate }) => fate ?? Effect.succeed(response))
-              }
-              return settling(
-                Effect.andThen(store.settle(bucket.key, place.lease, report), Effect.sync(() => line.wake()))
-              )
-            }
-          )
-        })
-
-        const again: Effect.Effect<HttpClientResponse, E | RateLimitWaitTooLong> = Effect.flatMap(
-          attempt,
-          ({ again: pause, isBrief, response }) => {
-            if (pause === undefined) return Effect.succeed(response)
-            if (pause > left) return tooLong(bucket, pause)
-            refusals++
-            if (isBrief === true) briefs++
-            return again
-          }
-        )
-        return again
+        return new Call(head, line, send, patience, fiber).run
       })
   }
 }
+
+/** Admits the heads of all queues of a policy. */
+class Head {
+  readonly parts: Parts
+  /** The name of this process in the store. */
+  readonly ownLine = nonce()
+  readonly #logging: typeof Logging.Service
+  #last = 0
+
+  constructor(parts: Parts) {
+    this.parts = parts
+    this.#logging = Context.get(parts.context, Logging)
+  }
+
+  next(): number {
+    return ++this.#last
+  }
+
+  tooLong({ operation }: Bucket, millis: number): Effect.Effect<never, RateLimitWaitTooLong> {
+    return Clock.clockWith((clock) =>
+      Effect.fail(
+        new RateLimitWaitTooLong({
+          operation,
+          bucket: operation,
+          resetAt: new Date(clock.currentTimeMillisUnsafe() + millis),
+          maxWait: this.parts.maxWait
+        })
+      )
+    )
+  }
+
+  /** Reports once that the head waits, also to the spans of the callers behind it. */
+  #announce(line: Line, reason: Ledger.Reason, millis: number, now: number): Effect.Effect<void> {
+    return Clock.clockWith((clock) => {
+      const { credential, key, operation } = line.bucket
+      const said = line.said
+      if (said?.waiting.reason === reason && Math.abs(said.until - now - millis) <= 1_500) return Effect.void
+      const until = new Date(clock.currentTimeMillisUnsafe() + millis)
+      const waiting: Waiting = { _tag: "Waiting", operation, credential, bucket: key, reason, millis, until }
+      line.said = { until: now + millis, waiting }
+      line.tell(waiting)
+      this.parts.events.tell(waiting)
+      Metric.withAttributes(waits, { operation, reason }).updateUnsafe(1, this.parts.context)
+      return this.#logging(Effect.annotateLogs(
+        // Waits for a pace come every second.
+        (reason === "pace" ? Effect.logDebug : Effect.logInfo)(
+          `${operation} waits ${Math.ceil(millis / 1000)} s: ${because[reason]}`
+        ),
+        { operation, credential, reason, until: until.toISOString() }
+      ))
+    })
+  }
+
+  /** Asks the store until it grants the request of the head, or its fate is decided. Returns the start of the wait, if any. */
+  readonly #reserve = Effect.fnUntraced(function*(this: Head, line: Line, place: Place, patience: number) {
+    const { key, pace } = line.bucket
+    const fate = () => place.fate
+    let since: number | undefined
+    let poll = 1
+    while (fate() === undefined) {
+      const now = yield* Monotonic.millis
+      // The response of the store may be on its way when the caller is interrupted.
+      place.isKnown = true
+      const decision = yield* this.parts.store.reserve(
+        key,
+        place.lease,
+        pace === undefined ? 0 : pace + paceToleranceMillis,
+        { line: this.ownLine, callers: line.callers, waited: now - place.arrived, patience }
+      )
+      if (decision.granted) {
+        place.refusals = decision.refusals
+        break
+      }
+      const { millis, reason } = decision
+      since ??= now
+      line.dismiss(({ deadline, fate }) =>
+        fate ?? (deadline < now + millis ? this.tooLong(line.bucket, millis) : undefined)
+      )
+      if (fate() !== undefined) break
+      if (isPolled(reason)) {
+        if (now - since >= 1_000) yield* this.#announce(line, reason, Ledger.millisOf.lease, since)
+        yield* line.sleep(place, Math.min(millis * poll, 200))
+        poll *= 1.5
+      } else {
+        yield* this.#announce(line, reason, millis, now)
+        yield* line.sleep(place, Math.min(millis, Ledger.millisOf.recheck))
+      }
+    }
+    return since
+  })
+
+  /** Waits for the head of the queue and for the store. Returns the response of a caller whose fate is decided. */
+  readonly admit = Effect.fnUntraced(function*(this: Head, line: Line, place: Place, patience: number) {
+    const { said } = line
+    if (line.callers > 0 && said !== undefined && !isPolled(said.waiting.reason) && said.until > place.deadline) {
+      return yield* this.tooLong(line.bucket, said.until - (yield* Monotonic.millis))
+    }
+    yield* line.enter(place)
+    place.wake = () => {}
+    const since = yield* this.#reserve(line, place, patience)
+    if (place.fate !== undefined) return yield* place.fate
+    if (since !== undefined && line.said !== undefined) {
+      const { operation, reason } = line.said.waiting
+      const seconds = ((yield* Monotonic.millis) - since) / 1000
+      Metric.withAttributes(waitSeconds, { operation, reason }).updateUnsafe(seconds, this.parts.context)
+    }
+    line.said = undefined
+    if (line.bucket.pace !== undefined) {
+      place.isCold = (yield* Monotonic.millis) - line.answered > connectionLifeMillis
+    }
+    line.leave(place)
+    return undefined
+  })
+}
+
+/** One guarded request and its retries. */
+class Call<E> {
+  readonly #head: Head
+  readonly #line: Line
+  readonly #send: Effect.Effect<HttpClientResponse, E>
+  readonly #patience: number
+  readonly #clock: Clock.Clock
+  readonly #span: Tracer.AnySpan | undefined
+  readonly #ticket: number
+  readonly #arrived: number
+  #left: number
+  #refusals = 0
+  #briefs = 0
+
+  constructor(
+    head: Head,
+    line: Line,
+    send: Effect.Effect<HttpClientResponse, E>,
+    patience: number,
+    fiber: Fiber.Fiber<unknown, unknown>
+  ) {
+    this.#head = head
+    this.#line = line
+    this.#send = send
+    this.#patience = patience
+    this.#clock = fiber.getRef(Clock.Clock)
+    this.#span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+    this.#ticket = head.next()
+    this.#arrived = Monotonic.millisUnsafe(this.#clock)
+    this.#left = head.parts.maxWait
+  }
+
+  get run(): Effect.Effect<HttpClientResponse, E | RateLimitWaitTooLong> {
+    return Effect.flatMap(this.#attempt, ({ again: pause, isBrief, response }) => {
+      if (pause === undefined) return Effect.succeed(response)
+      if (pause > this.#left) return this.#head.tooLong(this.#line.bucket, pause)
+      this.#refusals++
+      if (isBrief === true) this.#briefs++
+      return this.run
+    })
+  }
+
+  get #attempt(): Effect.Effect<Verdict, E | RateLimitWaitTooLong> {
+    return Effect.suspend(() => {
+      const begun = Monotonic.millisUnsafe(this.#clock)
+      const place = new Place({
+        ticket: this.#ticket,
+        lease: `${this.#head.ownLine}:${this.#head.next()}`,
+        span: this.#span,
+        arrived: this.#arrived,
+        deadline: begun + this.#left
+      })
+      const sent = Effect.suspend(() => {
+        this.#left -= Monotonic.millisUnsafe(this.#clock) - begun
+        return Effect.flatMap(this.#send, (response) => {
+          const { refusals } = place
+          const [inARow, briefs] = [Math.max(this.#refusals, refusals), Math.max(this.#briefs, refusals)]
+          return verdict(response, inARow, briefs, this.#head.parts.maxWait)
+        })
+      })
+      return Effect.onExit(
+        Effect.flatMap(
+          this.#head.admit(this.#line, place, this.#patience),
+          (lesson) =>
+            lesson === undefined ? sent : Effect.succeed<Verdict>({ response: lesson, report: { answered: false } })
+        ),
+        (exit) => this.#settle(place, exit)
+      )
+    })
+  }
+
+  #settle(place: Place, exit: Exit.Exit<Verdict, E | RateLimitWaitTooLong>): Effect.Effect<void> {
+    const line = this.#line
+    const { bucket } = line
+    const { events, settling, store } = this.#head.parts
+    line.leave(place)
+    if (!place.isKnown) return Effect.void
+    if (exit._tag === "Success") line.answered = Monotonic.millisUnsafe(this.#clock)
+    // The headers count even if the body was lost.
+    const lost = exit._tag === "Success" ? undefined : headOf(exit.cause)
+    const report: Ledger.Report = {
+      ...(exit._tag === "Success"
+        ? exit.value.report
+        : lost === undefined
+        ? { answered: false }
+        : reportOf(lost, this.#clock)),
+      // After a cold start the pace counts from the response: the next request may be faster.
+      next: place.isCold && bucket.pace !== undefined ? bucket.pace + paceToleranceMillis : undefined,
+      emptied: line.callers === 0 ? this.#head.ownLine : undefined
+    }
+    if (report.figures !== undefined) events.announce(bucket, report.figures)
+    if (exit._tag === "Success" && exit.value.isHopeless === true) {
+      const { response } = exit.value
+      line.dismiss(({ fate }) => fate ?? Effect.succeed(response))
+    }
+    return settling(Effect.andThen(store.settle(bucket.key, place.lease, report), Effect.sync(() => line.wake())))
+  }
+}
+
+const reportOf = (head: ResponseHead, clock: Clock.Clock): Ledger.Report => {
+  const figures = figuresOf(head, clock.currentTimeMillisUnsafe())
+  // A gateway that refuses does not count requests: only a success, or a response that announces a rate limit, was counted.
+  return { answered: head.status < 300 || (head.status < 500 && figures !== undefined), figures }
+}
+
+const verdict = (
+  response: HttpClientResponse,
+  refusals: number,
+  briefs: number,
+  maxWait: number
+): Effect.Effect<Verdict> =>
+  Clock.clockWith((clock) => {
+    const final: Verdict = { response, report: reportOf(response, clock) }
+    return response.status === 429
+      ? Effect.flatMap(
+        isBeyondWaiting(response),
+        (isBeyond) => isBeyond ? Effect.succeed(final) : refused(final, refusals, briefs, maxWait)
+      )
+      : Effect.succeed(final)
+  })
+
+/** Precedence: `retry-after`, the announced reset, a growing pause. */
+const refused = (final: Verdict, refusals: number, briefs: number, maxWait: number): Effect.Effect<Verdict> =>
+  Effect.map(Random.next, (chance) => {
+    const { report: { figures }, response } = final
+    const isLast = refusals + 1 >= maxRefusalsInARow
+    const pausing = (pause: number, isBrief: boolean): Verdict => ({
+      response,
+      // An excessive pause fails this call only: others do not wait for it.
+      report: pause > Math.max(windowMillis, maxWait) ? { answered: false } : { answered: true, pause },
+      ...(isLast ? { isHopeless: true } : { again: pause, isBrief })
+    })
+    const asked = retryAfterOf(response.headers)
+    if (asked !== undefined) return pausing(Math.max(asked, shortestPauseMillis), false)
+    if (figures === undefined) {
+      return pausing(Math.round(Math.min(windowMillis, shortestPauseMillis * 2 ** refusals * (1 + chance / 2))), false)
+    }
+    if (figures.remaining === 0) return isLast ? final : { ...final, again: 0 }
+    const base = briefPausesMillis[briefs]
+    if (base === undefined) return { response, report: { answered: false, figures }, isHopeless: true }
+    const verdict = pausing(Math.round(base * (1 + chance / 5)), true)
+    return { ...verdict, report: { ...verdict.report, figures } }
+  })
 
 /** Tests whether the length of the wait is unknown, so that the store is polled. */
 const isPolled = (reason: Ledger.Reason): boolean => reason === "in flight" || reason === "turn"
