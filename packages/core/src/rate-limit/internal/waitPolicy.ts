@@ -97,7 +97,7 @@ export const make = (
     guard: (bucket, send, patience = Infinity) =>
       Effect.withFiber((fiber) => {
         const line = lines.get(bucket.key, () => new Line(bucket))
-        return new Call(head, line, send, patience, fiber).run
+        return new Call(head, line, send, patience, fiber).run()
       })
   }
 }
@@ -248,17 +248,17 @@ class Call<E> {
     this.#left = head.parts.maxWait
   }
 
-  get run(): Effect.Effect<HttpClientResponse, E | RateLimitWaitTooLong> {
-    return Effect.flatMap(this.#attempt, ({ again: pause, isBrief, response }) => {
+  run(): Effect.Effect<HttpClientResponse, E | RateLimitWaitTooLong> {
+    return Effect.flatMap(this.#attempt(), ({ again: pause, isBrief, response }) => {
       if (pause === undefined) return Effect.succeed(response)
       if (pause > this.#left) return this.#head.tooLong(this.#line.bucket, pause)
       this.#refusals++
       if (isBrief === true) this.#briefs++
-      return this.run
+      return this.run()
     })
   }
 
-  get #attempt(): Effect.Effect<Verdict, E | RateLimitWaitTooLong> {
+  #attempt(): Effect.Effect<Verdict, E | RateLimitWaitTooLong> {
     return Effect.suspend(() => {
       const begun = Monotonic.millisUnsafe(this.#clock)
       const place = new Place({
