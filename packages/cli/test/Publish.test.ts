@@ -294,7 +294,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
           [["./a.jpg", "--alt", "a".repeat(1_001)], /--alt must have at most 1,000 characters/, /Correct it; nothing/],
           [
             ["./a.jpg", "--subtitles", "./a.srt", "--language", "EN"],
-            /--subtitles can be given with a video/,
+            /--subtitles is allowed for videos/,
             /Correct/
           ]
         ]
