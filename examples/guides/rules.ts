@@ -19,6 +19,6 @@ console.log(rules.map(({ id, tag }) => `${tag}: ${id}`), uncovered.length)
 // #region check
 const checked = Query.check("cat form:ada", { dialect: "rule" })
 if (Result.isFailure(checked)) {
-  console.log(checked.failure.position, checked.failure.message) // 4 form: is no operator (did you mean from:?)
+  console.log(checked.failure.position, checked.failure.message) // 4 form: is not an operator (did you mean from:?)
 }
 // #endregion

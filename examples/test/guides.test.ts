@@ -37,7 +37,7 @@ const expected: Readonly<Record<string, RegExp>> = {
   "rate-limits.ts": /^\d+ of \d+ requests remaining$/,
   "retries.ts": /^Ada Lovelace\ngetMe 1 200 /,
   "rules.ts":
-    /^2 to add, 0 to delete, 0 with another tag\n[^]*\[ 'cats: \d+', 'ada: \d+' \] 0\n4 form: is no operator \(did you mean from:\?\)$/,
+    /^2 to add, 0 to delete, 0 with another tag\n[^]*\[ 'cats: \d+', 'ada: \d+' \] 0\n4 form: is not an operator \(did you mean from:\?\)$/,
   "sign-in.ts": /^(ada .*\n)*Ada Lovelace\ntrue\nallow more: \[ 'post\.write' \]$/,
   "start.ts": /^Hello, Ada Lovelace\n\d{4}-/,
   "streams.ts": /Effect[^\n]* \[ 'effect' \]\n(?:[^]*\n)?connected\n(?:[^]*\n)?Connected\n[^]*\n\w\w /,

@@ -189,7 +189,7 @@ const samples: {
       index: 0,
       value: "cat form:ada",
       tag: "cats",
-      detail: "form: is no operator (did you mean from:?)",
+      detail: "form: is not an operator (did you mean from:?)",
       position: 4,
       end: 9
     }]

@@ -80,13 +80,13 @@ layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("rules",
       )
       assert.strictEqual(code, 1)
       assert.deepStrictEqual(errors.split("\n"), [
-        "postwire: rules.txt, line 1, character 12: form: is no operator (did you mean from:?).",
+        "postwire: rules.txt, line 1, character 12: form: is not an operator (did you mean from:?).",
         "  [cats] cat form:ada",
         "             ^^^^^",
-        "postwire: rules.txt, line 4, character 5: A group cannot be left out as a whole: put a - before each of its parts.",
+        "postwire: rules.txt, line 4, character 5: A group cannot be negated: put a - before each of its parts.",
         "      -(snow OR day)",
         "      ^^^^^^^^^^^^^^",
-        "postwire: rules.txt, line 5, character 1: This matches too much for a rule: a word, a user, a hashtag or the like must stand beside it.",
+        "postwire: rules.txt, line 5, character 1: This matches too much for a rule: combine it with a word, a user or a hashtag.",
         "  has:media",
         "  ^^^^^^^^^",
         "  Change the file, then run the same command again; nothing was changed."

@@ -81,7 +81,7 @@ const rules: ReadonlyArray<ErrorSchemas.RuleError> = [
       index: 0,
       value: "form:ada",
       tag: "a",
-      detail: "form: is no operator (did you mean from:?)",
+      detail: "form: is not an operator (did you mean from:?)",
       position: 0,
       end: 5
     }]

@@ -37,7 +37,7 @@ describe("Query.parse", () => {
         ["ipad iphone OR android", "((ipad iphone) OR android)"],
         ["iphone (ipad OR android) -windows", "(iphone (ipad OR android) -windows)"],
         ["well-known OR don't", "(well-known OR don't)"],
-        ["#＃", "#＃: #＃ is no hashtag"],
+        ["#＃", "#＃: #＃ is not a hashtag"],
         ["#Tag ＃型 $ACME $brk.b @Ada", "(Hashtag=Tag Hashtag=型 Cashtag=ACME Cashtag=brk.b Mention=Ada)"]
       ] as const
     ) assert.strictEqual(parse(source), tree, source)
@@ -74,22 +74,22 @@ describe("Query.parse", () => {
     for (
       const [source, problem] of [
         ["", ": The rule is empty"],
-        ["cat (dog", "(: A ( without its )"],
-        ["cat \"dog ", "\"dog : A \" without its partner"],
-        ["cat form:ada", "form:: form: is no operator (did you mean from:?)"],
-        ["cat from:a-b", "a-b: a-b is no username"],
-        ["cat list:1", "list:: list: is for searches; rules of the filtered stream do not have it"],
-        ["cat is:nice dog", "nice: is: knows reply, repost, quote, verified, nullcast, retweet, not nice"],
-        ["cat sample:0", "0: 0 is no whole number from 1 to 100"],
-        ["cat followers_count:9..1", "9..1: 9..1 is no range such as 10..100, or number"],
-        ["\"a b\"~7", "~7: A ~ behind a phrase needs a number from 1 to 6"],
-        ["point_radius:[1 2 90mi]", "[1 2 90mi]: [1 2 90mi] is no circle such as [2.355128 48.861118 16km]"],
-        ["-cat -dog", "-cat -dog: The rule only says what to leave out; it needs at least one term to look for"]
+        ["cat (dog", "(: This ( has no )"],
+        ["cat \"dog ", "\"dog : This \" has no partner"],
+        ["cat form:ada", "form:: form: is not an operator (did you mean from:?)"],
+        ["cat from:a-b", "a-b: a-b is not a username"],
+        ["cat list:1", "list:: list: is only available in searches"],
+        ["cat is:nice dog", "nice: is: must be one of reply, repost, quote, verified, nullcast, retweet, not nice"],
+        ["cat sample:0", "0: 0 is not a whole number from 1 to 100"],
+        ["cat followers_count:9..1", "9..1: 9..1 is not a number or a range such as 10..100"],
+        ["\"a b\"~7", "~7: A ~ after a phrase needs a number from 1 to 6"],
+        ["point_radius:[1 2 90mi]", "[1 2 90mi]: [1 2 90mi] is not a circle such as [2.355128 48.861118 16km]"],
+        ["-cat -dog", "-cat -dog: The rule only excludes posts; it needs at least one term to search for"]
       ] as const
     ) assert.strictEqual(parse(source), problem, source)
     assert.strictEqual(
       parse("cat bio:ada", "search"),
-      "bio:: bio: is for rules of the filtered stream; searches do not have it"
+      "bio:: bio: is only available in rules of the filtered stream"
     )
     // Searches have no distance: what follows a phrase is a term of its own.
     assert.strictEqual(parse("\"a b\"~7", "search"), "(\"a b\" ~7)")
@@ -98,9 +98,8 @@ describe("Query.parse", () => {
 
 describe("Query.check", () => {
   it("refuses what the service does, and takes what it takes", () => {
-    const beside = (noun: string) =>
-      `This matches too much for a ${noun}: a word, a user, a hashtag or the like must stand beside it`
-    const group = "A group cannot be left out as a whole: put a - before each of its parts"
+    const beside = (noun: string) => `This matches too much for a ${noun}: combine it with a word, a user or a hashtag`
+    const group = "A group cannot be negated: put a - before each of its parts"
     for (
       const [source, answer] of [
         [
@@ -113,9 +112,9 @@ describe("Query.check", () => {
         ["-cat (has:links OR is:retweet)", `has:links: ${beside("rule")}`],
         ["embedding_threshold:0.4", `embedding_threshold:0.4: ${beside("rule")}`],
         ["skiing -(snow OR day)", `-(snow OR day): ${group}`],
-        ["cat -sample:5", "sample:5: sample: cannot have a - before it"],
-        ["cat -embedding:\"a dog\"", "embedding:\"a dog\": embedding: cannot have a - before it"],
-        ["cat is:nullcast", "is:nullcast: is:nullcast stands behind a - only: -is:nullcast"],
+        ["cat -sample:5", "sample:5: sample: cannot be negated"],
+        ["cat -embedding:\"a dog\"", "embedding:\"a dog\": embedding: cannot be negated"],
+        ["cat is:nullcast", "is:nullcast: is:nullcast must be negated: -is:nullcast"],
         ["x".repeat(2_050), "xx: A rule has at most 2,048 characters, not 2,050"]
       ] as const
     ) assert.strictEqual(check(source), answer, source)

@@ -99,7 +99,7 @@ describe("syncRules", () => {
       )
       assert.strictEqual(
         here.message,
-        "syncRules: rule 1, at character 5: form: is no operator (did you mean from:?). One other rule is wrong too."
+        "syncRules: rule 1, at character 5: form: is not an operator (did you mean from:?). One other rule is wrong too."
       )
       const there = yield* Effect.flip(sync([{ value: "cat" }, { value: "odd" }]))
       assert.strictEqual(there.message, "syncRules: rule 2: odd is refused (at position 1).")

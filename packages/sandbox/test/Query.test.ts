@@ -190,46 +190,46 @@ describe("Query", () => {
         const [source, problem] of [
           ["", "0: The query is empty"],
           [" \n\t", "0: The query is empty"],
-          ["-effect", "0: The query only says what to leave out; it needs at least one term to look for"],
-          ["-a -(b OR c)", "0: The query only says what to leave out; it needs at least one term to look for"],
-          ["-a OR -b", "0: The query only says what to leave out; it needs at least one term to look for"],
-          ["(-a)", "0: The query only says what to leave out; it needs at least one term to look for"],
-          ["effect \"side", "7: A \" without its partner"],
-          ["effect (side", "7: A ( without its )"],
-          ["effect) side", "6: A ) without its ("],
-          ["effect ()", "8: Nothing before this )"],
-          ["OR effect", "0: Nothing before this OR"],
-          ["a OR OR b", "5: Nothing before this OR"],
+          ["-effect", "0: The query only excludes posts; it needs at least one term to search for"],
+          ["-a -(b OR c)", "0: The query only excludes posts; it needs at least one term to search for"],
+          ["-a OR -b", "0: The query only excludes posts; it needs at least one term to search for"],
+          ["(-a)", "0: The query only excludes posts; it needs at least one term to search for"],
+          ["effect \"side", "7: This \" has no partner"],
+          ["effect (side", "7: This ( has no )"],
+          ["effect) side", "6: This ) has no ("],
+          ["effect ()", "8: A term is missing before this )"],
+          ["OR effect", "0: A term is missing before this OR"],
+          ["a OR OR b", "5: A term is missing before this OR"],
           ["effect OR", "9: The query ends too early"],
-          ["a AND b", "2: AND is no operator: terms are combined by a blank"],
-          ["a - b", "2: A - belongs directly before what it excludes"],
-          ["a --b", "2: A - belongs directly before what it excludes"],
-          ["a -", "2: A - belongs directly before what it excludes"],
+          ["a AND b", "2: AND is not an operator: separate terms with spaces"],
+          ["a - b", "2: A - must stand directly before the term that it excludes"],
+          ["a --b", "2: A - must stand directly before the term that it excludes"],
+          ["a -", "2: A - must stand directly before the term that it excludes"],
           ["a context:47.*", "2: Searches of the sandbox do not know context:47.*"],
-          ["a bio:b", "2: bio: is for rules of the filtered stream; searches do not have it"],
-          ["a near:here", "2: near: is no operator"],
-          ["constructor:x", "0: constructor: is no operator"],
-          ["__proto__:x", "0: __proto__: is no operator"],
-          ["https://effect.website", "0: https: is no operator"],
+          ["a bio:b", "2: bio: is only available in rules of the filtered stream"],
+          ["a near:here", "2: near: is not an operator"],
+          ["constructor:x", "0: constructor: is not an operator"],
+          ["__proto__:x", "0: __proto__: is not an operator"],
+          ["https://effect.website", "0: https: is not an operator"],
           ["from: ada", "0: from: needs a value"],
           ["from: \"ada\"", "0: from: needs a value"],
-          ["from:a-b", "5: a-b is no username"],
-          ["@", "0: @ is no username"],
-          ["#", "0: # is no hashtag"],
-          ["a #b-c", "2: #b-c is no hashtag"],
-          ["is:nice", "3: is: knows reply, repost, quote, verified, nullcast, retweet, not nice"],
+          ["from:a-b", "5: a-b is not a username"],
+          ["@", "0: @ is not a username"],
+          ["#", "0: # is not a hashtag"],
+          ["a #b-c", "2: #b-c is not a hashtag"],
+          ["is:nice", "3: is: must be one of reply, repost, quote, verified, nullcast, retweet, not nice"],
           [
             "has:toString",
-            "4: has: knows media, images, videos, links, hashtags, cashtags, mentions, geo, video_link, not toString"
+            "4: has: must be one of media, images, videos, links, hashtags, cashtags, mentions, geo, video_link, not toString"
           ],
-          ["lang:english", "5: english is no language code"],
-          ["conversation_id:abc", "16: abc is no post id"],
-          ["a quotes_of_tweet_id:1x", "21: 1x is no post id"],
-          ["reposts_of:a-b", "11: a-b is no username"],
-          ["(a b", "0: A ( without its )"],
+          ["lang:english", "5: english is not a language code"],
+          ["conversation_id:abc", "16: abc is not a post id"],
+          ["a quotes_of_tweet_id:1x", "21: 1x is not a post id"],
+          ["reposts_of:a-b", "11: a-b is not a username"],
+          ["(a b", "0: This ( has no )"],
           ["\u3000\u2028", "0: The query is empty"],
-          ["a \"!!\"", "2: Nothing here that can be searched for"],
-          ["***", "0: Nothing here that can be searched for"]
+          ["a \"!!\"", "2: Nothing to search for"],
+          ["***", "0: Nothing to search for"]
         ] as const
       ) assert.strictEqual(find(source), problem, source)
       assert.strictEqual(find(`${"(".repeat(33)}effect${")".repeat(33)}`), "33: Nested more than 32 deep")
@@ -475,7 +475,7 @@ describe("random queries over random posts", () => {
         const parsed = Query.parse(source)
         if (Result.isFailure(parsed)) {
           assert.isFalse(isPositive, source)
-          assert.match(parsed.failure.message, /only says what to leave out/, source)
+          assert.match(parsed.failure.message, /only excludes posts/, source)
           continue
         }
         assert.isTrue(isPositive, source)

@@ -428,9 +428,9 @@ describe("requests that break a rule", () => {
       for (const path of ["/2/posts/search/recent", "/2/tweets/search/all", "/2/posts/counts/recent"]) {
         for (
           const [query, message] of [
-            ["🚀 \"side", "A \" without its partner (at position 3)"],
-            ["(a b", "A ( without its ) (at position 1)"],
-            ["-a", "The query only says what to leave out; it needs at least one term to look for (at position 1)"]
+            ["🚀 \"side", "This \" has no partner (at position 3)"],
+            ["(a b", "This ( has no ) (at position 1)"],
+            ["-a", "The query only excludes posts; it needs at least one term to search for (at position 1)"]
           ] as const
         ) {
           const { body, status } = yield* bench.request("GET", `${path}?query=${encodeURIComponent(query)}`, {

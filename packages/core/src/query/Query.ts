@@ -1,6 +1,6 @@
 /**
- * The language of searches and of rules of the filtered stream: words, "phrases", `OR`, groups, negation and operators, read into
- * a tree that says where each part stands. A blank means and, and binds closer than `OR`.
+ * Parses the language of searches and of rules of the filtered stream: words, "phrases", `OR`, groups, negation and operators. Each
+ * node of the tree has its position. A space means AND and binds more tightly than `OR`.
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -10,7 +10,7 @@ import * as Operators from "./QueryOperators.ts"
 
 export type { Box, Circle, Context, Dialect, Range, Span } from "./QueryOperators.ts"
 
-/** A query that was understood. */
+/** A parsed query. */
 export interface Query {
   readonly source: string
   readonly dialect: Dialect
@@ -20,53 +20,52 @@ export interface Query {
 /** A part of a query. */
 export type Node = Term | Not | All | Any
 
-/** All of them hold. */
+/** A conjunction. */
 export interface All extends Span {
   readonly _tag: "All"
   readonly nodes: ReadonlyArray<Node>
 }
 
-/** At least one of them holds. */
+/** A disjunction. */
 export interface Any extends Span {
   readonly _tag: "Any"
   readonly nodes: ReadonlyArray<Node>
 }
 
-/** It does not hold. */
+/** A negation. */
 export interface Not extends Span {
   readonly _tag: "Not"
   readonly node: Node
 }
 
-/** Something to look for. */
+/** A leaf of the tree. */
 export type Term = Text | Sign | Operation
 
-/** Words in a row, however they were written: one word, one with punctuation in it, or a phrase in quotes. */
+/** Consecutive words: one word, a word with punctuation in it, or a phrase in quotes. */
 export interface Text extends Span {
   readonly _tag: "Text"
   readonly text: string
-  /** Whether quotes stood around it. */
   readonly isQuoted: boolean
-  /** In any order, with at most so many others between them: `"social media"~5`. */
+  /** The words may be in any order, with at most this many others between them: `"social media"~5`. */
   readonly within?: number | undefined
 }
 
-/** A hashtag, cashtag or mention, without its sign. */
+/** A hashtag, cashtag or mention, without its prefix. */
 export interface Sign extends Span {
   readonly _tag: "Hashtag" | "Cashtag" | "Mention"
   readonly name: string
 }
 
-/** An operator with its value, under Postwire's name for it. */
+/** An operator with its value. The name is Postwire's. */
 export type Operation = Exclude<ReturnType<(typeof Operators.operators)[number]["read"]>, string>
 
-/** What there is to look for in a part of a query, in the order of its source: what is left out too. */
+/** All terms of a node in the order of the source, including negated ones. */
 export const terms = (node: Node): ReadonlyArray<Term> =>
   node._tag === "Not" ? terms(node.node) : "nodes" in node ? node.nodes.flatMap(terms) : [node]
 
 /**
- * What a part of a query means, as a text: equal for parts that find the same and differ in blanks, needless groups, the case of
- * letters or the names of operators. Queries that find the same in another way have other texts.
+ * The normal form of a node as a string. It is equal for nodes that differ only in spaces, redundant groups, the case of letters or
+ * aliases of operators. Other equivalent queries may have different normal forms.
  */
 export const meaningOf = (node: Node): string => {
   switch (node._tag) {
@@ -84,28 +83,26 @@ export const meaningOf = (node: Node): string => {
   }
 }
 
-/** A query that breaks the rules of the language. */
+/** A query with a syntax error. */
 export class QuerySyntaxError extends Data.TaggedError("QuerySyntaxError")<{
   readonly source: string
-  /** What is wrong, and what is expected: a sentence without its full stop. */
+  /** The error and what is expected, in a sentence without a full stop. */
   readonly message: string
-  /** Where the trouble starts: UTF-16 units of the source before it. */
+  /** The start of the error, in UTF-16 units of the source. */
   readonly position: number
-  /** Where it ends. */
   readonly end: number
 }> {}
 
-/** How a query is read. */
+/** Options of parsing. */
 export interface Options {
   readonly dialect: Dialect
 }
 
-/** How deep groups and negations may nest. */
+/** The maximum nesting of groups and negations. */
 export const maximumDepth = 32
 
 /**
- * Reads a query: what it says, and nothing of what a service refuses although it is understood. That is for `check`. Its length is
- * for the caller to limit.
+ * Parses a query. It does not apply the service's further rules, which `check` does, and does not limit the length.
  */
 export const parse = (source: string, { dialect }: Options): Result.Result<Query, QuerySyntaxError> => {
   try {
@@ -116,18 +113,18 @@ export const parse = (source: string, { dialect }: Options): Result.Result<Query
   }
 }
 
-/** How a query is checked. */
+/** Options of a check. */
 export interface CheckOptions extends Options {
-  /** How many characters it may have. Default: what the highest access level has, 4,096 for searches and 2,048 for rules. */
+  /** The maximum length in characters. Default: that of the highest access level, 4,096 for searches and 2,048 for rules. */
   readonly maximumLength?: number | undefined
 }
 
-/** The most characters of queries, by dialect, that any access level has. */
+/** The maximum length of a query at the highest access level, by dialect. */
 export const maximumLength: Readonly<Record<Dialect, number>> = { search: 4_096, rule: 2_048 }
 
 /**
- * Reads a query, and checks what the service demands of it besides: that something stands in it which may stand alone, that no
- * group is negated nor an operator that cannot be, and its length.
+ * Parses a query and checks the service's further rules: it must contain a term that may stand alone, no group or operator may be
+ * negated that cannot be, and its length is limited.
  *
  * ```ts
  * Query.check("cat has:images", { dialect: "rule" })
@@ -159,7 +156,7 @@ export const check = (
 
 const nouns: Readonly<Record<Dialect, string>> = { search: "query", rule: "rule" }
 
-/** What the service refuses in a query that is understood. */
+/** The violation of the service's rules in a parsed query, if any. */
 const refusal = ({ dialect, node, source }: Query): QuerySyntaxError | undefined => {
   const wrong = misplaced(node, false)
   if (wrong !== undefined) return problemIn(source)(...wrong)
@@ -167,25 +164,25 @@ const refusal = ({ dialect, node, source }: Query): QuerySyntaxError | undefined
   const noun = nouns[dialect]
   return problemIn(source)(
     firstWanted(node) ?? node,
-    `This matches too much for a ${noun}: a word, a user, a hashtag or the like must stand beside it`
+    `This matches too much for a ${noun}: combine it with a word, a user or a hashtag`
   )
 }
 
-/** What stands behind a `-` and may not, or the other way about. */
+/** A node that is negated but cannot be, or that must be negated but is not. */
 const misplaced = (node: Node, isNegated: boolean): readonly [Span, string] | undefined => {
   switch (node._tag) {
     case "Not":
       return node.node._tag === "All" || node.node._tag === "Any" || node.node._tag === "Not"
-        ? [node, "A group cannot be left out as a whole: put a - before each of its parts"]
+        ? [node, "A group cannot be negated: put a - before each of its parts"]
         : misplaced(node.node, true)
     case "All":
     case "Any":
       return firstOf(node.nodes, (child) => misplaced(child, false))
     case "Operation": {
       const operator = declarations.get(node.name)
-      if (isNegated && operator?.negatable === false) return [node, `${node.name}: cannot have a - before it`]
+      if (isNegated && operator?.negatable === false) return [node, `${node.name}: cannot be negated`]
       return !isNegated && operator?.onlyNegated.includes(String(node.value)) === true
-        ? [node, `${node.name}:${String(node.value)} stands behind a - only: -${node.name}:${String(node.value)}`]
+        ? [node, `${node.name}:${String(node.value)} must be negated: -${node.name}:${String(node.value)}`]
         : undefined
     }
     default:
@@ -252,11 +249,11 @@ class Parser {
     if (this.#peek().kind === "end") throw this.#problem({ start: 0, end: 0 }, `The ${this.#noun} is empty`)
     const node = this.#any(0)
     const rest = this.#peek()
-    if (rest.kind !== "end") throw this.#problem(rest, "A ) without its (")
+    if (rest.kind !== "end") throw this.#problem(rest, "This ) has no (")
     if (isPositive(node)) return node
     throw this.#problem(
       { start: 0, end: node.end },
-      `The ${this.#noun} only says what to leave out; it needs at least one term to look for`
+      `The ${this.#noun} only excludes posts; it needs at least one term to search for`
     )
   }
 
@@ -276,10 +273,10 @@ class Parser {
       throw this.#problem(
         token,
         token.kind === ")"
-          ? "Nothing before this )"
+          ? "A term is missing before this )"
           : token.kind === "end"
           ? `The ${this.#noun} ends too early`
-          : "Nothing before this OR"
+          : "A term is missing before this OR"
       )
     }
     const first = this.#one(depth)
@@ -295,14 +292,14 @@ class Parser {
       case "-": {
         const { kind, start } = this.#peek()
         const stands = start === token.end && kind !== "-" && kind !== ")" && kind !== "end"
-        if (!stands) throw this.#problem(token, "A - belongs directly before what it excludes")
+        if (!stands) throw this.#problem(token, "A - must stand directly before the term that it excludes")
         const node = this.#one(depth + 1)
         return { _tag: "Not", node, start: token.start, end: node.end }
       }
       case "(": {
         const node = this.#any(depth + 1)
         const { end, kind } = this.#peek()
-        if (kind !== ")") throw this.#problem(token, "A ( without its )")
+        if (kind !== ")") throw this.#problem(token, "This ( has no )")
         this.#next++
         return { ...node, start: token.start, end }
       }
@@ -320,7 +317,7 @@ class Parser {
     }
     this.#next++
     const within = Number(/^~([1-6])$/.exec(distance.text)?.[1] ?? Number.NaN)
-    if (Number.isNaN(within)) throw this.#problem(distance, "A ~ behind a phrase needs a number from 1 to 6")
+    if (Number.isNaN(within)) throw this.#problem(distance, "A ~ after a phrase needs a number from 1 to 6")
     return { ...this.#text({ text, start, end: distance.end }, true), within }
   }
 
@@ -331,15 +328,15 @@ class Parser {
 
   #term(token: Token): Term {
     const { end, start, text } = token
-    if (text === "AND") throw this.#problem(token, "AND is no operator: terms are combined by a blank")
+    if (text === "AND") throw this.#problem(token, "AND is not an operator: separate terms with spaces")
     if (/^[#＃]/.test(text)) {
       const name = text.slice(1)
-      if (!/^[\p{L}\p{M}\p{N}_]+$/u.test(name)) throw this.#problem(token, `${text} is no hashtag`)
+      if (!/^[\p{L}\p{M}\p{N}_]+$/u.test(name)) throw this.#problem(token, `${text} is not a hashtag`)
       return { _tag: "Hashtag", name, start, end }
     }
     if (text.startsWith("@")) {
       const name = text.slice(1)
-      if (!/^([A-Za-z0-9_]{1,15}|[0-9]{1,19})$/.test(name)) throw this.#problem(token, `${text} is no username`)
+      if (!/^([A-Za-z0-9_]{1,15}|[0-9]{1,19})$/.test(name)) throw this.#problem(token, `${text} is not a username`)
       return { _tag: "Mention", name, start, end }
     }
     if (cashtag.test(text)) return { _tag: "Cashtag", name: text.slice(1), start, end }
@@ -357,8 +354,8 @@ class Parser {
       throw this.#problem(
         sign,
         this.#dialect === "search"
-          ? `${name}: is for rules of the filtered stream; searches do not have it`
-          : `${name}: is for searches; rules of the filtered stream do not have it`
+          ? `${name}: is only available in rules of the filtered stream`
+          : `${name}: is only available in searches`
       )
     }
     let value: Span & { readonly text: string } = { text: written, start: sign.end, end }
@@ -389,7 +386,7 @@ const unknown = (name: string, dialect: Dialect): string => {
   const known = Operators.operators.filter((operator) => operator.in.some((other) => other === dialect))
   const names = known.flatMap(({ alias, name }) => alias === undefined ? [name] : [name, alias])
   const meant = closestMatch(name.toLowerCase(), names, { maxDistance: Math.min(2, Math.max(0, name.length - 2)) })
-  return `${name}: is no operator${meant === undefined ? "" : ` (did you mean ${meant}:?)`}`
+  return `${name}: is not an operator${meant === undefined ? "" : ` (did you mean ${meant}:?)`}`
 }
 
 const tokenize = (source: string, problem: Fail): ReadonlyArray<Token> => {
@@ -398,13 +395,13 @@ const tokenize = (source: string, problem: Fail): ReadonlyArray<Token> => {
     const span = { start, end: start + text.length }
     if (text === "(" || text === ")" || text === "-") tokens.push({ kind: text, text, ...span })
     else if (groups?.["phrase"] !== undefined) tokens.push({ kind: "phrase", text: groups["phrase"], ...span })
-    else if (text === "\"") throw problem({ start, end: source.length }, "A \" without its partner")
+    else if (text === "\"") throw problem({ start, end: source.length }, "This \" has no partner")
     else tokens.push({ kind: "word", text, ...span })
   }
   return [...tokens, { kind: "end", text: "", start: source.length, end: source.length }]
 }
 
-// A dash where a term may start negates it; inside a word it is punctuation. Values in brackets have blanks in them.
+// A dash at the start of a term negates it. Inside a word it is punctuation. Values in brackets contain spaces.
 const lexeme = /[()-]|"(?<phrase>[^"]*)"|"|[A-Za-z_]+:\[[^\]"()]*\]|[^\s()"-][^\s()"]*/g
 
 const cashtag = /^\$[A-Za-z]{1,6}([._][A-Za-z]{1,2})?$/

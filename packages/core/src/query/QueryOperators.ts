@@ -1,18 +1,18 @@
 /**
- * The operators of searches and of rules of the filtered stream, as data: what they take, who has them, and how they may stand.
- * Names are those of Postwire; `alias` is what else the service writes for the same.
+ * The operators of searches and of rules of the filtered stream, as data: their values, their dialects, and how to combine them.
+ * Names are Postwire's; an `alias` is the service's other name.
  */
 
-/** Where a query is used: by a search, or as a rule of the filtered stream. */
+/** The use of a query: in a search, or as a rule of the filtered stream. */
 export type Dialect = "search" | "rule"
 
-/** Where a part of a query stands: `start` UTF-16 units of the source are before it, `end` before what follows. */
+/** A range of the source in UTF-16 units, without `end`. */
 export interface Span {
   readonly start: number
   readonly end: number
 }
 
-/** An operator with its value, under Postwire's name for it. */
+/** An operator with its value. The name is Postwire's. */
 export interface Operation<out Name extends string = string, out Value = unknown> extends Span {
   readonly _tag: "Operation"
   readonly name: Name
@@ -23,21 +23,21 @@ export interface Operation<out Name extends string = string, out Value = unknown
 export interface Operator<out Name extends string = string, out Value = unknown> {
   readonly name: Name
   readonly alias?: string | undefined
-  /** What it finds, for lists of operators. */
+  /** The posts that it finds, for lists of operators. */
   readonly finds: string
-  /** Which dialects have it. */
+  /** The dialects that have it. */
   readonly in: ReadonlyArray<Dialect>
-  /** Whether it may be all that a query asks for. If not, something that may must stand beside it. */
+  /** True if a query may consist of it alone. Otherwise it must be combined with a term that may stand alone. */
   readonly standalone: boolean
-  /** Whether a `-` may stand before it. */
+  /** True if it can be negated with `-`. */
   readonly negatable: boolean
-  /** The values with which it always stands behind a `-`. */
+  /** The values with which it must be negated. */
   readonly onlyNegated: ReadonlyArray<string>
-  /** Reads a value, or says what is wrong with it: a sentence without its full stop. */
+  /** Parses a value, or returns the error in a sentence without a full stop. */
   readonly read: (text: string, span: Span) => Operation<Name, Value> | string
 }
 
-/** Numbers from `least` to `most`, both among them. Without `most` there is no upper end. */
+/** Numbers from `least` to `most`, inclusive. Without `most` there is no upper limit. */
 export interface Range {
   readonly least: number
   readonly most: number | undefined
@@ -58,28 +58,27 @@ export interface Box {
   readonly north: number
 }
 
-/** A subject that the service sees in posts. Without `entity` it is every one of the domain. */
+/** A topic that the service assigns to posts. Without `entity`, any topic of the domain. */
 export interface Context {
   readonly domain: string
   readonly entity: string | undefined
 }
 
-/** The value that a text says, or what is wrong with it. */
+/** Parses a value, or returns the error. */
 type Format<Value> = (text: string, name: string) => { readonly value: Value } | string
 
 const format = <Value>(noun: string, read: (text: string) => Value | undefined): Format<Value> => (text) => {
   const value = read(text)
-  return value === undefined ? `${text} is no ${noun}` : { value }
+  return value === undefined ? `${text} is not a ${noun}` : { value }
 }
 
-/** Whether a text has a word: letters, digits, `_` or a pictograph. */
+/** True if a text contains a letter, a digit, `_` or a pictograph. */
 export const hasWords = (text: string): boolean =>
   /[\p{L}\p{M}\p{N}_\p{Extended_Pictographic}]/u.test(text.normalize("NFKC"))
 
 const words: Format<string> = (value) => hasWords(value) ? { value } : nothing
 
-/** What is wrong with text that has no word. */
-export const nothing = "Nothing here that can be searched for"
+export const nothing = "Nothing to search for"
 
 const literal: Format<string> = (value) => ({ value })
 
@@ -108,14 +107,14 @@ const count = number("whole number", 0, Infinity, whole)
 const percent = number("whole number from 1 to 100", 1, 100, whole)
 const similarity = number("number from 0 to 1", 0, 1, /^([0-9]+(\.[0-9]*)?|\.[0-9]+)$/)
 
-const range = format("range such as 10..100, or number", (text): Range | undefined => {
+const range = format("number or a range such as 10..100", (text): Range | undefined => {
   const [, from, dots, to] = /^([0-9]{1,15})(?:(\.\.)([0-9]{1,15}))?$/.exec(text) ?? []
   if (from === undefined) return undefined
   const [least, most] = [Number(from), dots === undefined ? undefined : Number(to)]
   return most === undefined || least <= most ? { least, most } : undefined
 })
 
-const country = matching("country code of two letters", /^[A-Za-z]{2}$/)
+const country = matching("two-letter country code", /^[A-Za-z]{2}$/)
 
 const context = format("context such as 10.799022225751871488 or 47.*", (text): Context | undefined => {
   const [, domain, entity] = /^([0-9]{1,19})\.([0-9]{1,19}|\*)$/.exec(text) ?? []
@@ -139,7 +138,7 @@ const circle = format("circle such as [2.355128 48.861118 16km]", (text): Circle
   return kilometres <= widest ? { longitude, latitude, kilometres } : undefined
 })
 
-/** A circle has no wider radius, in kilometres: 25 miles. */
+/** The maximum radius of a circle in kilometres: 25 miles. */
 const widest = 40.2336
 
 const box = format("box such as [-105.301758 39.964069 -105.178505 40.09455]", (text): Box | undefined => {
@@ -148,7 +147,7 @@ const box = format("box such as [-105.301758 39.964069 -105.178505 40.09455]", (
   return stands ? { west, south, east, north } : undefined
 })
 
-/** One of some words. What the service also calls them stands behind them. */
+/** One of several words or their aliases. */
 const choice = <const Value extends string>(
   values: ReadonlyArray<Value>,
   aliases: Readonly<Record<string, Value>>
@@ -158,13 +157,13 @@ const choice = <const Value extends string>(
   const value = values.find((known) => known === asked) ??
     (Object.hasOwn(aliases, asked) ? aliases[asked] : undefined)
   const known = [...values, ...Object.keys(aliases)].join(", ")
-  return value === undefined ? `${name}: knows ${known}, not ${text}` : { value }
+  return value === undefined ? `${name}: must be one of ${known}, not ${text}` : { value }
 }
 
-/** What `is:` asks about. */
+/** The values of `is:`. */
 export const kinds = ["reply", "repost", "quote", "verified", "nullcast"] as const
 
-/** What `has:` asks about. */
+/** The values of `has:`. */
 export const contents = ["media", "images", "videos", "links", "hashtags", "cashtags", "mentions", "geo"] as const
 
 interface Standing {
@@ -198,11 +197,11 @@ const rule = { in: "rule" } as const
 const search = { in: "search" } as const
 const beside = { standalone: false } as const
 
-/** Every operator that has a name and a colon. */
+/** All operators of the form `name:value`. */
 export const operators = [
   operator("from", username, "posts of a user"),
   operator("to", username, "replies to a user"),
-  operator("reposts_of", username, "reposts of what a user posted", { alias: "retweets_of" }),
+  operator("reposts_of", username, "reposts of a user's posts", { alias: "retweets_of" }),
   operator("from_affiliate_of", username, "posts of affiliates of a user", rule),
   operator("to_affiliate_of", username, "replies to affiliates of a user", rule),
   operator("url", words, "links by words of their address"),
@@ -218,27 +217,27 @@ export const operators = [
   operator("list", id("list id"), "posts of the members of a list", search),
   operator("bio", words, "posts by words of the author's description", rule),
   operator("bio_name", words, "posts by words of the author's name", rule),
-  operator("bio_location", words, "posts by words of where the author says to be", rule),
+  operator("bio_location", words, "posts by words of the author's stated location", rule),
   operator("place", words, "posts from a place, by its name or id"),
   operator("place_country", country, "posts from a country"),
   operator("point_radius", circle, "posts from within a circle"),
   operator("bounding_box", box, "posts from within a box"),
-  operator("min_likes", count, "posts that so many like", search),
-  operator("min_replies", count, "posts with so many replies", search),
-  operator("min_reposts", count, "posts with so many reposts", search),
-  operator("min_followers", count, "posts of users with so many followers", rule),
-  operator("followers_count", range, "posts by how many follow the author", rule),
-  operator("following_count", range, "posts by how many the author follows", rule),
-  operator("posts_count", range, "posts by how many posts the author has", { ...rule, alias: "tweets_count" }),
-  operator("listed_count", range, "posts by how many lists the author is on", rule),
-  operator("source", literal, "posts by the program that they were made with", rule),
-  operator("is", choice(kinds, { retweet: "repost" }), "posts by what they are", {
+  operator("min_likes", count, "posts with at least this many likes", search),
+  operator("min_replies", count, "posts with at least this many replies", search),
+  operator("min_reposts", count, "posts with at least this many reposts", search),
+  operator("min_followers", count, "posts of users with at least this many followers", rule),
+  operator("followers_count", range, "posts by the author's number of followers", rule),
+  operator("following_count", range, "posts by the number of users that the author follows", rule),
+  operator("posts_count", range, "posts by the author's number of posts", { ...rule, alias: "tweets_count" }),
+  operator("listed_count", range, "posts by the number of lists with the author", rule),
+  operator("source", literal, "posts by the program that created them", rule),
+  operator("is", choice(kinds, { retweet: "repost" }), "posts by their kind", {
     ...beside,
     onlyNegated: ["nullcast"]
   }),
-  operator("has", choice(contents, { video_link: "videos" }), "posts by what is in them", beside),
+  operator("has", choice(contents, { video_link: "videos" }), "posts by their content", beside),
   operator("lang", language, "posts in a language", beside),
-  operator("sample", percent, "so many of a hundred posts", { ...rule, ...beside, negatable: false }),
-  operator("embedding", words, "posts that mean much the same", { ...rule, negatable: false }),
-  operator("embedding_threshold", similarity, "how alike they must be", { ...rule, ...beside })
+  operator("sample", percent, "a percentage of posts", { ...rule, ...beside, negatable: false }),
+  operator("embedding", words, "posts with a similar meaning", { ...rule, negatable: false }),
+  operator("embedding_threshold", similarity, "the minimum similarity", { ...rule, ...beside })
 ] as const

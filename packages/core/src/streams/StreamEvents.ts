@@ -29,7 +29,7 @@ export interface KeepAlive extends Event {
 /** The connection ended or could not be made. The next attempt follows after a pause. */
 export interface Reconnecting extends Event {
   readonly _tag: "Reconnecting"
-  /** What happened, in a sentence. */
+  /** The cause, in a sentence. */
   readonly why: string
   /** The pause, in milliseconds. */
   readonly wait: number
@@ -54,7 +54,7 @@ export interface Duplicate extends Event {
   readonly id: string
 }
 
-/** How far the consumer is behind. At most once a second, while items arrive. */
+/** The delay of the consumer. At most once a second, while items arrive. */
 export interface Lag extends Event {
   readonly _tag: "Lag"
   /**

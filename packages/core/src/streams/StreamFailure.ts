@@ -56,7 +56,7 @@ export const verdictOf = (error: AnyStreamError, wasConnected: boolean): Verdict
 
 const again = (fault: Fault, notBefore?: Date): Retry => ({ _tag: "Again", fault, notBefore })
 
-/** Whether the service refused or ended a connection because it cannot use the rules. */
+/** True if the service refused or ended a connection because it cannot use the rules. */
 export const isOfRules = (issue: string | undefined): boolean =>
   issue === "InvalidRules" || issue === "RuleConfigurationIssue" || issue === "RulesInvalidIssue"
 

@@ -3,8 +3,8 @@ import type { StreamNotice } from "./StreamEvents.ts"
 
 /**
  * How to fetch items that were missed while there was no connection. `none`: not at all. `search`: with a recent search for each
- * rule. `recovery`: with the service's backfill (up to 5 minutes) and recovery (up to 24 hours), which require Enterprise access, and
- * with a search for older items.
+ * rule. `recovery`: with the service's backfill (up to 5 minutes) and recovery (up to 24 hours), which require Enterprise access,
+ * and with a search for older items.
  */
 export type Recover = "none" | "search" | "recovery"
 
@@ -53,8 +53,8 @@ export interface StreamOptions {
   /** How many ids are remembered so that no item is delivered twice. */
   readonly duplicates?: DuplicatesWindow | undefined
   /**
-   * Called with each event except `Delivered`, once the loop has finished the items before it, so that a `Watermark` covers what the
-   * loop has done. It is only called while the loop takes items. Its errors are ignored.
+   * Called with each event except `Delivered`, once the loop has finished the items before it, so that a `Watermark` covers what
+   * the loop has done. It is only called while the loop takes items. Its errors are ignored.
    */
   readonly onEvent?: ((event: StreamNotice) => void) | undefined
 }

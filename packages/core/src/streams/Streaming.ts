@@ -22,7 +22,7 @@ export { timeOf } from "./internal/gaps.ts"
 
 export { streamOptionNames } from "./internal/checkOptions.ts"
 
-/** All events of a stream, in order. The stream runs until it fails for good or is interrupted. */
+/** All events of a stream, in order. The stream runs until it fails permanently or is interrupted. */
 export const run = (
   definition: Definition,
   parameters: unknown,

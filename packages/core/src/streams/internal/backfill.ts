@@ -33,7 +33,7 @@ export interface Receiver {
   readonly tags: ReadonlySet<string> | undefined
   /** Takes items, once there is room for them. */
   readonly take: (items: ReadonlyArray<AnyItem>) => Effect.Effect<void>
-  /** Whether all consumers have left. */
+  /** True if all consumers have left. */
   readonly isGone: () => boolean
 }
 
@@ -60,7 +60,7 @@ const timesOf = ({ from, to }: Gaps.Span): { readonly start_time: string; readon
 
 const secondOf = (second: number): string => new Date(second * 1000).toISOString().replace(".000Z", "Z")
 
-/** Retries with the pauses of connections until the effect succeeds or fails for good. */
+/** Retries with the pauses of connections until the effect succeeds or fails permanently. */
 const retrying = <A>(
   { clock }: Terms,
   effect: Effect.Effect<A, AnyError, Client>,
@@ -89,7 +89,7 @@ const searched = (
   Effect.gen(function*() {
     const { refused, searchable } = yield* retrying(
       terms,
-      BackfillSearch.rulesOf(BackfillSearch.rulesPage, receiver.tags),
+      BackfillSearch.rulesOf(receiver.tags),
       receiver
     )
     const search = new BackfillSearch.RuleSearch(searchable, {
@@ -99,7 +99,7 @@ const searched = (
     })
     while (!search.isDone && !receiver.isGone()) {
       const found = yield* Effect.catch(
-        retrying(terms, search.next(BackfillSearch.postsPage), receiver),
+        retrying(terms, search.next(), receiver),
         (error) => Effect.andThen(receiver.take(search.rest()), Effect.fail(error))
       )
       if (found.length > 0) yield* receiver.take(found)

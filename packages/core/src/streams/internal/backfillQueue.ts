@@ -40,7 +40,7 @@ export class BackfillQueue {
     this.#connection = connection
   }
 
-  /** Whether anything is being fetched or queued. */
+  /** True if anything is being fetched or queued. */
   get isOpen(): boolean {
     return this.#current !== undefined || this.#queue.length > 0
   }

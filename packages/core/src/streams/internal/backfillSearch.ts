@@ -26,16 +26,13 @@ export interface Rules {
 }
 
 /** Reads all rules with these tags. */
-export const rulesOf = (
-  page: (parameters: object) => Effect.Effect<Response<unknown, unknown>, AnyError, Client>,
-  tags: ReadonlySet<string> | undefined
-): Effect.Effect<Rules, AnyError, Client> =>
+export const rulesOf = (tags: ReadonlySet<string> | undefined): Effect.Effect<Rules, AnyError, Client> =>
   Effect.gen(function*() {
     const searchable: Array<Searchable> = []
     const refused: Array<string> = []
     let token: string | undefined
     do {
-      const { data, meta } = yield* page(token === undefined ? {} : { pagination_token: token })
+      const { data, meta } = yield* call(getStreamRules, token === undefined ? {} : { pagination_token: token })
       for (const { id, tag, value } of Array.isArray(data) ? data.filter(isRule) : []) {
         if (id === undefined || (tags !== undefined && (tag === undefined || !tags.has(tag)))) continue
         const read = Query.check(value, { dialect: "search" })
@@ -50,7 +47,7 @@ export const rulesOf = (
 const refusal = ({ id, tag }: { readonly id: string; readonly tag?: string | undefined }, { message }: Error): string =>
   `${tag ?? `rule ${id}`}: ${message}`
 
-/** Whether an error concerns one query and not the others. */
+/** True if an error concerns one query and not the others. */
 const isOfQuery = (error: AnyError): boolean =>
   error._tag === "BadRequest" || error._tag === "InvalidParameters" ||
   (error._tag === "UnexpectedStatus" && error.status >= 400)
@@ -65,18 +62,14 @@ const mostFailures = 3
 const mostLastFailures = 8
 
 /** Requests and decodes one response of an operation. */
-export const call = (
-  { definition }: { readonly definition: Definition }
-) =>
-(parameters: object): Effect.Effect<Response<unknown, unknown>, AnyError, Client> =>
+const call = (
+  { definition }: { readonly definition: Definition },
+  parameters: object
+): Effect.Effect<Response<unknown, unknown>, AnyError, Client> =>
   Effect.flatMap(
     Client,
     (client) => Effect.flatMap(client.request(definition, parameters), (answer) => client.read(definition, answer))
   )
-
-export const rulesPage = call(getStreamRules)
-
-export const postsPage = call(searchRecentPosts)
 
 /** The parameters of a stream that a search accepts too: fields and expansions. */
 export const selectionOf = (parameters: object): object =>
@@ -137,9 +130,7 @@ export class RuleSearch {
    * Requests one page, and returns the posts to which no further page can add a rule, oldest first. A call that failed can be
    * repeated. A rule is dropped if its query is refused, or fails while others succeed.
    */
-  next(
-    page: (parameters: object) => Effect.Effect<Response<unknown, unknown>, AnyError, Client>
-  ): Effect.Effect<ReadonlyArray<StreamItem.AnyItem>, AnyError, Client> {
+  next(): Effect.Effect<ReadonlyArray<StreamItem.AnyItem>, AnyError, Client> {
     return Effect.suspend(() => {
       const source = this.#due()
       if (source === undefined) return Effect.succeed([])
@@ -147,7 +138,8 @@ export class RuleSearch {
       const parameters = { ...this.#parameters, query, ...(token === undefined ? {} : { next_token: token }) }
       const isRefusal = (error: AnyError) =>
         isOfQuery(error) ? this.#answers > 0 || this.refused.length < mostRefusals : this.#failsAlone(source, error)
-      return Effect.map(Effect.catchIf(page(parameters), isRefusal, Effect.succeed), (answer) => {
+      const page = Effect.catchIf(call(searchRecentPosts, parameters), isRefusal, Effect.succeed)
+      return Effect.map(page, (answer) => {
         if (answer instanceof Error) {
           source.isDone = true
           this.refused.push(refusal(source.rule, answer))
@@ -168,7 +160,7 @@ export class RuleSearch {
     return this.#sources.filter(({ isDone }) => !isDone)
   }
 
-  /** Counts a failure, and returns whether it is due to this query rather than the service. */
+  /** Counts a failure, and returns true if it is due to this query and not the service. */
   #failsAlone(source: Source, error: AnyError): boolean {
     const verdict = verdictOf(error, true)
     if (verdict._tag !== "Again" || verdict.fault === "limit") return false

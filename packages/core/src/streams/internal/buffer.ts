@@ -63,7 +63,7 @@ export class ConsumerBuffer {
     return this.#waiting + this.#spilled
   }
 
-  /** Whether the consumer is too slow under the policy `fail`. */
+  /** True if the consumer is too slow under the policy `fail`. */
   get isFull(): boolean {
     return this.#end === undefined && this.policy === "fail" && this.#waiting > this.#size
   }
@@ -207,7 +207,7 @@ export class ConsumerBuffer {
   }
 }
 
-/** Whether the next event of its kind replaces it. */
+/** True if the next event of its kind replaces it. */
 const isSuperseded = ({ _tag }: StreamNotice): boolean => _tag === "KeepAlive" || _tag === "Watermark"
 
 /** Entries as lines of JSON. An item that is nested too deep becomes an `Unreadable` event. */

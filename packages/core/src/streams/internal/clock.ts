@@ -20,7 +20,7 @@ export class StreamClock {
   #epoch: number
   /** This machine's time when monotonic time was 0, as of the last response that was believed. */
   #wallEpoch: number
-  /** How far the last response was ahead of the service's clock, if it was not believed. */
+  /** The difference between the last response's time and the service's clock, if it was not believed. */
   #disbelieved = 0
 
   constructor(clock: Clock.Clock) {
@@ -49,7 +49,8 @@ export class StreamClock {
 
   /**
    * Sets the service's clock from a response, and returns by how much earlier service times have to be moved. The service has many
-   * machines: a response that contradicts both the earlier ones and this machine's clock is ignored until a second one agrees with it.
+   * machines: a response that contradicts both the earlier ones and this machine's clock is ignored until a second one agrees with
+   * it.
    */
   synchronize(served: number, isFirst: boolean): number {
     const wallEpoch = this.wall() - this.monotonic()

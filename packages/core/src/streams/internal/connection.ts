@@ -129,7 +129,7 @@ const partsOf = (pieces: ReadonlyArray<Uint8Array>): Array<ReadonlyArray<Uint8Ar
   )
 }
 
-/** Counts the spending. Items that reach a limit are delivered before the limit ends the stream, as they are charged. */
+/** Counts the spending. Items that reach a limit are charged, so they are delivered before the limit ends the stream. */
 const counting = <E>(pull: Entries<E>, meter: Meter): Entries<E | Errors.SpendLimitReached> => {
   let reached: Errors.SpendLimitReached | undefined
   const counted: Entries<E> = Effect.flatMap(pull, (entries) => {
@@ -148,7 +148,7 @@ const counting = <E>(pull: Entries<E>, meter: Meter): Entries<E | Errors.SpendLi
   )
 }
 
-/** Sends the request of a stream. The connection is closed with the scope. A response that is no success is read to its end. */
+/** Sends the request of a stream. The connection is closed with the scope. The body of an error response is read completely. */
 const carrier = (scope: Scope.Scope): Carrier => (http, allowance, request, fiber, clock) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(Scope.fork(scope), (connection) => {

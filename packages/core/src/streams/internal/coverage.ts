@@ -151,12 +151,12 @@ export class Coverage {
     return this.#clock.monotonic() - this.#begun
   }
 
-  /** Whether the connection works: data came, or it has lived for a minute. */
+  /** True if the connection works: data came, or it has lived for a minute. */
   isProven(hasData: boolean): boolean {
     return hasData || (this.connectedAt !== undefined && this.#clock.service() - this.connectedAt >= livesMillis)
   }
 
-  /** Whether backfill is arriving. */
+  /** True if backfill is arriving. */
   get isFilling(): boolean {
     return this.#backfill !== undefined
   }

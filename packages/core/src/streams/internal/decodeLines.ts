@@ -119,7 +119,7 @@ export const make = (
     return StreamItem.make(isPost, clean, anomalies)
   }
 
-  /** Whether the rest of a repaired line is an item. If nothing was omitted, it is either valid or beyond repair. */
+  /** True if the rest of a repaired line is an item. If nothing was omitted, it is either valid or beyond repair. */
   const isLeft = (body: unknown, { found, isAnswer }: Repair.Repaired): body is StreamItem.Body =>
     isAnswer && (found.length > 0 || reader.is(body))
 

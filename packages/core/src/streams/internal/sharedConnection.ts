@@ -72,7 +72,7 @@ export class SharedConnection {
   #heardAt = 0
   #silence: number
   #isPaused = false
-  /** Whether the connection works: data came, or it has lived for a minute. */
+  /** True if the connection works: data came, or it has lived for a minute. */
   #isProven = false
   /** The reason in the service's disconnect notice. */
   #disconnect: string | undefined
@@ -125,7 +125,7 @@ export class SharedConnection {
     consumer.buffer.end(Exit.void)
   }
 
-  /** Keeps the connection up until it fails for good. `others` returns when other connections of the client were made. */
+  /** Keeps the connection up until it fails permanently. `others` returns when other connections of the client were made. */
   run(others: () => ReadonlyArray<number>): Effect.Effect<void, AnyStreamError, Client> {
     return Effect.raceFirst(this.#stayUp(others), this.#backfill.run())
   }
@@ -206,7 +206,7 @@ export class SharedConnection {
         : Effect.map(Random.next, (random) => this.#backoff.after("service", false, random)))
   }
 
-  /** One connection, from its start to its end. */
+  /** Opens one connection and reads it to its end. */
   #connection(
     backfillMinutes: number | undefined,
     attempt: number

@@ -23,9 +23,9 @@ export interface Claim {
 
 interface Holders {
   readonly connections: ReadonlyArray<HeldConnection>
-  /** Whether one of them was ended. */
+  /** True if one of them was ended. */
   readonly hasEnded: boolean
-  /** Whether one may end by itself: an older one, whose program may be gone, or one of this stream. */
+  /** True if one may end by itself: an older one, whose program may be gone, or one of this stream. */
   readonly mayEnd: boolean
 }
 
@@ -58,7 +58,7 @@ export const makeRoom = (
     }
   )
 
-/** Whether a stream has partitions with a connection for each: the service does not state the partition of a connection. */
+/** True if a stream has partitions with a connection for each: the service does not state the partition of a connection. */
 const isOfParts = ({ query }: Definition): boolean => query?.["partition"] !== undefined
 
 const endLost = (claim: Claim): Effect.Effect<Holders, AnyError, Client> =>
@@ -105,7 +105,7 @@ const answerMillis = 5_000
 const isNear = ({ since }: HeldConnection, times: ReadonlyArray<number>): boolean =>
   times.some((time) => Math.abs(since.getTime() - time) <= answerMillis)
 
-/** Whether a connection may be one with these lifetimes, so not one that was made after their end. */
+/** True if a connection may be one with these lifetimes, so not one that was made after their end. */
 const mayBeOf = ({ since }: HeldConnection, lifetimes: ReadonlyArray<Span>): boolean =>
   lifetimes.some(({ from, to }) => {
     const made = since.getTime()

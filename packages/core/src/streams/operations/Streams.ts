@@ -57,7 +57,7 @@ export const streamPostsSample = /*#__PURE__*/ StreamOperation.make({
 })
 
 /**
- * Streams one of 2 parts of about ten percent of all posts; `partition` says which. Credential: the app's bearer token. The
+ * Streams one of 2 parts of about ten percent of all posts; `partition` selects the part. Credential: the app's bearer token. The
  * project must have Enterprise access.
  *
  * ```ts
@@ -79,7 +79,7 @@ export const streamPostsSample10 = /*#__PURE__*/ StreamOperation.make({
 })
 
 /**
- * Streams one of 20 parts of all posts; `partition` says which. Credential: the app's bearer token. The project must have
+ * Streams one of 20 parts of all posts; `partition` selects the part. Credential: the app's bearer token. The project must have
  * Enterprise access.
  *
  * ```ts
@@ -101,7 +101,7 @@ export const streamPostsFirehose = /*#__PURE__*/ StreamOperation.make({
 })
 
 /**
- * Streams one of 8 parts of all posts in English; `partition` says which. Credential: the app's bearer token. The project
+ * Streams one of 8 parts of all posts in English; `partition` selects the part. Credential: the app's bearer token. The project
  * must have Enterprise access.
  *
  * ```ts
@@ -123,7 +123,7 @@ export const streamPostsFirehoseEn = /*#__PURE__*/ StreamOperation.make({
 })
 
 /**
- * Streams one of 2 parts of all posts in Japanese; `partition` says which. Credential: the app's bearer token. The project
+ * Streams one of 2 parts of all posts in Japanese; `partition` selects the part. Credential: the app's bearer token. The project
  * must have Enterprise access.
  *
  * ```ts
@@ -145,7 +145,7 @@ export const streamPostsFirehoseJa = /*#__PURE__*/ StreamOperation.make({
 })
 
 /**
- * Streams one of 2 parts of all posts in Korean; `partition` says which. Credential: the app's bearer token. The project
+ * Streams one of 2 parts of all posts in Korean; `partition` selects the part. Credential: the app's bearer token. The project
  * must have Enterprise access.
  *
  * ```ts
@@ -167,7 +167,7 @@ export const streamPostsFirehoseKo = /*#__PURE__*/ StreamOperation.make({
 })
 
 /**
- * Streams one of 2 parts of all posts in Portuguese; `partition` says which. Credential: the app's bearer token. The
+ * Streams one of 2 parts of all posts in Portuguese; `partition` selects the part. Credential: the app's bearer token. The
  * project must have Enterprise access.
  *
  * ```ts
@@ -189,7 +189,7 @@ export const streamPostsFirehosePt = /*#__PURE__*/ StreamOperation.make({
 })
 
 /**
- * Streams one of 20 parts of all likes; `partition` says which. Credential: the app's bearer token. The project must have
+ * Streams one of 20 parts of all likes; `partition` selects the part. Credential: the app's bearer token. The project must have
  * Enterprise access.
  *
  * ```ts
@@ -211,7 +211,7 @@ export const streamLikesFirehose = /*#__PURE__*/ StreamOperation.make({
 })
 
 /**
- * Streams one of 2 parts of about ten percent of all likes; `partition` says which. Credential: the app's bearer token. The
+ * Streams one of 2 parts of about ten percent of all likes; `partition` selects the part. Credential: the app's bearer token. The
  * project must have Enterprise access.
  *
  * ```ts

@@ -16,22 +16,22 @@ export interface Rule extends WantedRule {
 
 /** Options of a plan. */
 export interface PlanOptions extends Pick<CallOptions, "timeout" | "retries"> {
-  /** Whether to keep rules that are not desired. Default false: they are deleted. */
+  /** Keeps rules that are not desired. Default false: they are deleted. */
   readonly keep?: boolean | undefined
   /**
-   * Whether to check rules locally, which reports the position of each error. Default true. With false only the service checks them,
-   * which may know operators that this version does not.
+   * Whether to check rules locally, which reports the position of each error. Default true. With false only the service checks
+   * them, which may know operators that this version does not.
    */
   readonly check?: boolean | undefined
 }
 
 /** Options of a synchronization. */
 export interface SyncOptions extends PlanOptions {
-  /** Whether an empty list of desired rules deletes all rules. Default false: it is refused. */
+  /** Deletes all rules if the list of desired rules is empty. Default false: an empty list is refused. */
   readonly allowEmpty?: boolean | undefined
   /**
-   * Milliseconds between adding new rules and deleting old ones. Default 20,000: the service may take this long until a stream follows
-   * a change, and posts that match old and new rules would be missed meanwhile.
+   * Milliseconds between adding new rules and deleting old ones. Default 20,000: the service may take this long until a stream
+   * follows a change, and posts that match old and new rules would be missed meanwhile.
    */
   readonly overlap?: number | undefined
   /** Called with each step. Its errors are ignored. */
@@ -56,7 +56,7 @@ export interface Retagging {
    * misses posts from the deletion until the new rule is active.
    */
   readonly value: string
-  /** Whether the new rule is added before the old one is deleted. */
+  /** True if the new rule is added before the old one is deleted. */
   readonly isCovered: boolean
 }
 

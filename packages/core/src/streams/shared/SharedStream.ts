@@ -59,7 +59,7 @@ export type SharedNotice = StreamNotice | Holding | LineLost | LogAway
 
 /** How a stream is shared, and the options of the connection. */
 export interface SharedOptions extends Omit<StreamOptions, "onEvent" | "tags"> {
-  /** Whether this process may hold the connection; default true. A process that only consumes needs no credential. */
+  /** Lets this process hold the connection; default true. A process that only consumes needs no credential. */
   readonly holds?: boolean | undefined
   /**
    * Milliseconds of silence after which a process loses its place, as holder or as consumer; default 4,000. It renews its lease
@@ -106,8 +106,8 @@ export interface ConsumeOptions {
 /** A stream that is shared among processes. */
 export interface SharedStream<out Item, out E> {
   /**
-   * The items in the log, from the cursor of this consumer on. It ends when it is interrupted, when the stream fails for good, or,
-   * with `end_time`, when everything up to then was delivered.
+   * The items in the log, from the cursor of this consumer on. It ends when it is interrupted, when the stream fails permanently,
+   * or, with `end_time`, when everything up to then was delivered.
    */
   readonly consume: (options: ConsumeOptions) => Stream.Stream<LogConsumer.SharedItem<Item>, E>
   /** Forgets a consumer that will not return, so that the log need not keep its unread items. */

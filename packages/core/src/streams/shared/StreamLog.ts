@@ -1,6 +1,6 @@
 /**
- * The state of a shared stream: which process holds the connection, the items, and the cursor of each consumer. `SharedStream` reads
- * and writes it. `@postwire/node` stores it in Redis, `@postwire/cluster` in PostgreSQL.
+ * The state of a shared stream: which process holds the connection, the items, and the cursor of each consumer. `SharedStream`
+ * reads and writes it. `@postwire/node` stores it in Redis, `@postwire/cluster` in PostgreSQL.
  *
  * A lease has a fencing token, a number that increases whenever the lease changes hands. Writes with an earlier token are refused,
  * so that a process that was stopped, swapped out or disconnected cannot overwrite its successor's work.

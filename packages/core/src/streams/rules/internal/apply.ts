@@ -36,9 +36,9 @@ class Changes {
   readonly #old: Array<Rule>
   /** How many more rules the app may have. */
   #room: number
-  /** Whether rules are so new that streams may not follow them yet. */
+  /** True if rules are so new that streams may not follow them yet. */
   #isFresh: boolean
-  /** Whether another run has added some of the rules. */
+  /** True if another run has added some of the rules. */
   #isShared = false
   #pauses = maxPauses
 
@@ -123,8 +123,8 @@ class Changes {
   })
 
   /**
-   * Makes room when there is none and no rule can be deleted, and returns the rules that are still to be added: another run may have
-   * added some, or will delete some. Otherwise old rules are deleted before their successors are added.
+   * Makes room when there is none and no rule can be deleted, and returns the rules that are still to be added: another run may
+   * have added some, or will delete some. Otherwise old rules are deleted before their successors are added.
    */
   readonly #makeRoom = Effect.fnUntraced(function*(this: Changes, least: number) {
     const { plan } = this.#planned

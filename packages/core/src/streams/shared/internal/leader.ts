@@ -36,7 +36,7 @@ export interface Settings<E, R> extends Lease.Patience {
   readonly onLost: (at: Date) => void
 }
 
-/** Holds the connection whenever no other process does. Ends when the stream has ended, here or elsewhere, or fails for good. */
+/** Holds the connection whenever no other process does. Ends when the stream has ended, here or elsewhere, or fails permanently. */
 export const hold = <E, R>(settings: Settings<E, R>): Effect.Effect<void, E, R> =>
   Effect.suspend(() => {
     const { lease, log, stream } = settings

@@ -44,7 +44,9 @@ export interface Settings extends Lease.Patience {
   readonly onMissed: (missed: LogEntry.Missed) => void
 }
 
-/** Opens a consumer, which ends with the scope. It takes one item at a time, so that a request for the next acknowledges this one. */
+/**
+ * Opens a consumer, which ends with the scope. It takes one item at a time, so that a request for the next acknowledges this one.
+ */
 export const open = (
   settings: Settings
 ): Effect.Effect<Pull.Pull<Arr.NonEmptyReadonlyArray<SharedItem<AnyItem>>>, never, Scope.Scope> =>
