@@ -7,7 +7,7 @@ import { accept, follow, following, idOf, pass } from "./support/Following.ts"
 import { type Connect, lineOf, settle, streaming } from "./support/StreamService.ts"
 
 describe("a stream", () => {
-  it.effect("delivers what comes, and tells what happens", () =>
+  it.effect("delivers items and events in order", () =>
     Effect.gen(function*() {
       const service = streaming(accept)
       const { events, ids } = yield* follow(service)
@@ -22,7 +22,7 @@ describe("a stream", () => {
       )
     }))
 
-  it.effect("notifies onEvent of what comes after an item when the loop has done the item", () =>
+  it.effect("calls onEvent with an event after an item once the loop has finished the item", () =>
     Effect.gen(function*() {
       const service = streaming(accept)
       const client = yield* Layer.build(service.layer())
@@ -42,7 +42,7 @@ describe("a stream", () => {
       assert.deepStrictEqual(log.filter((entry) => entry === "1" || entry === "Unreadable"), ["1", "Unreadable"])
     }))
 
-  it.effect("reports a line that does not end, and connects anew", () =>
+  it.effect("reports a line that does not end, and reconnects", () =>
     Effect.gen(function*() {
       const service = streaming(accept)
       const { of } = yield* follow(service)
@@ -54,7 +54,7 @@ describe("a stream", () => {
       assert.isAbove(service.connects(), 1)
     }))
 
-  it.effect("closes its connection when nobody reads it any more", () =>
+  it.effect("closes its connection when it is no longer read", () =>
     Effect.gen(function*() {
       const service = streaming(accept)
       const { fiber } = yield* follow(service)
@@ -65,7 +65,7 @@ describe("a stream", () => {
 })
 
 describe("a connection that is lost", () => {
-  it.effect("is made anew at once, and then by the schedule of what went wrong", () =>
+  it.effect("is replaced immediately, and then on the schedule of the fault", () =>
     Effect.gen(function*() {
       const service = streaming((index) => index === 0 || index === 4 ? "accept" : "refuse")
       const { ids, of } = yield* follow(service)
@@ -87,7 +87,7 @@ describe("a connection that is lost", () => {
       assert.strictEqual(of("Connected").at(-1)?.attempt, 4)
     }))
 
-  it.effect("is one of which nothing is heard for 25 s", () =>
+  it.effect("is one that is silent for 25 s", () =>
     Effect.gen(function*() {
       const service = streaming(accept)
       const { of } = yield* follow(service)
@@ -102,7 +102,7 @@ describe("a connection that is lost", () => {
       assert.match(of("Reconnecting")[0]!.why, /nothing came within 25000 ms/)
     }))
 
-  it.effect("waits five seconds and more for a service that fails, a minute for one that has too many requests", () =>
+  it.effect("is replaced after at least 5 s if the service fails, and after a minute if it has too many requests", () =>
     Effect.gen(function*() {
       const answers: ReadonlyArray<Connect> = [{ status: 503 }, { status: 503 }, { status: 429 }, "accept"]
       const service = streaming((index) => answers[index]!)
@@ -117,7 +117,7 @@ describe("a connection that is lost", () => {
       assert.lengthOf(of("Connected"), 1)
     }))
 
-  it.effect("does not use up what the service allows, however often it is cut", () =>
+  it.effect("does not exhaust the limit on connects, however often it is cut", () =>
     Effect.gen(function*() {
       const service = streaming(accept)
       yield* follow(service)
@@ -135,7 +135,7 @@ describe("a connection that is lost", () => {
       assert.isAbove(service.connects(), 40)
     }))
 
-  it.effect("nor where it ends for good, however often a program asks again", () =>
+  it.effect("does not exhaust the limit if it fails permanently, however often a program restarts it", () =>
     Effect.gen(function*() {
       const service = streaming(() => ({ status: 409, body: { title: "No rules" } }))
       const client = yield* Layer.build(service.layer())
@@ -148,7 +148,7 @@ describe("a connection that is lost", () => {
       assert.isAbove(service.connects(), 40)
     }))
 
-  it.effect("ends the stream when it is not to be tried any more", () =>
+  it.effect("ends the stream when its reconnects are used up", () =>
     Effect.gen(function*() {
       const service = streaming((index) => index === 0 ? "accept" : "refuse")
       const { fiber, ids } = yield* follow(service, { reconnects: 2 })
@@ -163,7 +163,7 @@ describe("a connection that is lost", () => {
     }))
 })
 
-describe("what is final", () => {
+describe("a final error", () => {
   const refusal = (title: string, more: object = {}) => ({ title, detail: `${title}.`, ...more })
 
   it.effect.each(
@@ -187,7 +187,7 @@ describe("what is final", () => {
       assert.strictEqual(service.connects(), 1)
     }))
 
-  it.effect("a line that says that the rules are of no use", () =>
+  it.effect("may be a line that reports unusable rules", () =>
     Effect.gen(function*() {
       const service = streaming(accept)
       const { fiber, ids, of } = yield* follow(service)

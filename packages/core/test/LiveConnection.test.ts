@@ -17,7 +17,7 @@ const { definition } = streamPosts
 
 const encode = (text: string) => new TextEncoder().encode(text)
 
-/** A service that sends what it is given, and does not end. */
+/** A service that sends given pieces and does not end the response. */
 const streaming = (status = 200) => {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let isCancelled = false
@@ -42,7 +42,7 @@ const streaming = (status = 200) => {
 }
 
 describe("a connection", () => {
-  it.effect("gives what has come while more is to come", () =>
+  it.effect("delivers lines before the response ends", () =>
     Effect.gen(function*() {
       const service = streaming()
       const scope = yield* Scope.make()
@@ -60,7 +60,7 @@ describe("a connection", () => {
       assert.isTrue(service.isCancelled())
     }))
 
-  it.effect("leaves turns to the rest of the program while many lines come at once", () =>
+  it.effect("lets other fibers run while many lines arrive together", () =>
     Effect.gen(function*() {
       const service = streaming()
       const opened = yield* Effect.provide(open(definition, {}), service.layer())
@@ -77,7 +77,7 @@ describe("a connection", () => {
       assert.isAbove(turns, 50)
     }))
 
-  it.effect("tells what was told before it ended", () =>
+  it.effect("delivers the lines before its end", () =>
     Effect.gen(function*() {
       const service = streaming()
       const opened = yield* Effect.provide(open(definition, {}), service.layer())
@@ -106,7 +106,7 @@ describe("a connection", () => {
       assert.notInclude(JSON.stringify(error) + error.message, secrets.bearerToken)
     }))
 
-  it.effect("may be quiet for as long as it likes, but not before it begins", () =>
+  it.effect("has no time limit once it has begun, but one before that", () =>
     Effect.gen(function*() {
       const service = streaming()
       const opened = yield* Effect.provide(open(definition, {}), service.layer())
@@ -126,7 +126,7 @@ describe("a connection", () => {
       assert.lengthOf(silent.requests, 1)
     }))
 
-  it.effect("is refused with the usual errors, once", () =>
+  it.effect("fails with the usual errors, without retries", () =>
     Effect.gen(function*() {
       const refused = (status: number, body: object = {}) => {
         const service = make(() => ({ status, body }))
@@ -149,7 +149,7 @@ describe("a connection", () => {
       )
     }))
 
-  it.effect("is not waited for where too many are open: no window ends that", () =>
+  it.effect("does not wait for a rate limit if too many connections are open", () =>
     Effect.gen(function*() {
       const service = make((): Answer => ({
         status: 429,
@@ -168,7 +168,7 @@ describe("a connection", () => {
       assert.lengthOf(service.requests, 1)
     }))
 
-  it.effect("counts what is not as the interface has it", () =>
+  it.effect("counts anomalies", () =>
     Effect.gen(function*() {
       const service = streaming()
       const found: Array<readonly [operation: string, path: string | undefined]> = []
@@ -181,7 +181,7 @@ describe("a connection", () => {
       assert.deepStrictEqual(found, [["streamPosts", "data.text"]])
     }))
 
-  it.effect("has a span that ends with its head", () =>
+  it.effect("has a span that ends with the headers", () =>
     Effect.gen(function*() {
       const service = streaming()
       const { layer, spans } = Recorder.spans()
@@ -192,7 +192,7 @@ describe("a connection", () => {
       ]])
     }))
 
-  it.effect("is charged for each item as it comes, until a limit ends it", () =>
+  it.effect("is charged for each item on arrival, until a limit ends it", () =>
     Effect.gen(function*() {
       const service = streaming()
       const store = SpendStore.makeMemory()
@@ -202,7 +202,7 @@ describe("a connection", () => {
       ).pipe(Layer.provide(Layer.succeed(SpendStore.SpendStore, store)))
       const line = (id: number) => `{"data":{"id":"${id}","text":"a"}}\n`
       const scope = yield* Scope.make()
-      // A meter needs what its layer keeps for as long as the stream goes on.
+      // A meter needs the resources of its layer while the stream runs.
       const client = yield* Layer.build(service.layer(secrets, spend))
       const opened = yield* Effect.provide(open(definition, {}), client).pipe(Scope.provide(scope))
       const bill = Effect.map(store.read(baseUrl, "1970-01-01", "1970-01-01"), ([entry]) => entry)
@@ -213,7 +213,7 @@ describe("a connection", () => {
           Effect.sync(() => {
             if (!DecodeLines.isItem(entry)) return
             ids.push(idOf(entry))
-            // Repeats are free, on one day.
+            // Repeats are free on the same day.
             if (ids.length === 2) service.send(line(1) + line(2))
             else if (ids.length === 4) service.send(line(3))
           }))),

@@ -10,13 +10,13 @@ import * as Wire from "../src/wire/Wire.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)
 
-/** Pieces that end at given places, counted from the end of the one before. */
+/** Pieces of the given sizes. */
 const cut = (bytes: Uint8Array, sizes: ReadonlyArray<number>): ReadonlyArray<Uint8Array> => {
   const pieces: Array<Uint8Array> = []
   let at = 0
   for (let i = 0; at < bytes.length; i++) {
     const size = sizes[i % sizes.length] ?? bytes.length
-    // In the memory of a larger buffer, as a transport gives them, which is used again.
+    // A piece lies in a larger buffer that is reused, as with real transports.
     pieces.push(Buffer.from(bytes.subarray(at, at += size)))
   }
   return pieces
@@ -46,14 +46,14 @@ describe("lines", () => {
     const got: Array<string | undefined> = []
     for (const piece of pieces) {
       lines.push(piece, (line) => got.push(line), () => got.push(undefined))
-      // Whose memory it is may use it again.
+      // The owner may reuse the memory.
       piece.fill(0)
     }
     return { got, rest: lines.end() }
   }
 
   it.prop(
-    "are the same wherever bytes are cut, and those that are too long are left out",
+    "do not depend on where bytes are cut, and are omitted if they are too long",
     { text: Text, sizes: Sizes, longest: Schema.Literals([1, 12, 45, 1_000_000]) },
     ({ longest, sizes, text }) => {
       const bytes = encode(text.join(""))
@@ -74,7 +74,7 @@ describe("lines", () => {
   )
 
   it.prop(
-    "that are no text hold up nothing",
+    "may be invalid UTF-8",
     { bytes: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))), sizes: Sizes },
     ({ bytes, sizes }) => {
       const all = Uint8Array.from([...bytes, 10])
@@ -84,7 +84,7 @@ describe("lines", () => {
     }
   )
 
-  it("keep nothing of a line that is too long, and report it before it ends", () => {
+  it("are not stored if they are too long, and reported before they end", () => {
     const lines = new LineReader(1_000)
     let tooLong = 0
     const piece = new Uint8Array(1024 * 1024).fill(97)
@@ -97,7 +97,7 @@ describe("lines", () => {
     assert.deepStrictEqual(got, ["next"])
   })
 
-  it("take no more memory when they come byte by byte", () => {
+  it("take no more memory if they arrive byte by byte", () => {
     const lines = new LineReader()
     const piece = Uint8Array.of(97)
     const before = process.memoryUsage().heapUsed
@@ -149,9 +149,9 @@ const Line = Schema.Literals([
   `{"data":{"id":"6","text":"${"x".repeat(300)}"}}`
 ])
 
-describe("what a line is", () => {
+describe("a decoded line", () => {
   it.prop(
-    "does not depend on where its bytes were cut, nor on how lines end",
+    "does not depend on where its bytes were cut or how lines end",
     { lines: Schema.Array(Line), ends: Schema.Array(Schema.Literals(["\n", "\r\n"])), sizes: Sizes },
     ({ ends, lines, sizes }) => {
       const text = lines.map((line, i) => line + (ends[i % ends.length] ?? "\r\n")).join("")
@@ -166,7 +166,7 @@ describe("what a line is", () => {
     { arbitrary: { runs: 200 } }
   )
 
-  it("may be an event of a label without a type", () => {
+  it("may be a label event without a type", () => {
     const event = { event_at: "2026-08-01T00:00:00.000Z", application: "apply" }
     const line = JSON.stringify({ data: { public_tweet_unviewable: { tweet: { id: "1" }, ...event } } })
     assert.deepStrictEqual(shown(read(`${line}\n`, { wire: Wire.x }, streamPostLabels)), [
@@ -174,7 +174,7 @@ describe("what a line is", () => {
     ])
   })
 
-  it("is an item in neutral words, from whatever words", () => {
+  it("is an item with neutral field names, from any naming", () => {
     const neutral = {
       data: { id: "1", text: "a", edit_history_post_ids: ["1"], referenced_posts: [{ type: "reposted", id: "2" }] },
       includes: { posts: [{ id: "2", text: "b", edit_history_post_ids: ["2"] }] },
@@ -193,7 +193,7 @@ describe("what a line is", () => {
     }
   })
 
-  it("is a post with its rules and what belongs to it", () => {
+  it("is a post with its rules and includes", () => {
     const item = itemOf({
       data: { id: "1", text: "a", author_id: "3" },
       includes: { users: [{ id: "3", name: "n", username: "u" }] },
@@ -207,7 +207,7 @@ describe("what a line is", () => {
     assert.deepStrictEqual([bare.matchingRules, bare.includes, bare.errors, bare.anomalies], [[], {}, [], []])
   })
 
-  it("is an event where the stream has no posts", () => {
+  it("is an event on a stream without posts", () => {
     const item = itemOf(
       { data: { id: "a", liked_post_id: "1", created_at: "2026-01-15T10:35:00.000Z" } },
       {},
@@ -216,7 +216,7 @@ describe("what a line is", () => {
     assert.isTrue("event" in item)
   })
 
-  it("is told without what is not as the interface has it, or not taken where that is asked for", () => {
+  it("loses its anomalies, or is refused with strict verification", () => {
     const line = { data: { id: "1", text: "a", lang: 5, edit_controls: { edits_remaining: `a ${secret}` } } }
     const item = itemOf(line)
     assert.deepStrictEqual(item.toJSON().data, { id: "1", text: "a", edit_controls: {} })
@@ -229,7 +229,7 @@ describe("what a line is", () => {
     ])
   })
 
-  it("is unreadable where nothing of it can be used, and says why without credentials", () => {
+  it("is unreadable if nothing of it can be used, with a reason without credentials", () => {
     const reasonOf = (line: string) => {
       const [entry] = read(`${line}\n`)
       assert.isTrue(entry !== undefined && "_tag" in entry && entry._tag === "Unreadable", line)
@@ -243,7 +243,7 @@ describe("what a line is", () => {
     assert.strictEqual(reasonOf(`null`), "the line is not an object")
   })
 
-  it("says what is wrong, without credentials, beside an item or instead of one", () => {
+  it("reports problems without credentials, beside an item or instead of one", () => {
     const problem = { title: "Not Found", resource_type: "tweet", detail: `no ${secret}` }
     const clean = { title: "Not Found", resource_type: "post", detail: "no <redacted>" }
     assert.deepStrictEqual(itemOf({ data: { id: "1", text: "a" }, errors: [problem] }, { wire: Wire.x202602 }).errors, [

@@ -20,7 +20,7 @@ const posted = (id: number, millis: number, ...tags: ReadonlyArray<string>): Pos
   ...(tags.length === 0 ? {} : { tags })
 })
 
-/** A search over posts with words in them, and the rules of the app. */
+/** A search over posts by their words, and the rules of the app. */
 const searching = (
   posts: () => ReadonlyArray<Posted & { readonly text: string }>,
   rules: ReadonlyArray<{ readonly id: string; readonly value: string; readonly tag?: string }>
@@ -50,7 +50,7 @@ const searching = (
   }
 }
 
-/** A loop over the items, of which the first one takes until the gate opens. */
+/** A loop that processes its first item until the gate opens. */
 const stuckLoop = (options: StreamOptions, gate: Effect.Effect<void> = Effect.never) =>
   Effect.gen(function*() {
     const ids: Array<string> = []
@@ -65,8 +65,8 @@ const stuckLoop = (options: StreamOptions, gate: Effect.Effect<void> = Effect.ne
     return { fiber, ids }
   })
 
-describe("what is missed", () => {
-  it.effect("is told where it is not to be fetched", () =>
+describe("a gap", () => {
+  it.effect("is reported if it is not to be fetched", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_000_000)
       const service = streaming((index) => index === 0 || index > 2 ? "accept" : "refuse")
@@ -81,7 +81,7 @@ describe("what is missed", () => {
       )
     }))
 
-  it.effect("is found by a search for each rule, once the search has it, each post once with all its rules", () =>
+  it.effect("is filled by a search for each rule once posts are indexed, each post once with all its rules", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_000_000)
       const posts: Array<Posted & { readonly text: string }> = []
@@ -103,7 +103,7 @@ describe("what is missed", () => {
       yield* settle
       service.lines[0]!.cut()
       yield* settle
-      // What was made before the cut may come late.
+      // A post from before the cut may arrive late.
       service.lines[1]!.post(posts[4]!)
       yield* pass(29_000, 1_000, () => service.lines[1]!.send("\r\n"))
       assert.lengthOf(searches, 0)
@@ -117,7 +117,7 @@ describe("what is missed", () => {
       assert.match(gap!.why!, /few/)
     }))
 
-  it.effect("has all rules of a post that several searches find, and is told as filled", () =>
+  it.effect("is reported as filled, with all rules of a post that several searches find", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_000_000)
       const posts = Array.from({ length: 12 }, (_, index) => ({
@@ -142,7 +142,7 @@ describe("what is missed", () => {
       assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["search", "search"])
     }))
 
-  it.effect("comes first where the service has backfill, without what came before", () =>
+  it.effect("is filled first by backfill, without duplicates", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(10_000_000)
       const service = streaming((index) => index === 0 || index > 3 ? "accept" : "refuse")
@@ -152,7 +152,7 @@ describe("what is missed", () => {
       service.lines[0]!.cut()
       yield* pass(2_000, 100)
       assert.strictEqual(service.lines[1]!.query["backfill_minutes"], "2")
-      // What a service may begin with says nothing of what is on its way, nor does a new post among old ones.
+      // Neither an empty line at the start nor a new post among old ones ends the backfill.
       service.lines[1]!.send("\r\n")
       service.lines[1]!.post(posted(2, 10_000_000), posted(3, 10_001_000))
       yield* settle
@@ -164,7 +164,7 @@ describe("what is missed", () => {
       assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["backfill"])
     }))
 
-  it.effect("is asked for again where the connection is lost before backfill is over", () =>
+  it.effect("is requested again if the connection is lost before the backfill ends", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(10_000_000)
       const service = streaming(accept)
@@ -176,7 +176,7 @@ describe("what is missed", () => {
       yield* pass(100_000, 10_000, () => service.lines[1]!.post(posted(2, 10_000_002)))
       service.lines[1]!.send("\r\n")
       yield* settle
-      // However long it takes: what comes is still old.
+      // The backfill may take any time as long as old posts arrive.
       assert.lengthOf(of("Gap"), 0)
       yield* pass(20_000, 10_000)
       service.lines[1]!.send("\r\n")
@@ -194,7 +194,7 @@ describe("what is missed", () => {
       assert.isBelow(of("Gap")[1]!.from.getTime(), 10_180_000 - 59_000)
     }))
 
-  it.effect("is over on a busy stream whose posts do not state their time", () =>
+  it.effect("ends on a busy stream whose posts have no time", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(10_000_000)
       const service = streaming(accept)
@@ -216,7 +216,7 @@ describe("what is missed", () => {
       "ahead",
       [hour, 0, 0]
     ]] as const
-  )("is found where the clock of the %s connection is an hour %s", ([which, , skews]) =>
+  )("is filled if the clock of the %s connection is an hour %s", ([which, , skews]) =>
     Effect.gen(function*() {
       const begun = 10_000_000
       yield* TestClock.setTime(begun)
@@ -243,7 +243,7 @@ describe("what is missed", () => {
       assert.isAbove(of("Watermark").at(-1)!.until.getTime(), begun + 120_000)
     }))
 
-  it.effect("is found by the clock on which two connections agree", () =>
+  it.effect("is measured by the clock on which two connections agree", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(10_000_000)
       const clock = yield* TestClock.testClockWith(Effect.succeed)
@@ -269,7 +269,7 @@ describe("what is missed", () => {
 
   it.effect.each(
     [["has slept", hour, hour], ["has its clock set", hour, 0]] as const
-  )("is as long as the service says where this machine %s", ([, own, served]) =>
+  )("is measured by the service's clock if this machine %s", ([, own, served]) =>
     Effect.gen(function*() {
       let [wall, monotonic] = [10_000_000, 0]
       const clock: Clock.Clock = {
@@ -290,7 +290,7 @@ describe("what is missed", () => {
       assert.closeTo(streamClock.service(), before + served + 20_000, 1_000)
     }))
 
-  it.effect("is connected without backfill where the app may not have it", () =>
+  it.effect("is not filled by backfill if the app has no access to it", () =>
     Effect.gen(function*() {
       const service = streaming(
         (index) => index === 1 ? { status: 403, body: { title: "Forbidden" } } : "accept",
@@ -305,7 +305,7 @@ describe("what is missed", () => {
       assert.lengthOf(of("Connected"), 2)
     }))
 
-  it.effect("is recovered anew where the service breaks off with a reason, and not taken for whole", () =>
+  it.effect("is requested again if the service breaks its recovery off with a reason", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(10_000_000)
       const service = streaming(accept)
@@ -320,7 +320,7 @@ describe("what is missed", () => {
       service.lines[1]!.end()
       yield* pass(10_000, 5_000, beat)
       assert.lengthOf(of("Gap"), 0)
-      // What came before is not asked for again, but for the time by which posts are late.
+      // The second request starts near the last post, less the time by which posts may be late.
       assert.strictEqual(Date.parse(service.lines[2]!.query["start_time"]!), 9_485_000)
       service.lines[2]!.post(posted(1, 9_500_000), posted(2, 9_995_000))
       service.lines[2]!.end()
@@ -329,7 +329,7 @@ describe("what is missed", () => {
       assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["recovery"])
     }))
 
-  it.effect("is recovered anew where a recovery ends halfway without a reason", () =>
+  it.effect("is requested again if its recovery ends halfway without a reason", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(10_000_000)
       const service = streaming(accept)
@@ -344,7 +344,7 @@ describe("what is missed", () => {
       service.lines[2]!.end()
       yield* settle
       assert.lengthOf(of("Gap"), 0)
-      // A third one brings nothing new.
+      // A third request yields nothing new.
       service.lines[3]!.post(posted(2, 9_600_000))
       service.lines[3]!.end()
       yield* settle
@@ -352,7 +352,7 @@ describe("what is missed", () => {
       assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["recovery"])
     }))
 
-  it.effect("is searched once where a line is cut again and again", () =>
+  it.effect("is searched for once if the connection is cut again and again", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_000_000)
       const clock = yield* TestClock.testClockWith(Effect.succeed)
@@ -373,8 +373,8 @@ describe("what is missed", () => {
     }))
 
   it.effect.each(
-    [["its search is refused", { status: 401 }], ["its connection ends for good", Effect.never]] as const
-  )("does not keep a loop that takes nothing from ending when %s", ([, dogs]) =>
+    [["its search is refused", { status: 401 }], ["its connection fails permanently", Effect.never]] as const
+  )("does not keep a blocked loop from ending when %s", ([, dogs]) =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_000_000)
       const found = [1, 2, 3, 4].map((id) => ({ ...posted(id, 1_000_000 + id), text: "cat" }))
@@ -405,7 +405,7 @@ describe("what is missed", () => {
       assert.deepStrictEqual(next.ids(), ["9"])
     }))
 
-  it.effect("waits for no loop that has left", () =>
+  it.effect("is not delayed by a loop that has left", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_000_000)
       const found = [1, 2, 3, 4, 5, 6, 7, 8].map((id) => ({ ...posted(id, 1_000_000 + id), text: "cat" }))
@@ -424,7 +424,7 @@ describe("what is missed", () => {
     }))
 
   it.effect.each(["dropOldest", "fail"] as const)(
-    "reaches a loop beside one that takes nothing, with slowConsumer %s",
+    "reaches a loop beside a blocked one with slowConsumer %s",
     (slowConsumer) =>
       Effect.gen(function*() {
         yield* TestClock.setTime(1_000_000)
@@ -458,7 +458,7 @@ describe("what is missed", () => {
       "UnexpectedStatus",
       { status: 422, body: { title: "Bad", detail: "no such operator" } }
     ]] as const
-  )("is found for the other rules where the search refuses one with %s", ([, refusal]) =>
+  )("is filled for the other rules if the search refuses one with %s", ([, refusal]) =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_000_000)
       const found = [1, 2, 3, 4, 5].map((id) => ({ ...posted(id, 1_000_000 + id), text: "cat" }))
@@ -490,7 +490,7 @@ describe("what is missed", () => {
       ["each but one", [bird, ...catsAndDogs]]
     ] as const
   )(
-    "is found for the other rules where the search for %s keeps failing",
+    "is filled for the other rules if the search for %s keeps failing",
     ([, rules]) =>
       Effect.gen(function*() {
         yield* TestClock.setTime(1_000_000)
@@ -512,7 +512,7 @@ describe("what is missed", () => {
   )
 
   it.effect.each([0, 1, 2])(
-    "is found for all rules after the search has failed for half an hour from page %i on",
+    "is filled for all rules after the search has failed for half an hour from page %i on",
     (pages) =>
       Effect.gen(function*() {
         yield* TestClock.setTime(1_000_000)
@@ -552,7 +552,7 @@ describe("what is missed", () => {
       assert.deepStrictEqual(other.of("Gap").map(({ filledBy }) => filledBy), ["search"])
     }))
 
-  it.effect("is not searched for every rule where the search refuses all of them", () =>
+  it.effect("is not searched for every rule if the search refuses all of them", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_000_000)
       const rules = Array.from({ length: 40 }, (_, index) => ({ id: `${index}`, value: `cat${index}` }))
@@ -569,7 +569,7 @@ describe("what is missed", () => {
       assert.isBelow(asked, 20)
     }))
 
-  it("is divided by how long ago it is", () => {
+  it("is divided by its age", () => {
     const hour = 3_600_000
     const live = { endpoint: "filtered_stream", recovery: true, rules: true } as const
     const parts = (from: number, recover: "search" | "recovery", of: Parameters<typeof Gaps.partsOf>[3] = live) =>

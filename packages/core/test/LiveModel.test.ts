@@ -1,4 +1,4 @@
-/** Streams against a model of the service: whatever goes wrong, each post comes once, or in a gap that is told. */
+/** Streams against a model of a faulty service: each post is delivered once, or lies in a reported gap. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Random } from "effect"
 import { TestClock } from "effect/testing"
@@ -12,7 +12,7 @@ import { type Connect, type Line, lineOf, settle, streaming } from "./support/St
 
 const runs = process.env["POSTWIRE_LONG"] === "1" ? 40 : 1
 
-/** Numbers from 0 to 1, the same for the same seed. */
+/** Random numbers from 0 to 1, determined by the seed. */
 const randomOf = (seed: number) => () => {
   seed = (seed + 0x6d2b79f5) | 0
   let mix = Math.imul(seed ^ (seed >>> 15), 1 | seed)
@@ -24,7 +24,7 @@ interface Post {
   readonly id: string
   readonly text: string
   readonly millis: number
-  /** When the stream brings it, and when a search finds it. */
+  /** When the stream delivers it, and when a search finds it. */
   readonly streamed: number
   readonly indexed: number
   readonly tags: ReadonlyArray<string>
@@ -34,7 +34,7 @@ const rules = [{ id: "r-cat", value: "cat", tag: "cat" }, { id: "r-dog", value: 
 
 const rendered = ({ id, millis, tags, text }: Post) => ({ id, text, created_at: new Date(millis).toISOString(), tags })
 
-/** A service of which anything may go wrong, and the posts that it has. */
+/** A faulty service, and its posts. */
 const modelOf = (random: () => number, now: () => number) => {
   const posts: Array<Post> = []
   let trouble = 0
@@ -80,7 +80,7 @@ const modelOf = (random: () => number, now: () => number) => {
   return {
     service,
     posts,
-    /** What happens in one step of time. */
+    /** Makes one step in time. */
     step: (isCalm: boolean) => {
       for (; seen < service.lines.length; seen++) {
         const line = service.lines[seen]!
@@ -141,7 +141,7 @@ const modelOf = (random: () => number, now: () => number) => {
 
 const stepMillis = 1_000
 
-describe("whatever goes wrong", () => {
+describe("a stream of a faulty service", () => {
   const cases: ReadonlyArray<readonly [Recover, Definition, consumer: "quick" | "slow"]> = [
     ["none", streamPosts.definition, "quick"],
     ["search", streamPosts.definition, "quick"],
@@ -154,7 +154,7 @@ describe("whatever goes wrong", () => {
   )
 
   it.effect.each(numbered)(
-    "%s with recover %s and a %s consumer, run %i: each post comes once, or in a gap that is told",
+    "%s with recover %s and a %s consumer, run %i: each post is delivered once, or lies in a reported gap",
     (
       [, recover, consumer, seed, definition]
     ) =>
@@ -186,7 +186,7 @@ describe("whatever goes wrong", () => {
         isCalm = true
         yield* steps(180_000, true)
         const exit = fiber.pollUnsafe()
-        // One that takes longer than it may ends; until then, all holds.
+        // A consumer that is too slow ends. Until then, everything holds.
         const isOver = consumer === "slow" && exit !== undefined
         if (isOver) assert.instanceOf(yield* Effect.flip(Fiber.join(fiber)), StreamOverflow)
         else assert.isUndefined(exit)

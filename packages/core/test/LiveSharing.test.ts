@@ -37,7 +37,7 @@ describe("consumers of one client", () => {
       assert.strictEqual(service.connects(), 2)
     }))
 
-  it.effect("have connections apart where they ask for other things", () =>
+  it.effect("have separate connections for different parameters", () =>
     Effect.gen(function*() {
       const service = streaming(accept)
       const client = yield* Layer.build(service.layer())
@@ -47,7 +47,7 @@ describe("consumers of one client", () => {
       assert.strictEqual(service.connects(), 3)
     }))
 
-  it.effect("are not held up by one that is too slow, which fails with what waits delivered", () =>
+  it.effect("are not blocked by one that is too slow, which fails after its queued items", () =>
     Effect.gen(function*() {
       const service = streaming(accept)
       const client = yield* Layer.build(service.layer())
@@ -70,7 +70,7 @@ describe("consumers of one client", () => {
       assert.isFalse(service.lines[0]!.isClosed())
     }))
 
-  it.effect("can resume from another time than others, and have nothing twice", () =>
+  it.effect("can resume from different times without duplicates", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(100_000)
       const post = (id: number) => ({
@@ -95,13 +95,13 @@ describe("consumers of one client", () => {
       assert.deepStrictEqual([...second.ids()].sort(), ids(2, 5))
       assert.lengthOf(first.of("Gap"), 0)
       assert.deepStrictEqual(second.of("Gap").map(({ filledBy }) => filledBy), ["search"])
-      // What is being fetched keeps back what one may resume from.
+      // Watermarks do not pass items that are still being fetched.
       const [early] = second.of("Watermark")
       assert.isTrue(early === undefined || early.until.getTime() <= 100_000 || early.at.getTime() > 134_000)
     }))
 })
 
-describe("a consumer that is slow", () => {
+describe("a slow consumer", () => {
   const slowly = (options: Parameters<typeof following>[0], layer = Layer.empty) =>
     Effect.gen(function*() {
       const service = streaming(accept)
@@ -114,7 +114,7 @@ describe("a consumer that is slow", () => {
       return { service, gate, slow }
     })
 
-  it.effect("is waited for when it is alone, and fails after 20 s", () =>
+  it.effect("delays the connection if it is alone, and fails after 20 s", () =>
     Effect.gen(function*() {
       const { gate, service, slow } = yield* slowly({ bufferSize: 10 })
       for (const { id } of numbered(1, 15)) {
@@ -136,7 +136,7 @@ describe("a consumer that is slow", () => {
       assert.isTrue(again.service.lines[0]!.isClosed())
     }))
 
-  it.effect("can do without the oldest, and is told how many", () =>
+  it.effect("can drop the oldest items, which are counted", () =>
     Effect.gen(function*() {
       const { gate, service, slow } = yield* slowly({ bufferSize: 10, slowConsumer: "dropOldest" })
       for (const { id } of numbered(1, 1_000)) {
@@ -151,7 +151,7 @@ describe("a consumer that is slow", () => {
       assert.strictEqual(slow.ids().at(-1), "1000")
     }))
 
-  it.effect("can let the rest wait outside of memory, in its order", () =>
+  it.effect("can keep items outside of memory, in order", () =>
     Effect.gen(function*() {
       const queue: Array<string> = []
       let longest = 0
@@ -182,7 +182,7 @@ describe("a consumer that is slow", () => {
       assert.lengthOf(queue, 0)
     }))
 
-  it.effect("has dates in events that were outside of memory", () =>
+  it.effect("gets events from outside of memory with dates", () =>
     Effect.gen(function*() {
       const queue: Array<string> = []
       const spill = Spill.of({
@@ -208,7 +208,7 @@ describe("a consumer that is slow", () => {
       }
     }))
 
-  it.effect("has everything outside of memory when the connection is lost while another's disk is slow", () =>
+  it.effect("loses no items if the connection is lost while another consumer's disk is slow", () =>
     Effect.gen(function*() {
       let isRefused = false
       const service = streaming(() => isRefused ? { status: 403, body: { title: "Forbidden" } } : "accept")
@@ -239,7 +239,7 @@ describe("a consumer that is slow", () => {
       yield* Effect.forEach(ids(1, 3), post)
       yield* disk.close
       yield* post("4")
-      // Nothing is read meanwhile, so the connection counts as lost.
+      // Nothing is read meanwhile, so the connection is lost.
       yield* pass(30_000, 1_000)
       yield* disk.open
       yield* pass(1_000)
@@ -256,7 +256,7 @@ describe("a consumer that is slow", () => {
       }
     }))
 
-  it.effect("leaves out what is nested too deep to wait outside of memory", () =>
+  it.effect("misses items that are nested too deep to be kept outside of memory", () =>
     Effect.gen(function*() {
       const queue: Array<string> = []
       const spill = Spill.of({
@@ -280,7 +280,7 @@ describe("a consumer that is slow", () => {
       assert.lengthOf(slow.of("Unreadable"), 1)
     }))
 
-  it.effect("fails where the place outside of memory gives back something else", () =>
+  it.effect("fails if its storage is damaged", () =>
     Effect.gen(function*() {
       const spill = Spill.of({
         open: Effect.succeed({ append: () => Effect.void, take: Effect.succeed(["p{\"data\":"]) })
@@ -297,7 +297,7 @@ describe("a consumer that is slow", () => {
       assert.strictEqual(error.fault, "damaged")
     }))
 
-  it.effect("cannot where there is no place outside of memory", () =>
+  it.effect("cannot spill without storage", () =>
     Effect.gen(function*() {
       const service = streaming(accept)
       const error = yield* Stream.runDrain(Streaming.items(streamPosts.definition, {}, { slowConsumer: "spill" })).pipe(
@@ -327,7 +327,7 @@ describe("too many connections", () => {
     readonly connected_at: string
   }
 
-  /** Connections that are held, where one is too many, and those that the service lists as ended. */
+  /** A service that refuses connections while any are held, and lists held and ended ones. */
   const holding = (held: Array<Held>, ended: ReadonlyArray<Held> = []) => {
     const killed: Array<string> = []
     const connect = (): Connect => held.length > 0 ? crowded : "accept"
@@ -357,7 +357,7 @@ describe("too many connections", () => {
   }
 
   it.effect.each([["ends", true], ["stays", false]] as const)(
-    "are waited for where another program holds an older one, which is not ended: it %s",
+    "wait for an older one of another program, which is not ended: it %s",
     ([, ends]) =>
       Effect.gen(function*() {
         yield* TestClock.setTime(100_000)
@@ -373,7 +373,7 @@ describe("too many connections", () => {
       })
   )
 
-  it.effect("are one less when that is ended which was lost, and nobody else's", () =>
+  it.effect("are reduced by ending the lost one, and no other", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(100_000)
       const { held, killed, service } = holding([])
@@ -390,7 +390,7 @@ describe("too many connections", () => {
       assert.deepStrictEqual(killed, ["own"])
     }))
 
-  it.effect("are one less when that is ended which an earlier loop of the client has left", () =>
+  it.effect("are reduced by ending one that an earlier loop of the client has left", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(100_000)
       const { held, killed, service } = holding([])
@@ -431,7 +431,7 @@ describe("too many connections", () => {
       assert.lengthOf(of("Connected"), 1)
     }))
 
-  it.effect("are one less when the last of several short connections is ended", () =>
+  it.effect("are reduced by ending the last of several short ones", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(100_000)
       const ended: Array<Held> = []
@@ -451,7 +451,7 @@ describe("too many connections", () => {
       assert.lengthOf(of("Connected"), 4)
     }))
 
-  it.effect("are an error that says who holds them, where they are newer", () =>
+  it.effect("are an error with their holders if they are newer", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(100_000)
       const since = 100_001
@@ -466,7 +466,7 @@ describe("too many connections", () => {
       assert.strictEqual(service.connects(), 1)
     }))
 
-  it.effect("are waited out where the service lists none, and where it is not to be told whose they are", () =>
+  it.effect("are waited for if the service lists none, or if their owner is unknown", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(100_000)
       let refusals = 3
@@ -485,7 +485,7 @@ describe("too many connections", () => {
       assert.isAbove(service.connects(), 5)
     }))
 
-  it.effect("are never cured by ending what another stream of the client holds", () =>
+  it.effect("are never reduced by ending one of the client's other streams", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(100_000)
       const { held, killed, service } = holding([])

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as Query from "../src/query/Query.ts"
 
-/** The tree as a text with a group around each combination. */
+/** The tree as a string with a group around each combination. */
 const shown = (node: Query.Node): string => {
   switch (node._tag) {
     case "All":
@@ -30,7 +30,7 @@ const parse = (source: string, dialect: Query.Dialect = "rule") => read(Query.pa
 const check = (source: string, dialect: Query.Dialect = "rule") => read(Query.check(source, { dialect }))
 
 describe("Query.parse", () => {
-  it("reads blanks before OR, and groups before both", () => {
+  it("binds spaces before OR, and groups before both", () => {
     for (
       const [source, tree] of [
         ["apple OR iphone ipad", "(apple OR (iphone ipad))"],
@@ -43,7 +43,7 @@ describe("Query.parse", () => {
     ) assert.strictEqual(parse(source), tree, source)
   })
 
-  it("reads operators under the names of both wires", () => {
+  it("parses operators in both namings", () => {
     for (
       const [source, tree] of [
         ["from:@ada", "from=\"ada\""],
@@ -70,7 +70,7 @@ describe("Query.parse", () => {
     ) assert.strictEqual(parse(source), tree, source)
   })
 
-  it("says what is wrong, and of which part", () => {
+  it("reports errors with their positions", () => {
     for (
       const [source, problem] of [
         ["", ": The rule is empty"],
@@ -91,13 +91,13 @@ describe("Query.parse", () => {
       parse("cat bio:ada", "search"),
       "bio:: bio: is only available in rules of the filtered stream"
     )
-    // Searches have no distance: what follows a phrase is a term of its own.
+    // Searches have no distance: the text after a phrase is a separate term.
     assert.strictEqual(parse("\"a b\"~7", "search"), "(\"a b\" ~7)")
   })
 })
 
 describe("Query.check", () => {
-  it("refuses what the service does, and takes what it takes", () => {
+  it("refuses and accepts the same queries as the service", () => {
     const beside = (noun: string) => `This matches too much for a ${noun}: combine it with a word, a user or a hashtag`
     const group = "A group cannot be negated: put a - before each of its parts"
     for (

@@ -31,7 +31,7 @@ const failure = new InvalidParameters({
   value: ""
 })
 
-/** A line that a test speaks through. */
+/** A connection whose events a test sends. */
 class Line {
   readonly said = Effect.runSync(Queue.unbounded<Happening, InvalidParameters | Cause.Done>())
   readonly options: StreamOptions
@@ -44,19 +44,19 @@ class Line {
   readonly say = (...events: ReadonlyArray<Happening>) => Effect.andThen(Queue.offerAll(this.said, events), settled)
 }
 
-/** Everything goes on that can without time. */
+/** Runs everything that needs no time. */
 const settled = Effect.repeat(Effect.yieldNow, { times: 60 })
 
 interface Process {
   readonly shared: SharedStream.SharedStream<StreamItem.AnyItem, InvalidParameters>
   readonly lines: Array<Line>
   readonly events: Array<SharedStream.SharedNotice["_tag"]>
-  /** Nothing that it asks of the log is answered any more. */
+  /** Stops all responses of the log. */
   readonly cutOff: { now: boolean }
   readonly end: Effect.Effect<void>
 }
 
-/** A log that does not answer a process that is cut off. */
+/** A log that can be cut off from a process. */
 const through = (log: StreamLog.Store, cutOff: Process["cutOff"]): StreamLog.Store => {
   const ask = <A, E>(step: Effect.Effect<A, E>): Effect.Effect<A, E | StreamLog.StreamLogUnavailable> =>
     Effect.suspend((): Effect.Effect<A, E | StreamLog.StreamLogUnavailable> =>
@@ -78,7 +78,7 @@ const through = (log: StreamLog.Store, cutOff: Process["cutOff"]): StreamLog.Sto
   }
 }
 
-/** A log that goes back to the state in which it was saved, as after a restore. */
+/** A log that can be restored to an earlier state. */
 const restorable = () => {
   const kept = StreamLog.makeMemory()
   const log = StreamLog.makeMemory()
@@ -138,7 +138,7 @@ const start = Effect.fnUntraced(function*(log: StreamLog.Store, options: SharedS
   return { shared, lines, events, cutOff, end: Scope.close(scope, Exit.void) } satisfies Process
 })
 
-/** What a consumer gets, and what it is told that it may miss. */
+/** The items of a consumer, and those that it may have missed. */
 const reading = Effect.fnUntraced(function*({ shared }: Process, options: SharedStream.ConsumeOptions) {
   const got: Array<string> = []
   const fiber = yield* Effect.forkChild(Stream.runForEach(
@@ -161,14 +161,14 @@ const only = (lines: ReadonlyArray<Line>): Line => {
   return line !== undefined && lines.length === 1 ? line : assert.fail(`there are ${lines.length} lines`)
 }
 
-/** Longer than a lease, and than it takes to ask for one. */
+/** Longer than a lease and a request for one. */
 const lapsed = Effect.andThen(
   Effect.forEach(Array.from({ length: 20 }), () => Effect.andThen(TestClock.adjust(250), settled)),
   settled
 )
 
-describe("a stream that processes share", () => {
-  it.effect("has one line, and brings every consumer what it wants of it", () =>
+describe("a shared stream", () => {
+  it.effect("has one connection, and delivers to each consumer the items that it wants", () =>
     Effect.gen(function*() {
       const log = StreamLog.makeMemory()
       const one = yield* start(log)
@@ -188,7 +188,7 @@ describe("a stream that processes share", () => {
       assert.deepStrictEqual(yield* log.extent("cats"), { last: 4, until: 5_000 })
     }))
 
-  it.effect("is taken over where the log ends, and nobody gets anything twice", () =>
+  it.effect("is taken over at the end of the log without duplicates", () =>
     Effect.gen(function*() {
       const log = StreamLog.makeMemory()
       const one = yield* start(log)
@@ -202,7 +202,7 @@ describe("a stream that processes share", () => {
       yield* TestClock.adjust("2 seconds")
       assert.isEmpty(other.lines)
       yield* lapsed
-      // It has stopped by itself, before another could have begun.
+      // The first process has stopped by itself before another can start.
       assert.isFalse(line.isOpen)
       assert.deepStrictEqual(one.events, ["Holding", "LogAway", "LineLost"])
       const next = only(other.lines)
@@ -215,7 +215,7 @@ describe("a stream that processes share", () => {
       assert.isTrue(next.isOpen)
     }))
 
-  it.effect("is given back by a process that ends", () =>
+  it.effect("is released by a process that ends", () =>
     Effect.gen(function*() {
       const log = StreamLog.makeMemory()
       const one = yield* start(log)
@@ -228,11 +228,11 @@ describe("a stream that processes share", () => {
       assert.deepStrictEqual(only(other.lines).options.resumeFrom, { at: new Date(7_000), ids: [] })
     }))
 
-  it.effect("refuses what a holder writes that was held up", () =>
+  it.effect("refuses writes of a holder that was delayed", () =>
     Effect.gen(function*() {
       const log = StreamLog.makeMemory()
       const one = yield* start(log)
-      // Another takes it behind its back, as after a long pause of the machine.
+      // Another process takes the lease, as after a long pause of the machine.
       const taken = yield* log.acquire({ stream: "cats" }, "other", 1)
       assert.strictEqual(taken._tag, "Taken")
       const held = yield* log.acquire({ stream: "cats" }, "other", 60_000).pipe(
@@ -251,7 +251,7 @@ describe("a stream that processes share", () => {
       assert.include(one.events, "LineLost")
     }))
 
-  it.effect("ends for the consumers of a process in which it fails for good", () =>
+  it.effect("ends for the consumers of a process in which it fails permanently", () =>
     Effect.gen(function*() {
       const log = StreamLog.makeMemory()
       const one = yield* start(log)
@@ -260,13 +260,13 @@ describe("a stream that processes share", () => {
       const patient = yield* reading(other, { consumer: "b" })
       yield* Queue.fail(only(one.lines).said, failure)
       assert.deepStrictEqual(yield* Fiber.await(reader.fiber), Exit.fail(failure))
-      // The next one tries for itself.
+      // The next process tries for itself.
       yield* lapsed
       yield* only(other.lines).say(post(1))
       assert.deepStrictEqual(patient.got, ["1"])
     }))
 
-  it.effect("tells all consumers what may be missing, in its place", () =>
+  it.effect("reports missing items to all consumers, in order", () =>
     Effect.gen(function*() {
       const log = StreamLog.makeMemory()
       const one = yield* start(log)
@@ -276,7 +276,7 @@ describe("a stream that processes share", () => {
       assert.deepStrictEqual(reader.got, ["1", "gap: a cut", "2", "Dropped"])
     }))
 
-  it.effect("goes on for a consumer where it stood", () =>
+  it.effect("continues at a consumer's cursor", () =>
     Effect.gen(function*() {
       const log = StreamLog.makeMemory()
       const one = yield* start(log)
@@ -288,10 +288,10 @@ describe("a stream that processes share", () => {
           Stream.map(({ item, position }) => `${position}: ${idOf(item)}`),
           Stream.runCollect
         )
-      // The last one was not done.
+      // The last item was not done.
       assert.deepStrictEqual(yield* take(3), ["1: 1", "2: 2", "3: 3"])
       assert.deepStrictEqual(yield* take(1), ["3: 3"])
-      // Its place was noted with the work.
+      // The program stored the position with its work.
       assert.deepStrictEqual(yield* take(1, { from: 3 }), ["4: 4"])
       assert.deepStrictEqual(yield* take(2, { consumer: "b", acknowledges: false }), ["1: 1", "2: 2"])
       assert.deepStrictEqual(yield* take(1, { consumer: "b", acknowledges: false }), ["1: 1"])
@@ -305,7 +305,7 @@ describe("a stream that processes share", () => {
       assert.deepStrictEqual(late.got, ["5"])
     }))
 
-  it.effect("loses nothing when its log goes back", () =>
+  it.effect("loses no items if its log is restored to an earlier state", () =>
     Effect.gen(function*() {
       const { restore, save, store } = restorable()
       const one = yield* start(store)
@@ -320,7 +320,7 @@ describe("a stream that processes share", () => {
       restore()
       yield* line.say(post(5))
       yield* lapsed
-      // What the log has lost is fetched again.
+      // Items that the log has lost are fetched again.
       assert.isFalse(line.isOpen)
       assert.deepStrictEqual(one.events, ["Holding", "LineLost", "Holding"])
       const next = one.lines[1] ?? assert.fail("there is no other line")
@@ -332,7 +332,7 @@ describe("a stream that processes share", () => {
       assert.deepStrictEqual(quick.got, ["1", "2", "3", "4", "3", "4", "5", "6"])
     }))
 
-  it.effect("tells a consumer that its log was lost, also when another has as many items by then", () =>
+  it.effect("reports a lost log to a consumer, even if a new log has as many items", () =>
     Effect.gen(function*() {
       const positions = Effect.fnUntraced(function*(log: StreamLog.Store, ...ids: ReadonlyArray<number>) {
         yield* TestClock.adjust("1 second")
@@ -347,7 +347,7 @@ describe("a stream that processes share", () => {
       assert.deepStrictEqual(reader.got, ["gap: the log was lost", "3", "4", "5"])
     }))
 
-  it.effect("brings a consumer that began with the newest of an empty log everything", () =>
+  it.effect("delivers everything to a consumer that started with the newest item of an empty log", () =>
     Effect.gen(function*() {
       const log = StreamLog.makeMemory()
       const one = yield* start(log)
@@ -358,7 +358,7 @@ describe("a stream that processes share", () => {
       assert.deepStrictEqual(second.got, ["1"])
     }))
 
-  it.effect("goes on after an item that is nested too deep for a log", () =>
+  it.effect("continues after an item that is nested too deep for a log", () =>
     Effect.gen(function*() {
       const one = yield* start(StreamLog.makeMemory())
       const reader = yield* reading(one, { consumer: "a" })
@@ -367,7 +367,7 @@ describe("a stream that processes share", () => {
       assert.deepStrictEqual(reader.got, ["Unreadable", "2"])
     }))
 
-  it.effect("knows again what came under any id", () =>
+  it.effect("recognizes duplicates with any id", () =>
     Effect.gen(function*() {
       const log = StreamLog.makeMemory()
       const ids = ["\0", "\ud800", "\"\\"]
@@ -382,7 +382,7 @@ describe("a stream that processes share", () => {
       assert.deepStrictEqual(only(other.lines).options.resumeFrom?.ids, ids)
     }))
 
-  it.effect("ends once for all processes when all was sent that was asked for", () =>
+  it.effect("ends once for all processes at its end_time", () =>
     Effect.gen(function*() {
       const log = StreamLog.makeMemory()
       const one = yield* start(log)
@@ -403,7 +403,7 @@ describe("a stream that processes share", () => {
       assert.deepStrictEqual(one.events, ["Holding"])
       yield* one.end
       yield* other.end
-      // Another run is another end.
+      // Each run has its own end.
       const next = yield* start(log)
       const again = yield* reading(next, { consumer: "c" })
       yield* only(next.lines).say(post(3))
@@ -412,7 +412,7 @@ describe("a stream that processes share", () => {
       assert.deepStrictEqual(again.got, ["1", "2", "3"])
     }))
 
-  it.effect("has one process read for a consumer, and another when that is gone", () =>
+  it.effect("has one process read as a consumer, and another after that one is gone", () =>
     Effect.gen(function*() {
       const log = StreamLog.makeMemory()
       const one = yield* start(log)
@@ -436,7 +436,7 @@ describe("a stream that processes share", () => {
       assert.deepStrictEqual([first.got, second.got], [["1", "2", "4"], ["3"]])
     }))
 
-  it.effect("keeps a log within its bounds, and tells who was too slow", () =>
+  it.effect("limits its log, and reports a gap to consumers that were too slow", () =>
     Effect.gen(function*() {
       const log = StreamLog.makeMemory()
       const one = yield* start(log, { keep: { items: 3 } })
@@ -449,14 +449,14 @@ describe("a stream that processes share", () => {
       yield* TestClock.adjust("5 seconds")
       const reader = yield* reading(one, { consumer: "slow" })
       assert.deepStrictEqual(reader.got, ["gap: the log does not have it any more", "3", "4", "5"])
-      // Nobody else needs what it has read, once no holder does.
+      // Read items are deleted once no holder needs them.
       yield* line.say(mark(10_000_000))
       yield* TestClock.adjust("5 minutes")
       yield* settled
       assert.isEmpty(yield* log.read("cats", 0, 10))
     }))
 
-  describe("beyond what its log has kept", () => {
+  describe("beyond the start of its log", () => {
     const key = "a"
     const setUp = Effect.fnUntraced(function*(keep: SharedStream.SharedOptions["keep"]) {
       const log = StreamLog.makeMemory()
@@ -471,7 +471,7 @@ describe("a stream that processes share", () => {
             Clock.currentTimeMillis,
             (now) => line.say(...ids.map((id) => ({ ...post(id), at: new Date(now) })))
           ),
-        /** The consumer begins, and its process is gone before the first item is done. */
+        /** The consumer starts, and its process ends before the first item is done. */
         die: Effect.gen(function*() {
           yield* Effect.forkChild(Stream.runForEach(two.shared.consume({ consumer: key }), () => Effect.never))
           yield* settled
@@ -483,7 +483,7 @@ describe("a stream that processes share", () => {
       }
     })
 
-    it.effect("tells no gap of what the log had dropped before a consumer began", () =>
+    it.effect("reports no gap for items that were deleted before a consumer started", () =>
       Effect.gen(function*() {
         const { die, gaps, read, say } = yield* setUp({ items: 2 })
         yield* say(1, 2, 3, 4, 5)
@@ -494,7 +494,7 @@ describe("a stream that processes share", () => {
         assert.deepStrictEqual([got, gaps], [["4", "5"], []])
       }))
 
-    it.effect("tells no gap of a log that was empty when a consumer began", () =>
+    it.effect("reports no gap for a log that was empty when a consumer started", () =>
       Effect.gen(function*() {
         const { die, gaps, read, say } = yield* setUp({ age: 60_000 })
         yield* say(1)
@@ -507,7 +507,7 @@ describe("a stream that processes share", () => {
       }))
 
     it.effect.each([0, 3])(
-      "tells a gap of what the log has dropped since a consumer began with %i items",
+      "reports a gap for items that were deleted since a consumer started with %i items",
       (count) =>
         Effect.gen(function*() {
           const { die, gaps, read, say } = yield* setUp({ items: 2 })
@@ -525,7 +525,7 @@ describe("a stream that processes share", () => {
         })
     )
 
-    it.effect("tells a gap that begins before it ends where an item is gone that a program names as its last", () =>
+    it.effect("reports a gap that starts before it ends if the item at the program's position was deleted", () =>
       Effect.gen(function*() {
         const { gaps, read, say } = yield* setUp({ items: 2 })
         yield* Effect.forEach([1, 2, 3, 4, 5], (id) => Effect.andThen(TestClock.adjust("1 minute"), say(id)))
@@ -539,7 +539,7 @@ describe("a stream that processes share", () => {
       }))
   })
 
-  it.effect("waits for a log that is away, and fails at once only when it is opened", () =>
+  it.effect("waits for a log that does not respond, and fails only when it is opened", () =>
     Effect.gen(function*() {
       const log = StreamLog.makeMemory()
       const one = yield* start(log)

@@ -35,7 +35,7 @@ const start = (initial: ReadonlyArray<Wanted>, options: Partial<RuleService.Opti
 }
 
 describe("syncRules", () => {
-  it.effect("tries, adds, waits until streams follow, and deletes", () =>
+  it.effect("tests, adds, waits until streams follow, and deletes", () =>
     Effect.gen(function*() {
       const steps: Array<string> = []
       const { said, sent, sync } = start([{ value: "old" }, { value: "cat  has:images", tag: "cats" }])
@@ -57,12 +57,12 @@ describe("syncRules", () => {
         kept: [],
         uncovered: []
       })
-      // Once more, it sends nothing.
+      // The second run changes nothing.
       yield* sync([{ value: "cat has:images", tag: "cats" }, { value: "dog", tag: "dogs" }])
       assert.lengthOf(sent(), 3)
     }))
 
-  it.effect("changes a tag without a moment in which nothing matches, and back", () =>
+  it.effect("changes a tag and back without an interruption", () =>
     Effect.gen(function*() {
       const { deletions, said, sync } = start([{ value: "cat", tag: "a" }])
       yield* sync([{ value: "cat", tag: "b" }])
@@ -73,7 +73,7 @@ describe("syncRules", () => {
       assert.deepStrictEqual(deletions, [["(cat)"], ["cat"]])
     }))
 
-  it.effect("tells of the gap where the service takes no other spelling", () =>
+  it.effect("reports the interruption if the service accepts no other spelling", () =>
     Effect.gen(function*() {
       const { plan, said, sync } = start([{ value: "cat", tag: "a" }], { normalizes: true })
       const { retag } = yield* plan([{ value: "cat", tag: "b" }])
@@ -86,7 +86,7 @@ describe("syncRules", () => {
       assert.deepStrictEqual(rules.map(({ tag }) => tag), ["b"])
     }))
 
-  it.effect("tells all rules that are wrong, with their places, and changes nothing", () =>
+  it.effect("reports all invalid rules with their positions, and changes nothing", () =>
     Effect.gen(function*() {
       const { said, sent, sync } = start([{ value: "old" }], { invalid: ["odd"] })
       const here = yield* Effect.flip(
@@ -107,12 +107,12 @@ describe("syncRules", () => {
       assert.strictEqual(both.message, "syncRules: rule 2 (b): It means the same as rule 1, which has another tag.")
       assert.deepStrictEqual(said(), ["old"])
       assert.deepStrictEqual(sent().filter((body) => !body.startsWith("try ")), [])
-      // The service knows operators that are unknown here.
+      // The service knows operators that this version does not.
       yield* sync([{ value: "cat brand_new:operator" }], { check: false })
       assert.deepStrictEqual(said(), ["cat brand_new:operator"])
     }))
 
-  it.effect("deletes all only when that is said, and nothing that is to be kept", () =>
+  it.effect("deletes all rules only with allowEmpty, and none with keep", () =>
     Effect.gen(function*() {
       const { said, sync } = start([{ value: "a" }, { value: "b" }])
       assert.strictEqual(
@@ -125,7 +125,7 @@ describe("syncRules", () => {
       assert.deepStrictEqual(said(), [])
     }))
 
-  it.effect("makes room where there is none, and refuses what will never fit before it changes anything", () =>
+  it.effect("makes room if there is none, and refuses rules that will never fit before it changes anything", () =>
     Effect.gen(function*() {
       const values = (prefix: string, count: number) =>
         Array.from({ length: count }, (_, i) => ({ value: `${prefix}${i}`, tag: prefix }))
@@ -138,7 +138,7 @@ describe("syncRules", () => {
         "syncRules: there would be 251 rules, and the app may have 250. Join some with OR, or leave some out."
       )
       assert.lengthOf(said(), 250)
-      // Every rule gets another tag: some go first, and are told.
+      // Every rule gets another tag: some are deleted first, and reported.
       const { uncovered } = yield* sync(
         [...values("b", 240), ...values("a", 10)].map(({ value }) => ({ value, tag: "c" }))
       )
@@ -153,7 +153,7 @@ const Rules = Schema.Array(Schema.Struct({
   tag: Schema.Literals(["x", "y"])
 })).check(Schema.isMaxLength(6))
 
-/** Those that a service may have: no value twice. */
+/** Rules with different values, as a service has them. */
 const distinct = (
   rules: typeof Rules.Type,
   keyOf: (value: string) => string
@@ -170,7 +170,7 @@ const twoRuns = {
   isKilled: Schema.Boolean
 }
 
-/** Two runs with the same wishes, of which the first may be interrupted. */
+/** Two runs with the same desired rules. The first one may be interrupted. */
 const runTwice = (
   { before, counts, delays, isKilled, killedAt, normalizes, room, wished }: Schema.Struct<typeof twoRuns>["Type"]
 ) =>
@@ -219,15 +219,15 @@ const runTwice = (
     }
   })
 
-describe("two runs at once", () => {
+describe("two concurrent runs", () => {
   it.effect.prop(
-    "make the rules what both wish for, whenever each is interrupted, and leave no moment uncovered",
+    "lead to the desired rules without interruption, whenever one of them is killed",
     twoRuns,
     runTwice,
     { arbitrary: { runs: process.env["POSTWIRE_LONG"] === "1" ? 2_000 : 60 } }
   )
 
-  it.effect("delete what the first was about to delete when it was interrupted", () =>
+  it.effect("delete the rules that the first one was about to delete when it was killed", () =>
     runTwice({
       before: [{ value: "e", tag: "x" }],
       wished: [{ value: "e", tag: "y" }, { value: "c", tag: "x" }],

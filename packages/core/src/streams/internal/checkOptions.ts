@@ -41,63 +41,54 @@ export const check = (
   for (const name of Object.keys(options)) {
     if (!streamOptionNames.includes(name)) return invalid(name, `is not an option of ${declared.name}`, undefined)
   }
+  const hasRules = live.rules === true
   const {
-    bufferSize,
+    bufferSize = defaultBufferSize,
     duplicates = {},
     onEvent,
     reconnects = Infinity,
-    recover = live.rules === true ? "search" : "none",
+    recover = hasRules ? "search" : "none",
     resumeFrom,
     silence = defaultSilenceMillis,
-    slowConsumer,
+    slowConsumer = "fail",
     tags
   }: StreamOptions = options
-  if (!recovers.includes(recover)) return invalid("recover", "must be none, search or recovery", recover)
-  if (recover === "search" && live.rules !== true) {
-    return invalid("recover", "must be none or recovery: a stream without rules cannot be searched for", recover)
-  }
-  if (slowConsumer !== undefined && !policies.includes(slowConsumer)) {
-    return invalid("slowConsumer", "must be fail, dropOldest or spill", slowConsumer)
-  }
-  if (slowConsumer === "spill" && !canSpill) {
-    return invalid(
-      "slowConsumer",
-      "cannot be spill: this client has no storage outside of memory (provide a Spill)",
-      slowConsumer
-    )
-  }
-  if (bufferSize !== undefined && !isCount(bufferSize, 1)) {
-    return invalid("bufferSize", "must be a whole number above 0", bufferSize)
-  }
-  if (tags !== undefined && !(Array.isArray(tags) && tags.length > 0 && tags.every(Predicate.isString))) {
-    return invalid("tags", "must be a list of at least one tag", tags)
-  }
-  if (tags !== undefined && live.rules !== true) {
-    return invalid("tags", "must be omitted: the stream has no rules", tags)
-  }
-  if (resumeFrom !== undefined) {
-    if (!Predicate.isObject(resumeFrom) || !(resumeFrom.at instanceof Date) || Number.isNaN(resumeFrom.at.getTime())) {
-      return invalid("resumeFrom.at", "must be a date", resumeFrom)
-    }
-    const { ids } = resumeFrom
-    if (ids !== undefined && !(Array.isArray(ids) && ids.every(Predicate.isString))) {
-      return invalid("resumeFrom.ids", "must be a list of ids", ids)
-    }
-  }
-  if (!isMillis(silence)) return invalid("silence", "must be a number of milliseconds above 0", silence)
-  if (reconnects !== Infinity && !isCount(reconnects, 0)) {
-    return invalid("reconnects", "must be a whole number from 0, or Infinity", reconnects)
-  }
-  if (!Predicate.isObject(duplicates)) return invalid("duplicates", "must be an object", duplicates)
-  const { age = defaultDuplicatesMillis, size = defaultDuplicates } = duplicates
-  if (!isCount(size, 1)) return invalid("duplicates.size", "must be a whole number above 0", size)
-  if (!isMillis(age)) return invalid("duplicates.age", "must be a number of milliseconds above 0", age)
-  if (onEvent !== undefined && typeof onEvent !== "function") return invalid("onEvent", "must be a function", onEvent)
+  const ids = resumeFrom?.ids
+  const { age = defaultDuplicatesMillis, size = defaultDuplicates } = duplicates ?? {}
+  const rules: ReadonlyArray<readonly [isKept: boolean, option: string, rule: string, value: unknown]> = [
+    [recovers.includes(recover), "recover", "must be none, search or recovery", recover],
+    [recover !== "search" || hasRules, "recover", noSearch, recover],
+    [policies.includes(slowConsumer), "slowConsumer", "must be fail, dropOldest or spill", slowConsumer],
+    [slowConsumer !== "spill" || canSpill, "slowConsumer", noSpill, slowConsumer],
+    [isCount(bufferSize, 1), "bufferSize", "must be a whole number above 0", bufferSize],
+    [tags === undefined || areTexts(tags) && tags.length > 0, "tags", "must be a list of at least one tag", tags],
+    [tags === undefined || hasRules, "tags", "must be omitted: the stream has no rules", tags],
+    [resumeFrom === undefined || isDate(resumeFrom?.at), "resumeFrom.at", "must be a date", resumeFrom],
+    [ids === undefined || areTexts(ids), "resumeFrom.ids", "must be a list of ids", ids],
+    [isMillis(silence), "silence", millis, silence],
+    [reconnects === Infinity || isCount(reconnects, 0), "reconnects", wholeOrInfinity, reconnects],
+    [Predicate.isObject(duplicates), "duplicates", "must be an object", duplicates],
+    [isCount(size, 1), "duplicates.size", "must be a whole number above 0", size],
+    [isMillis(age), "duplicates.age", millis, age],
+    [onEvent === undefined || typeof onEvent === "function", "onEvent", "must be a function", onEvent]
+  ]
+  for (const [isKept, option, rule, value] of rules) if (!isKept) return invalid(option, rule, value)
   const definition = { ...declared, live }
   return { definition, parameters, recover, silence, reconnects, duplicates: { size, age } }
 }
 
-const isCount = (value: unknown, least: number): value is number =>
-  Number.isSafeInteger(value) && Number(value) >= least
+const millis = "must be a number of milliseconds above 0"
 
-const isMillis = (value: unknown): value is number => typeof value === "number" && value > 0 && value < 2 ** 31
+const wholeOrInfinity = "must be a whole number from 0, or Infinity"
+
+const noSearch = "must be none or recovery: a stream without rules cannot be searched for"
+
+const noSpill = "cannot be spill: this client has no storage outside of memory (provide a Spill)"
+
+const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(Predicate.isString)
+
+const isDate = (value: unknown): boolean => value instanceof Date && !Number.isNaN(value.getTime())
+
+const isCount = (value: number, least: number): boolean => Number.isSafeInteger(value) && value >= least
+
+const isMillis = (value: number): boolean => typeof value === "number" && value > 0 && value < 2 ** 31
