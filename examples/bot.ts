@@ -1,7 +1,7 @@
 import { createClient, fromEnvironment, OutcomeUnknown } from "@postwire/node"
 import { setTimeout as sleep } from "node:timers/promises"
 
-// Answers whoever mentions the account, once each, until Ctrl-C. `postwire login bot --for getUsersMentions,createPost` signs it
+// Replies once to every mention of the account, until Ctrl-C. `postwire login bot --for getUsersMentions,createPost` signs it
 // in; POSTWIRE_ACCOUNT=bot is all that it needs then.
 const stop = new AbortController()
 process.once("SIGINT", () => stop.abort())
@@ -14,7 +14,7 @@ await using client = createClient({
 })
 
 const { data: me } = await client.getMe({}, { signal })
-if (me === undefined) throw new Error("Nobody is signed in")
+if (me === undefined) throw new Error("No user is signed in")
 
 let last: string | undefined
 while (!signal.aborted) {

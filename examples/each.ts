@@ -9,7 +9,7 @@ import { writeFile } from "node:fs/promises"
 await using client = createClient()
 await writeFile("users.csv", "username\nada\nnobody_at_all\n")
 
-// The latest hundred posts of every user of a file; the same call goes on where it was interrupted.
+// The latest hundred posts of every user of a file; the same call continues after an interruption.
 const { files, progress } = await exportRows(
   client,
   "users.csv",

@@ -12,7 +12,7 @@ const posts = Source.make(searchRecentPosts, {
 })
 
 const program = Effect.gen(function*() {
-  // Run it again after whatever ended it: it goes on, and a finished one is left alone.
+  // Run it again after any interruption: it continues, and a finished export is left alone.
   const { files, status } = yield* Export.run(posts, {
     sink: JsonLines.make("effect.jsonl"),
     mode: "resume",

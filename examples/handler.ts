@@ -1,7 +1,7 @@
 import { createClient, NotFound, RateLimited, Unauthorized } from "@postwire/node"
 import { Session } from "@postwire/node/UndiciHttpClient"
 
-// Connections are shared by all requests; a client per request holds the token of whoever asks, and costs nothing.
+// Connections are shared by all requests; a client per request holds the token of the user, and costs nothing.
 const session = new Session()
 
 /** `GET /api/me`, as Next.js and others have it: a web `Request` in, a web `Response` out. */

@@ -7,7 +7,7 @@ import { Effect, ManagedRuntime } from "effect"
 
 const posts = Source.make(searchRecentPosts, { query: "effect", max_results: 100 })
 
-/** What a job holds: plain JSON, as any queue carries it. */
+/** The data of a job: plain JSON, for any queue. */
 interface Job {
   readonly partition: Partitions.Partition
   readonly cursor: Partitions.Cursor

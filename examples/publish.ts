@@ -29,7 +29,7 @@ for (const picture of pictures) {
     })
     console.log(resumed ? "was posted before:" : "posted:", picture, posted?.id)
   } catch (error) {
-    // What is wrong with one picture is no reason to leave out the others.
+    // A fault of one picture does not stop the others.
     if (!(error instanceof InvalidParameters || error instanceof MediaProcessingFailed)) throw error
     console.log(`not posted: ${picture}: ${error.message}`)
   }

@@ -34,7 +34,7 @@ const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const tokens = await OAuth2.exchange({ ...app, ...asked, code, verifier: session.signIn.verifier })
     await using client = createClient({ baseUrl, wire, bearerToken: tokens.accessToken })
     const { data: user } = await client.getMe({ user_auth: false })
-    if (user === undefined) throw new Error("Nobody signed in")
+    if (user === undefined) throw new Error("No user signed in")
     // From here on, every process that shares the store can call for this user.
     await OAuth2.saveAccount({ ...app, account: user.id, tokens, user })
     begin({ account: user.id })

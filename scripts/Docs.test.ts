@@ -25,7 +25,7 @@ import * as Rooms from "./docs/Rooms.ts"
 import { documented } from "./docs/Source.ts"
 
 const root = new URL("..", import.meta.url)
-/** What the build writes; git ignores it. */
+/** The files that the build writes and git ignores. */
 const reference = built()
 const text = (file: string) => reference.get(file) ?? readFileSync(new URL(file, root), "utf8")
 

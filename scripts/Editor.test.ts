@@ -1,4 +1,4 @@
-// What an editor shows where the pointer rests, as the compiler's own language server says it.
+// The hover texts of editors, from the compiler's own language server.
 import { describe, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -48,7 +48,7 @@ const open = () => {
       const message: Message = JSON.parse(received.toString("utf8", start, start + length))
       received = received.subarray(start + length)
       if (message.id === undefined) continue
-      // What the server asks for is answered with nothing.
+      // Requests of the server get empty responses.
       if (message.method === undefined) waiting.get(message.id)?.(message)
       else send({ id: message.id, result: message.params?.items?.map(() => null) ?? null })
     }
@@ -90,7 +90,7 @@ describe.skipIf(process.env["POSTWIRE_LONG"] === undefined)("in an editor: npm r
       expect(await hover("client.getUser")).toContain("Looks one user up, by exactly one of `id` and `username`.")
       expect(await hover("client.getUser")).toContain(`client.getUser({ username: "ada"`)
       expect(await hover("client.follow")).toContain("@deprecated")
-      expect(await hover("max_results")).toContain("A whole number from 10 to 100; 10 when left out.")
+      expect(await hover("max_results")).toContain("A whole number from 10 to 100; default 10.")
       expect(await hover("start_time")).toContain("A Date, a DateTime or an RFC 3339 string")
       expect(await hover("createClientSync().getPosts")).toContain("Looks up to 100 posts up.")
       expect(await hover("client.publish")).toContain("Publishes a post with its files and its poll.")

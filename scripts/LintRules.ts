@@ -43,7 +43,7 @@ const globals = new Set([
   "structuredClone"
 ])
 
-/** What of a scope manager the rule reads. */
+/** The parts of a scope manager that the rule reads. */
 interface Definition {
   readonly type: string
   readonly name: object
@@ -78,7 +78,7 @@ interface Construction {
   readonly arguments: ReadonlyArray<object>
 }
 
-/** Types are told apart from values by where they stand, and what Node exports under the name of a global is that global. */
+/** The position distinguishes types from values, and a Node export with the name of a global is that global. */
 const isAnother = ({ node, parent, type }: Definition): boolean => {
   if (type !== "ImportBinding") return type !== "Type"
   if (node.importKind === "type" || parent?.importKind === "type") return false

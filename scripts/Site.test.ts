@@ -12,7 +12,7 @@ import { others, pageOf } from "./docs/Site.ts"
 import { build, install, serve } from "./site.ts"
 
 const root = new URL("..", import.meta.url)
-/** What the build writes; git ignores it. */
+/** The files that the build writes and git ignores. */
 const reference = built()
 const text = (file: string) => reference.get(file) ?? readFileSync(new URL(file, root), "utf8")
 const repository: string = JSON.parse(text("packages/core/package.json")).homepage
@@ -203,7 +203,7 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
     }
   })
 
-  /** What of a page is cut, torn or covered at its width. */
+  /** The parts of a page that are cut, torn or covered at its width. */
   const blemishes = (width: number) =>
     `(() => {
     const all = (selector) => Array.from(document.querySelectorAll(selector))

@@ -32,7 +32,7 @@ const main = async () => {
   process.exit(code)
 }
 
-/** What node_modules depends on: the lockfile, and the platform that its binaries are for. */
+/** A hash of everything that node_modules depends on: the lockfile, and the platform that its binaries are for. */
 const fingerprint = () =>
   createHash("sha256")
     .update(readFileSync(join(root, "pnpm-lock.yaml")))
@@ -75,7 +75,7 @@ const install = async (lock) => {
   writeFileSync(stamp, lock)
 }
 
-/** Runs a command to its end and returns its exit code; a signal's is 128 and its number, as in a shell. */
+/** Runs a command and returns its exit code; a signal's is 128 and its number, as in a shell. */
 const run = (command, args, options) =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, { ...options, shell: process.platform === "win32" })

@@ -26,7 +26,7 @@ const common = {
 /** The names of the methods that `Workflows` makes. */
 const deferred = Object.keys(Workflows.on((input: Uint8Array) => input))
 
-/** Puts off what most programs never call, a fifth of what Node would load with a client. Bundlers decide that for themselves. */
+/** Loads rarely used code on demand, a fifth of what Node would load with a client. Bundlers decide that for themselves. */
 const workflows: Plugin = {
   name: "workflows",
   setup: ({ onLoad, onResolve }) => {
@@ -50,7 +50,7 @@ const workflows: Plugin = {
   }
 }
 
-/** Puts off what keeps streams up: every client has all operations, and with them those that stream. */
+/** Loads the code of streams on demand: every client has all operations, and with them those that stream. */
 const streams: Plugin = {
   name: "streams",
   setup: ({ onLoad, onResolve }) => {
@@ -81,10 +81,10 @@ const entry = (module: string) =>
     // Only Node loads these, and loads Undici at the first request.
     alias: { "#undici": "undici", "#undici/agent": "undici/lib/dispatcher/agent.js" },
     external: ["undici"],
-    // Names stay, for whoever reads a stack.
+    // Names stay, for readable stacks.
     minifySyntax: true,
     minifyWhitespace: true,
-    // Node shows the line of an error that nobody catches.
+    // Node shows the line of an uncaught error.
     lineLimit: 160
   }) satisfies BuildOptions
 

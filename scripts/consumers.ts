@@ -43,7 +43,7 @@ const projects: Readonly<Record<string, Project>> = {
   chromium: { installer: "pnpm" }
 }
 
-/** What may run a program once it is installed. */
+/** The runtimes of an installed program. */
 const builds = { bun: true, deno: true, workerd: true, esbuild: false, sharp: false }
 
 /** How it reads when something cannot be had here, for want of a network or because it is not made for this system. */
@@ -72,7 +72,7 @@ const folder = mkdtempSync(join(tmpdir(), "postwire-consumers-"))
 
 const read = (path: string): Manifest => JSON.parse(readFileSync(path, "utf8"))
 
-/** Runs a command line to its end. Rejects with what it printed when it fails. */
+/** Runs a command line. Rejects with its output if it fails. */
 const run = async (line: string, cwd: string, variables: Readonly<Record<string, string>> = {}): Promise<string> => {
   // Of a test runner, or of the workspace.
   const { NODE_ENV: _env, NODE_OPTIONS: _options, NODE_PATH: _path, ...inherited } = process.env
@@ -123,7 +123,7 @@ const toolsOf = ({ devDependencies = {} }: Manifest, script: string): ReadonlyAr
     .filter(([name]) => script.split(/[\s/]+/).includes(name))
     .map(([name, version]) => `${name.replace(/-.*/, "")} ${version.replace(/^npm:.*@/, "")}`)
 
-/** What the scenario comes to, wherever it runs. */
+/** The result of the scenario on every runtime. */
 const expected = {
   waits: ["getMe"],
   me: "ada",

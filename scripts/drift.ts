@@ -1,6 +1,6 @@
 /**
- * Holds the catalogue against an OpenAPI document of the service: `pnpm drift openapi.json`. Ends with 1 when something
- * differs that nobody has accepted (scripts/drift/AcceptedDrift.ts).
+ * Compares the catalogue with an OpenAPI document of the service: `pnpm drift openapi.json`. Exits with 1 if there is a
+ * difference that is not accepted (scripts/drift/AcceptedDrift.ts).
  *
  * `--wire x` (otherwise the one that speaks like the document), `--all` lists what is accepted, why, and the operations
  * that only the document has, `--json` prints data. `--facts all` or `--facts declared` prints the

@@ -1,4 +1,4 @@
-// Writes what editors show of methods and parameters. Git ignores that file, so `pnpm check` runs this first.
+// Writes the texts that editors show for methods and parameters. Git ignores that file, so `pnpm check` runs this first.
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { module } from "./docs/Editor.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Runs the packages, as they are installed, on many Nodes: `pnpm engines`, or `pnpm engines 22.19.0 26.0.0`. By default on
- * the newest patch of every minor of the lines that are supported; and on some that will not do, which have to be refused
+ * Runs the installed packages on many versions of Node: `pnpm engines`, or `pnpm engines 22.19.0 26.0.0`. By default on
+ * the newest patch of every minor of the lines that are supported; and on some unsupported versions, which have to be refused
  * in one line. A Node takes some seconds and 170 MB, which are removed when it is done; with `--keep` it stays in
  * `node_modules/.cache/nodes`.
  */
@@ -17,10 +17,10 @@ import { pack } from "./pack.ts"
 /** The lines of Node that are supported. */
 const lines = ["22", "24", "26"]
 
-/** What is refused: what distributions ship, what comes right before the first that will do, and a line without what is needed. */
+/** Refused versions: those of distributions, the last one before the first supported one, and an unsupported line. */
 const refused = ["18.19", "20.20", "22.0", "22.18", "23.11"]
 
-/** What can be imported before anything else. */
+/** The modules that can be imported first. */
 const entries = [
   "node",
   "node/NodeClient",
@@ -119,7 +119,7 @@ const prove = async (node: string, project: string): Promise<string> => {
   return done.join(", ")
 }
 
-/** A Node that will not do is told so in one line, whatever is asked of it. */
+/** An unsupported Node is refused in one line by every entry. */
 const refuse = async (node: string, version: string, project: string): Promise<string> => {
   const refusal = refusalOf(version)
   for (const entry of entries) {

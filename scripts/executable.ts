@@ -40,7 +40,7 @@ const make = async (node: string) => {
     minifyWhitespace: true,
     // An addon that `pg` takes where it is installed.
     external: ["pg-native"],
-    // What is CommonJS among the dependencies requires modules of Node.
+    // CommonJS dependencies call require for modules of Node.
     banner: {
       js: `import{createRequire as makeRequire}from"node:module";const require=makeRequire(import.meta.url);`
     },
@@ -64,7 +64,7 @@ const make = async (node: string) => {
   if (platform() === "darwin") run("codesign", ["--sign", "-", "--force", output])
 }
 
-/** The file in an empty folder, without Node on the path: a service, its console, a call, an export that goes on. */
+/** The file in an empty folder, without Node on the path: a service, its console, a call, an export that is resumed. */
 const attempt = async () => {
   const folder = mkdtempSync(join(tmpdir(), "postwire-executable-"))
   const env = { HOME: folder, PATH: windows ? process.env["PATH"] : "/nowhere" }

@@ -16,7 +16,7 @@ if (process.argv[2] === "publish") {
 }
 if (!packer.startsWith("pnpm/")) {
   refuse(
-    `${name} is packed by pnpm alone: \`npm run build\` at the root, then \`pnpm pack\` here. Others leave its manifest as it is for the workspace.`
+    `${name} is packed by pnpm alone: \`npm run build\` at the root, then \`pnpm pack\` here. Other package managers would publish the manifest of the workspace.`
   )
 }
 if (!existsSync("dist")) refuse(`${name} is not built yet: \`npm run build\` at the root.`)

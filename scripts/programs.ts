@@ -7,7 +7,7 @@ import { bundled, postwire } from "../packages/core/test/support/ProgramFile.ts"
 
 const bundle = async (): Promise<void> => {
   const folder = dirname(postwire)
-  // Where the sandbox looks for its page.
+  // The folder where the sandbox looks for its page.
   cpSync(
     fileURLToPath(new URL("../packages/sandbox/src/console", import.meta.url)),
     join(folder, "../../src/console"),

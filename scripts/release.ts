@@ -1,4 +1,4 @@
-// Packs every package as it is published, checks it and shows what would go out; nothing leaves the machine.
+// Packs and checks every package, and lists what would be published; nothing leaves the machine.
 //   npm run release:dry
 // The workflow `.github/workflows/release.yml` runs the same and then publishes those very files.
 import { spawnSync } from "node:child_process"
@@ -10,7 +10,7 @@ import { pack } from "./pack.ts"
 const root = fileURLToPath(new URL("..", import.meta.url))
 const folder = join(root, "out/release")
 
-/** What the tarballs may weigh, in kB of 1,000 bytes. A feature may raise its package's with a line in the changelog. */
+/** The maximum sizes of the tarballs, in kB of 1,000 bytes. A feature may raise its package's with a line in the changelog. */
 const budgets: Readonly<Record<string, number>> = {
   cli: 150,
   cluster: 33,
@@ -66,7 +66,7 @@ const check = (name: string, tarball: string): Packed => {
       `${target} is exported from the sources`
     ),
     ...files.filter((file) => /^\.\/test\/|\.tsbuildinfo$|\.env/.test(file)).map((file) =>
-      `${file} is none of a user's`
+      `${file} must not be published`
     ),
     ...(text.includes("workspace:") ? ["workspace: is left in package.json"] : []),
     ...(bytes > budget * 1_000 ? [`more than its ${budget} kB`] : []),
@@ -78,7 +78,7 @@ const check = (name: string, tarball: string): Packed => {
 }
 
 console.log("Building ...")
-// What earlier builds left would be packed as well.
+// Leftovers of earlier builds would be packed as well.
 for (const name of readdirSync(join(root, "packages"))) {
   rmSync(join(root, "packages", name, "dist"), { recursive: true, force: true })
 }

@@ -1,6 +1,6 @@
 // Builds the site from the Markdown of the repository and from the generated reference, and serves it:
 //   node scripts/site.ts             builds it and serves it on this machine (--port NUMBER)
-//   node scripts/site.ts --dev       shows changes as they are made; the search needs a build
+//   node scripts/site.ts --dev       rebuilds pages on change; the search needs a build
 //   node scripts/site.ts --build     builds it into out/site; --version NAME into a folder of its own beside the other
 //                                    versions, --prefix /PATH/ where they will not be at the root of their host
 // The site has an installation of its own, which is made the first time.
@@ -20,7 +20,7 @@ const stamp = new URL("site/node_modules/.postwire-install", root)
 
 const astro = [process.execPath, "node_modules/astro/bin/astro.mjs"]
 
-/** Where the built site is. */
+/** The folder of the built site. */
 const usual = new URL("out/site/", root)
 
 /** Installs what the site needs, if that has not been done. */

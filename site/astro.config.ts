@@ -30,7 +30,7 @@ export default defineConfig({
         items: ids.map((slug) => ({ slug }))
       })),
       markdown: { processedDirs: ["../docs"] },
-      // What a page says often counts, not only what it is called.
+      // Rank pages by the frequency of words, not only by the title.
       pagefind: { ranking: { pageLength: 0.2, termFrequency: 1, termSaturation: 1.4, termSimilarity: 1 } },
       // Messages and commands are read as a whole, and copied.
       expressiveCode: {

@@ -1,10 +1,10 @@
 /**
- * What the server answers with: one post and a page of 100 with their authors, made up but of realistic size and shape.
+ * The server's responses: one post and a page of 100 with their authors, made up but of realistic size and shape.
  * Each exists in neutral names and in those of X.
  */
 import type { WireName } from "@postwire/core/schema/WireName"
 
-/** What one request is answered with. */
+/** The response to one request. */
 export const workloads = ["one post", "100 posts"] as const
 export type Workload = typeof workloads[number]
 
@@ -12,7 +12,7 @@ export type Workload = typeof workloads[number]
 export const id = "1790000000004268803"
 export const query = "effect lang:en -is:repost"
 
-/** The fields and expansions that are asked for, in neutral names. */
+/** The requested fields and expansions, in neutral names. */
 export const postFields = [
   "author_id",
   "conversation_id",

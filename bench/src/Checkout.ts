@@ -11,7 +11,7 @@ import { createRequire } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
-/** What is measured, and the Effect that it runs on. */
+/** The measured code, and the Effect that it runs on. */
 export interface Checkout {
   readonly createClient: typeof createClient
   readonly createClientSync: typeof createClientSync

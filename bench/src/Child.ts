@@ -17,7 +17,7 @@ export const start = async <Question extends object, Answer>(
   const child = fork(new URL(file, import.meta.url), args)
   let ended = false
   child.on("exit", () => {
-    // What went wrong is on standard error already.
+    // The error is already on standard error.
     if (!ended) process.exit(1)
   })
   const [hello] = await once(child, "message")
@@ -35,7 +35,7 @@ export const start = async <Question extends object, Answer>(
   }
 }
 
-/** In the child: says that it is ready, answers, and ends with its parent. */
+/** In the child: reports that it is ready, answers, and ends with its parent. */
 export const answer = <Question, Answer>(hello: unknown, f: (question: Question) => Promise<Answer>): void => {
   process.on("message", async (question: Question) => process.send?.(await f(question)))
   process.on("disconnect", () => process.exit())

@@ -1,4 +1,4 @@
-/** The process of one contender: `node Client.ts <name> <wire> <port> <checkout>`. It runs a batch whenever it is asked. */
+/** The process of one contender: `node Client.ts <name> <wire> <port> <checkout>`. It runs a batch on request. */
 import type { WireName } from "@postwire/core/schema/WireName"
 import { deepStrictEqual } from "node:assert/strict"
 import { GCProfiler } from "node:v8"

@@ -1,4 +1,4 @@
-/** Who is measured. All of them send the same requests to the same server, without TLS. */
+/** The contenders. All of them send the same requests to the same server, without TLS. */
 import type { Settings as Credentials } from "@postwire/core/auth/Credentials"
 import type { Client } from "@postwire/core/client/Client"
 import type { Response } from "@postwire/core/schema/Response"
@@ -17,7 +17,7 @@ import type { Checkout } from "./Checkout.ts"
 /** Every contender that is a module. */
 export const names = [
   "undici",
-  // The same once more: how far it is from itself says how much a figure of this run is worth.
+  // The same again: its difference from itself shows how reliable the figures of this run are.
   "undici again",
   "dispatch",
   "fetch",
@@ -72,7 +72,7 @@ const page = {
   user_fields: Bodies.userFields
 } as const
 
-/** What a contender that is no module needs to send the same, in the words of X. */
+/** The data from which a contender that is not a module sends the same, with the field names of X. */
 export const requests: Readonly<Record<Bodies.Workload, object>> = {
   "one post": onePost,
   "100 posts": { ...page, post_fields: Bodies.toX(page.post_fields.join(",")).split(",") }

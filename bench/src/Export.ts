@@ -47,7 +47,7 @@ const sourceOf = (pages: number): Source.Source => ({
     expansions: ["author_id"]
   }),
   pages: () =>
-    // One at a time, as they come from a service.
+    // One at a time, as from a service.
     Stream.range(0, pages - 1).pipe(Stream.rechunk(1), Stream.map((number) => page(number, pages)))
 })
 

@@ -50,7 +50,7 @@ const metrics = {
   bookmark_count: 1
 }
 
-/** Answers with the posts that are asked for; every tenth is deleted. */
+/** Responds with the requested posts; every tenth is deleted. */
 const serve = () => {
   const server = createServer((incoming, response) => {
     const ids = new URL(incoming.url ?? "", "http://localhost").searchParams.get("ids")?.split(",") ?? []
@@ -127,7 +127,7 @@ const contenders: Readonly<Record<string, (job: Job) => Promise<number>>> = {
   "hydrate, parquet": hydrating((path) => Parquet.make(path))
 }
 
-/** Does a job in this process, and tells what it took. */
+/** Runs a job in this process, and returns its time and memory. */
 const measure = async (name: string, job: Job) => {
   const before = process.memoryUsage.rss()
   const start = performance.now()
@@ -135,7 +135,7 @@ const measure = async (name: string, job: Job) => {
   process.send?.({
     rows,
     seconds: (performance.now() - start) / 1_000,
-    // The resident set is told in kibibytes.
+    // The resident set is in kibibytes.
     mebibytes: (process.resourceUsage().maxRSS * 1_024 - before) / 2 ** 20
   })
   process.disconnect()

@@ -19,33 +19,33 @@ export interface Scenario {
   readonly count: number
 }
 
-/** What one request takes, in microseconds. */
+/** The time of one request, in microseconds. */
 export interface Cost {
   /** User and system time of the contender's process, all its threads. */
   readonly cpu: number
   readonly wall: number
 }
 
-/** What a contender is asked: a batch, the bytes that one request allocates, or its CPU time so far in microseconds. */
+/** A request to a contender: a batch, the bytes that one request allocates, or its CPU time so far in microseconds. */
 export type Question =
   | (Scenario & { readonly kind: "batch" | "allocation"; readonly request?: object })
   | { readonly kind: "usage" }
 
 export type Answer = Cost | number
 
-/** What was found of one contender in one scenario. */
+/** The results of one contender in one scenario. */
 export interface Found {
   /** The costs of each round. */
   readonly costs: ReadonlyArray<Cost>
   /** Batches before the first round. */
   readonly warmUp: number
-  /** Whether it had stopped getting faster by then. */
+  /** True if it had stopped getting faster by then. */
   readonly isWarm: boolean
   /** Bytes of heap per request; `undefined` where that cannot be seen. */
   readonly allocated: number | undefined
 }
 
-/** What was found of every contender of a group. */
+/** The results of every contender of a group. */
 export interface Group {
   readonly found: ReadonlyMap<Name, ReadonlyMap<Scenario, Found>>
   /** The share of the machine's CPU time, 0 to 1, that neither the contenders nor their server used. */
@@ -67,7 +67,7 @@ export const measure = async (options: {
   readonly before: string | undefined
   readonly scenarios: ReadonlyArray<Scenario>
   readonly rounds: number
-  /** Is told what is being done. */
+  /** Reports progress. */
   readonly say: (what: string) => void
 }): Promise<Group> => {
   const { before: folder, names, port, rounds, say, scenarios, server, wire } = options
@@ -90,7 +90,7 @@ export const measure = async (options: {
     const cold = series.flatMap((own) => [...own.values()]).filter((costs) => !isWarm(costs)).length
     if (cold === 0) break
     say(`warming up, ${cold} not warm yet`)
-    // Those that are warm go on, so that all have the same neighbours.
+    // Warm contenders continue, so that all have the same neighbours.
     await turn(round)
   }
   for (const [i, own] of series.entries()) {
@@ -146,7 +146,7 @@ const start = (
     ? Child.start("Client.ts", earlier[name], wire, String(port), before!)
     : Child.start("Client.ts", name, wire, String(port), Checkout.own)
 
-/** Who blocks has one request in flight. */
+/** A blocking contender has one request in flight. */
 const takes = (name: Name, { inFlight }: Scenario): boolean => name !== "tweepy" || inFlight === 1
 
 const isWarm = (costs: ReadonlyArray<Cost>): boolean => {

@@ -1,4 +1,4 @@
-/** What was measured, as tables of at most 80 columns and as JSON. */
+/** The results as tables of at most 80 columns and as JSON. */
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { findPackageJSON } from "node:module"
@@ -10,10 +10,10 @@ import { type Cost, type Found, type Group, median, type Ratio, ratio, type Scen
 /** The titles of the groups. */
 export const titles = { neutral: "Neutral names", x: "X's names", blocking: "Blocking" } as const
 
-/** What was found of each group by its title. */
+/** The results of each group by its title. */
 export type Measured = ReadonlyMap<string, Group>
 
-/** Shows how far a group is, where somebody looks. */
+/** Shows the progress of a group at a terminal. */
 export const progress = (title: string, what: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${what === "" ? "" : `${title}: ${what}`}`)
 }
@@ -58,7 +58,7 @@ export const format = (
     }),
     "",
     ...doubts.length > 0
-      ? ["No conclusions: this machine is too busy to tell.", ...doubts.map((doubt) => `  ${doubt}`), ""]
+      ? ["No conclusions: this machine is too busy.", ...doubts.map((doubt) => `  ${doubt}`), ""]
       : [],
     doubts.length > 0 ? "Goals, by figures that prove nothing" : "Goals",
     ...goals(measured).map(({ figure, goal, met, scenario }) =>

@@ -22,7 +22,7 @@ interface Times {
   readonly p99: number
 }
 
-/** What one process holds. */
+/** The resources of one process. */
 interface Load {
   readonly inFlight: number
   readonly perSecond: number

@@ -11,7 +11,7 @@ import { statSync } from "node:fs"
 import * as Query from "../../packages/sandbox/src/search/Query.ts"
 import * as Child from "./Child.ts"
 
-/** What it says once it serves. */
+/** The message that it prints once it serves. */
 export interface Ready {
   readonly baseUrl: string
   /** How long it took to make the state, in seconds. */

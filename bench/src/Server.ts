@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import * as Bodies from "./Bodies.ts"
 import * as Child from "./Child.ts"
 
-/** What the live service sends, short of compression and cookies. */
+/** The headers of the live service, without compression and cookies. */
 const headersOf = (body: Buffer): Array<string> =>
   Object.entries({
     "content-type": "application/json; charset=utf-8",

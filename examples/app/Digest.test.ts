@@ -22,7 +22,7 @@ const app = Digest.layer.pipe(
 const at = <A, E, R>(time: string, effect: Effect.Effect<A, E, R>) =>
   Effect.andThen(TestClock.setTime(Date.parse(time)), Effect.provide(effect, app))
 
-it.effect("is what somebody said since yesterday", () =>
+it.effect("has the posts of a user since yesterday", () =>
   at(
     "2026-11-20T12:00:00Z",
     Effect.gen(function*() {

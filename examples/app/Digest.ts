@@ -1,7 +1,7 @@
 import { Client, type Errors, Timelines, Users } from "@postwire/core"
 import { Clock, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
 
-/** What an account has been saying, for a newsletter. */
+/** The recent posts of an account, for a newsletter. */
 export class Digest extends Context.Service<Digest, {
   /** The posts of the last day, newest first; `undefined` when there is no such account. */
   readonly of: (username: string) => Effect.Effect<ReadonlyArray<string> | undefined, DigestUnavailable>
@@ -13,7 +13,7 @@ export class Digest extends Context.Service<Digest, {
 
       const of = Effect.fn("Digest.of")(function*(username: string) {
         const { data: user } = yield* Users.getUser({ username }).pipe(
-          // What cannot be a name is nobody's.
+          // An invalid name has no user.
           Effect.catchTag("InvalidParameters", () => Effect.succeed({ data: undefined }))
         )
         if (user === undefined) return undefined
@@ -27,7 +27,7 @@ export class Digest extends Context.Service<Digest, {
       return {
         of: (username) =>
           of(username).pipe(
-            // What passes is waited out here; what does not is for whoever asked.
+            // Temporary failures are retried here; others go to the caller.
             Effect.retry({
               schedule: Schedule.spaced("1 minute"),
               times: 20,

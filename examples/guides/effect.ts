@@ -64,7 +64,7 @@ console.log(await Effect.runPromise(Effect.provide(program, tagged)))
 // #region tracing
 import { Tracer } from "effect"
 
-/** Any tracer will do, such as that of OpenTelemetry. This one prints what it is told. */
+/** Any tracer works, such as that of OpenTelemetry. This one prints spans. */
 const layerTracer = Layer.succeed(
   Tracer.Tracer,
   Tracer.make({

@@ -57,7 +57,7 @@ export const clientFor = (tokens: Tokens, save: (tokens: Tokens) => Promise<void
 // #region store
 import { type TokenStore } from "@postwire/node"
 
-/** What the program has already: a table with a unique name, and locks across its processes. */
+/** The program's own database: a table with a unique name, and locks across its processes. */
 interface Database {
   readonly get: (name: string) => Promise<string | undefined>
   readonly put: (name: string, text: string) => Promise<void>

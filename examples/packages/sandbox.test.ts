@@ -2,7 +2,7 @@ import { createClient } from "@postwire/node"
 import { test } from "@postwire/sandbox/vitest"
 import { expect } from "vitest"
 
-test("reads what somebody posted", async ({ sandbox }) => {
+test("reads the post of a user", async ({ sandbox }) => {
   const grace = sandbox.user({ username: "grace" })
   grace.post("On compilers")
   await using client = createClient(sandbox.settings)

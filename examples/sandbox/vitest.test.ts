@@ -12,7 +12,7 @@ test("reads what a protected user posts, as a follower", async ({ sandbox }) => 
   expect(data?.map(({ text }) => text)).toEqual(["Which one?", "On compilers"])
 })
 
-test("acts for somebody else, with less rights", async ({ sandbox }) => {
+test("acts for another user, with fewer rights", async ({ sandbox }) => {
   const grace = sandbox.user({ username: "grace" })
   await using reader = createClient(grace.settings({ rights: "read" }))
   await expect(reader.createPost({ text: "no" })).rejects.toMatchObject({ _tag: "Forbidden" })

@@ -1,8 +1,8 @@
 import { createClient, NotFound } from "@postwire/web"
 
-/** What the page shows, line by line. */
+/** The output of the page, line by line. */
 export async function* lines(): AsyncGenerator<string> {
-  // What the page knows of its user. The proxy has the credential of the service.
+  // The page's own credential of its user. The proxy has the credential of the service.
   const client = createClient({ baseUrl: location.origin, bearerToken: "session-of-ada", waitOnRateLimit: true })
   try {
     const { data: ada } = await client.getUser({ username: "ada" })

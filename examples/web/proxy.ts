@@ -3,17 +3,17 @@
  * one path, for whom `allows` knows, and puts the credential of the service in place of theirs: no page ever has it.
  */
 export interface ProxySettings {
-  /** Where the pages come from, such as `https://app.example`. */
+  /** The origin of the pages, such as `https://app.example`. */
   readonly origin: string
   /** The service, and the beginning of the paths that pages may read, such as `/2/users/`. */
   readonly baseUrl: string
   readonly prefix: string
   readonly bearerToken: string
-  /** Whether a request comes from somebody who may use this. The origin alone says nothing: only browsers keep to it. */
+  /** Returns true if the sender may use the proxy. The origin alone proves nothing: only browsers enforce it. */
   readonly allows: (request: Request) => boolean | Promise<boolean>
 }
 
-/** What an answer may tell a page. */
+/** The response headers that a page may read. */
 const told = [
   "content-type",
   "date",

@@ -8,10 +8,10 @@ import { text } from "./Source.ts"
 /** A program, or a region of one: `<!-- from examples/bot.ts -->`, `<!-- from examples/guides/pages.ts#limit -->`. */
 export const program = /<!-- from (\S+?\.(ts|sh))(?:#(\S+))? -->\n(`{3,})\2\n[^]*?^\4$/gm
 
-/** What is made of declarations: `<!-- generated: error NotFound -->`. */
+/** A block that is generated from declarations: `<!-- generated: error NotFound -->`. */
 export const made = /<!-- generated: ([^\n]+) -->\n[^]*?^<!-- end -->$/gm
 
-/** The text of a document with its blocks as they are now, and the Node that is needed. */
+/** The text of a document with its current blocks, and the required Node version. */
 export const current = (page: string): string =>
   page
     .replace(program, (_, file: string, language: string, region: string | undefined, fence: string) => {

@@ -1,6 +1,6 @@
 /**
- * What editors show of methods and parameters. The methods of a client and what they take are computed types, of which editors
- * show no documentation; so the texts stand in generated interfaces that these types are joined with.
+ * The texts that editors show for methods and parameters. Both are computed types, for which editors show no
+ * documentation, so these types are combined with generated interfaces that have the texts.
  */
 import { type Definition, parametersOf } from "../../packages/core/src/schema/Definition.ts"
 import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
@@ -46,7 +46,7 @@ const textOf = (name: string, parameter: Parameters.AnyParameter): string => {
   return sentence([...rulesOf(parameter), ...(parameter.required ? ["required"] : [])].join("; "))
 }
 
-/** The name of the type of what is said of an operation's parameters, which editors show in its place. */
+/** The name of the type with the texts of an operation's parameters, which editors show in its place. */
 const typeOf = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}Parameters`
 
 const parametersText = (definition: Definition): string => {
@@ -55,7 +55,7 @@ const parametersText = (definition: Definition): string => {
   )
   if (definition.userAuth !== undefined) {
     const text = sentence(
-      `whether OAuth 1.0a signs the request instead of a bearer token; ${definition.userAuth} when left out`
+      `whether OAuth 1.0a signs the request instead of a bearer token; default ${definition.userAuth}`
     )
     members.push(`${comment(text, "  ")}\n  readonly user_auth?: unknown`)
   }
@@ -90,7 +90,7 @@ export const module = (): string => {
     definition.userAuth !== undefined || Object.keys(parametersOf(definition)).length > 0
   )
   return `// ${notice}
-/** What editors show of methods and of parameters. Types only. */
+/** The texts that editors show for methods and parameters. Types only. */
 
 /** Defines the methods of a kind of client: \`method\` is the type for the operation called \`name\`. */
 export interface MethodType {
@@ -111,12 +111,12 @@ ${
 }
 
 ${withParameters.map(({ definition }) => parametersText(definition)).join("\n")}
-/** What is said of the parameters of every operation that has some; of their types, the declarations tell. */
+/** The texts of the parameters of every operation that has some. The declarations have their types. */
 export interface Parameters {
 ${withParameters.map(({ definition: { name } }) => `  readonly ${name}: ${typeOf(name)}`).join("\n")}
 }
 
-/** What is said of the parameters of a declaration; nothing of one that is not in the catalogue. */
+/** The texts of the parameters of a declaration; none for one that is not in the catalogue. */
 export type ParametersOf<D> = D extends { readonly name: infer Name extends keyof Parameters } ? Parameters[Name] : {}
 `
 }

@@ -1,4 +1,4 @@
-/** What the page of the errors says of each from its class: when it is raised, its message and its members. */
+/** The texts of the errors page that come from the classes: when each is raised, its message and its members. */
 import * as Errors from "../../packages/core/src/errors/Errors.ts"
 import type {
   ComplianceError,
@@ -217,7 +217,7 @@ export const tags: ReadonlyArray<string> = Object.keys(samples)
 
 const whose = (tag: string): string => {
   if (tag === "InvalidSettings") return "Thrown when a client is made."
-  if (ofSignIns.includes(tag)) return "Raised while somebody signs in."
+  if (ofSignIns.includes(tag)) return "Raised while a user signs in."
   if (tag === "JournalFailure") return "Uploads that resume and threads can fail with it."
   if (ofPublishing.includes(tag)) {
     return tag.startsWith("Thread")
@@ -242,7 +242,7 @@ const members = (tag: string): ReadonlyArray<Member> => {
   return file === undefined ? [] : membersAfter(file, place)
 }
 
-/** What is generated of one error. */
+/** The generated block of one error. */
 export const section = (tag: string): string => {
   const sample = samples[tag as keyof typeof samples]
   if (sample === undefined) throw new Error(`There is no error ${tag}`)

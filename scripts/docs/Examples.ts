@@ -1,4 +1,4 @@
-/** The example of each operation, made of the statement that its docstring shows: in the three clients, and as data. */
+/** The example of each operation, made from the statement in its docstring: for the three clients, and as data. */
 import { areas, type Documented, documented, notice } from "./Source.ts"
 
 /** A way to use the client. */
@@ -11,7 +11,7 @@ export interface ClientStyle {
   readonly callee: (operation: Documented) => string
   readonly wait: string
   readonly log: (value: string) => string
-  /** `shown` is a part of the item; all of it where it is left out. */
+  /** `shown` is a part of the item; all of it if omitted. */
   readonly each: (items: string, item: string, shown?: string) => string
 }
 

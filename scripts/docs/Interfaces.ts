@@ -5,7 +5,7 @@ import { names } from "../../packages/core/src/wire/Wire.ts"
 import { type Member, membersOf, table } from "./Members.ts"
 import { docstrings, text } from "./Source.ts"
 
-/** Where settings are declared: what a client of Promises has comes together from several interfaces. */
+/** The declarations of settings: those of a Promise client come from several interfaces. */
 const settings = [
   {
     title: "The service",
@@ -47,7 +47,7 @@ const settings = [
   },
   {
     title: "The members of prices",
-    lead: "What is left out stays as it is in `Prices.current`; see [prices](../spend.md#prices).",
+    lead: "Omitted members keep their value of `Prices.current`; see [prices](../spend.md#prices).",
     of: [["packages/core/src/spend/internal/priceTable.ts", "Changes"]]
   },
   {
@@ -114,7 +114,7 @@ const settings = [
   {
     title: "What onRateLimit receives",
     lead:
-      "`Announced`, with every response that announces a rate limit, or `Waiting`, as a wait begins: `_tag` tells which. Both " +
+      "`Announced`, with every response that announces a rate limit, or `Waiting`, as a wait begins, distinguished by `_tag`. Both " +
       "have the `operation` and the kind of `credential`, too.",
     of: [
       ["packages/core/src/rate-limit/Policy.ts", "Announced"],
@@ -161,7 +161,7 @@ const spelled: Readonly<Record<string, string>> = {
 
 const typeText = (type: string): string => spelled[type] ?? type.replaceAll(/\b[A-Z]\w+\.(?=[A-Z])/g, "")
 
-/** What is shown of interfaces: their members, but those that another one of the same client replaces. */
+/** The members of an interface, without those that another interface of the same client replaces. */
 const shown = (path: string, name: string): ReadonlyArray<Member> =>
   membersOf(path, name).filter((member) => path !== "packages/core/src/client/Client.ts" || member.name !== "wire")
 

@@ -1,4 +1,4 @@
-/** What the guide says of the limits of media, from the table that is checked. */
+/** The limits of media for the guide, from the table with which files are checked. */
 import { limits, typesOf } from "../../packages/core/src/media/MediaRules.ts"
 import * as Members from "./Members.ts"
 

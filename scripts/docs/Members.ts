@@ -1,4 +1,4 @@
-/** What the source says of the members of its interfaces and error classes: name, type and docstring. */
+/** The members of interfaces and error classes, from the source: name, type and docstring. */
 import { text } from "./Source.ts"
 
 /** A member of an interface. */
@@ -41,7 +41,7 @@ export const membersAfter = (path: string, place: RegExp): ReadonlyArray<Member>
 export const membersOf = (path: string, name: string): ReadonlyArray<Member> =>
   membersAfter(path, RegExp(`export interface ${name}\\b[^{]*\\{`))
 
-/** A table of Markdown. A column in which no row says anything is left out. */
+/** A table of Markdown. Empty columns are omitted. */
 export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const used = head.map((_, i) => rows.some((row) => row[i] !== ""))
   const line = (cells: ReadonlyArray<string>) =>

@@ -1,4 +1,4 @@
-/** What operations are called in the clients that people come from. */
+/** The names of operations in the clients that people come from. */
 import type { Name } from "../../packages/core/src/Catalogue.ts"
 import { type Definition, parametersOf } from "../../packages/core/src/schema/Definition.ts"
 import { table } from "./Members.ts"

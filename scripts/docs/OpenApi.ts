@@ -51,7 +51,7 @@ export const openApi = (wire: WireName) => ({
     },
     responses: {
       Refusal: {
-        description: "A refusal with its reason. After 429 the headers tell when to come back.",
+        description: "A refusal with its reason. After 429 the headers have the time of the reset.",
         headers: {
           "x-rate-limit-limit": header("Requests allowed per window."),
           "x-rate-limit-remaining": header("Requests left in this window."),
@@ -154,8 +154,8 @@ const operationOf = (endpoints: ReadonlyArray<Endpoint>, wire: WireName): JsonSc
     responses: {
       [successStatus(definition)]: {
         description: definition.live === undefined
-          ? "Success; `errors` tells of parts that failed."
-          : "A stream, with one of these in each line; a line that is empty says that it is alive.",
+          ? "Success; `errors` lists parts that failed."
+          : "A stream, with one of these in each line; an empty line is a heartbeat.",
         content: definition.result._tag === "Bytes"
           ? { "application/octet-stream": {} }
           : json(jsonSchemaOf(answerOf(definition).ast, wire))

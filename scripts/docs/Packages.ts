@@ -1,4 +1,4 @@
-/** The README of each package, for who finds it in a registry: what it is, how it is installed, ten lines, where to go on. */
+/** The README of each package, for readers in a registry: description, installation, an example, links. */
 import { existsSync, readdirSync } from "node:fs"
 import { minimum } from "../../packages/core/src/runtime/SupportedNode.ts"
 import { text, titleOf } from "./Source.ts"
@@ -25,7 +25,7 @@ const pages: Readonly<Record<string, ReadonlyArray<string>>> = {
   web: ["docs/web.md", "docs/errors.md", "docs/client.md"]
 }
 
-/** What a package runs on besides Node. */
+/** The platforms of a package besides Node. */
 const alsoOn: Readonly<Record<string, string>> = { web: "Workers, Deno, Bun, edge runtimes, browsers; " }
 
 const exampleOf = (folder: string): string => {

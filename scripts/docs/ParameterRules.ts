@@ -1,7 +1,7 @@
-/** What is said of a parameter wherever it is documented. */
+/** The texts of a parameter, wherever it is documented. */
 import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
 
-/** Its rule, its known values and its default, in words; `code` marks what is written as it is. */
+/** Its rule, its known values and its default, in words; `code` marks literals. */
 export const rulesOf = (
   parameter: Parameters.AnyParameter,
   code: (text: string) => string = (text) => text
@@ -13,6 +13,6 @@ export const rulesOf = (
       ? [`at most ${bounds.standard} ${bounds.of} with standard access`]
       : []),
     ...(open === true && kind === "list" ? [`known are ${values.map(code).join(", ")}`] : []),
-    ...(fallback === undefined ? [] : [`${code(String(fallback))} when left out`])
+    ...(fallback === undefined ? [] : [`default ${code(String(fallback))}`])
   ]
 }

@@ -44,7 +44,7 @@ const index = (): ReadonlyArray<string> => [
   `${documented.length} operations, each an Effect, a Promise method and a blocking method of the same name. ` +
   "[Resources](resources.md) lists the fields of what they return; [neutral.json](../openapi/neutral.json), " +
   "[x.json](../openapi/x.json) and [x-2026-02.json](../openapi/x-2026-02.json) describe the wires as OpenAPI documents. " +
-  "[Settings](settings.md) and [Layers](layers.md) say what a client is made of; the guides tell what " +
+  "[Settings](settings.md) and [Layers](layers.md) describe the parts of a client; the guides explain what " +
   "[comes back](../client.md), what the [errors](../errors.md) mean and how [pages](../pages.md) work.",
   "Every operation returns `{ data, includes, errors, anomalies, meta, rateLimit, requestId, body }`, but for streams, which " +
   "bring one `{ post, matchingRules, includes, errors, anomalies, body }` after the other, or `event` in place of `post`. " +
@@ -118,7 +118,7 @@ const parameters = (definition: Definition): ReadonlyArray<string> => {
     rows.push([
       "`user_auth`",
       "`boolean`",
-      `\`true\`: OAuth 1.0a, \`false\`: a bearer token; \`${userAuth}\` when left out`,
+      `\`true\`: OAuth 1.0a, \`false\`: a bearer token; default \`${userAuth}\``,
       "header `Authorization`"
     ])
   }
@@ -151,7 +151,7 @@ const selectorRule = (name: string, { values = [] }: Parameters.AnyParameter): s
   return `${name === "expansions" ? name : "fields"} of ${chosen.map(({ kind }) => resource(kind)).join(" and ")}`
 }
 
-/** Where a parameter goes, with the key of the x wire where that is another one. */
+/** The place of a parameter in the request, with its key on the wire x if that differs. */
 const travels = (definition: Definition, name: string): string => {
   const [place, key] = name in (definition.path ?? {})
     ? ["path", `:${name}`]
@@ -235,7 +235,7 @@ const conditionalFacts = (
     `Every query holds ${Object.entries(queryConstants).map(([key, value]) => code(`${key}=${value}`)).join(", ")}.`
   ]),
   ...(encoding === undefined ? [] : [
-    "The body travels as `multipart/form-data`, its bytes as they are: those of a `Blob` are read as they are sent, those in " +
+    "The body is `multipart/form-data` with raw bytes: a `Blob` is read while it is sent, and bytes in " +
     "memory must not change before the call ends."
   ]),
   ...(paging === undefined ? [] : [
@@ -296,7 +296,7 @@ export const conditional = {
   PaginationStuck: ({ paging }) => paging !== undefined
 } satisfies { readonly [T in Exclude<AnyError["_tag"], OperationError["_tag"]>]: (definition: Definition) => boolean }
 
-/** Whether only some operations have an error. */
+/** Returns true if only some operations have an error. */
 export const isConditional = (tag: string): tag is keyof typeof conditional => tag in conditional
 
 const errorsOf = (definition: Definition): ReadonlyArray<string> => [
@@ -314,7 +314,7 @@ const errorsOfStreams = "packages/core/src/errors/StreamErrors.ts"
 
 const errorsOfRules = "packages/core/src/errors/StreamRuleErrors.ts"
 
-/** Where the classes of errors are. */
+/** The module of the error classes. */
 export const errorModules = [
   "packages/core/src/errors/Errors.ts",
   "packages/core/src/errors/AccountErrors.ts",
@@ -325,25 +325,25 @@ export const errorModules = [
   errorsOfRules
 ]
 
-/** What the docstring of each error says. */
+/** The docstring of each error. */
 export const errorDocstrings = new Map(errorModules.flatMap((file) => [...docstrings(file)]))
 
-/** What a sign-in alone fails with. */
+/** The errors of sign-ins alone. */
 export const ofSignIns: ReadonlyArray<string> = [...docstrings(errorsOfSignIns).keys()]
 
-/** What uploads and threads alone fail with. */
+/** The errors of uploads and threads alone. */
 export const ofPublishing: ReadonlyArray<string> = errorsOfPublishing.flatMap((file) => [...docstrings(file).keys()])
 
-/** What checks of compliance alone fail with. */
+/** The errors of compliance checks alone. */
 export const ofCompliance: ReadonlyArray<string> = [...docstrings(errorsOfCompliance).keys()]
 
-/** What streams alone fail with. */
+/** The errors of streams alone. */
 export const ofStreams: ReadonlyArray<string> = [...docstrings(errorsOfStreams).keys()]
 
-/** What changing the rules of a stream alone fails with. */
+/** The errors of changes of stream rules alone. */
 export const ofRules: ReadonlyArray<string> = [...docstrings(errorsOfRules).keys()]
 
-/** What no call fails with. */
+/** The errors that no call fails with. */
 const ofNoCall: ReadonlyArray<string> = [
   ...ofSignIns,
   ...ofPublishing,

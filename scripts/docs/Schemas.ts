@@ -122,11 +122,11 @@ export const typeStructure = (ast: SchemaAST.AST): string => {
   }
 }
 
-/** Whether a structure is any object of JSON. */
+/** Returns true if a structure is any JSON object. */
 const isRecord = ({ indexSignatures, propertySignatures }: SchemaAST.Objects): boolean =>
   indexSignatures.length > 0 && propertySignatures.length === 0
 
-/** What callers pass for a parameter as a TypeScript type. */
+/** The TypeScript type of a parameter's argument. */
 export const typeOfParameter = ({ kind, schema: { ast } }: Parameters.AnyParameter): string => {
   switch (kind) {
     case "timestamp":
@@ -155,7 +155,7 @@ export const components = (wire: WireName): Readonly<Record<string, JsonSchema>>
   ...Object.fromEntries(
     Object.entries(models).map(([name, { defaults, fields, schema }]) => [name, {
       ...jsonStructure(schema.ast, wire),
-      // What is verified is less than what the service promises.
+      // The verifier checks less than the service promises.
       required: defaults.filter((key) => !isOptional(fields[key])).map((key) => memberOn(wire, schema.ast, key))
     }])
   ),

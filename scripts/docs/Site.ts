@@ -13,20 +13,20 @@ export interface Page {
   readonly body: string
 }
 
-/** Where pages and files are. */
+/** The addresses of pages and files. */
 export interface Addresses {
   /** The path prefix of the site, such as `/` or `/1.2/`. */
   readonly base: string
   /** The address of the repository, where files are that are no pages. */
   readonly repository: string
-  /** Whether a file, named from the root of the repository, exists. */
+  /** Returns true if a file, named from the root of the repository, exists. */
   readonly exists: (file: string) => boolean
 }
 
 /** The folder of the guides, from the root of the repository. */
 export const folder = "docs"
 
-/** What the site has beside its pages. */
+/** The files of the site beside its pages. */
 const served = /^docs\/(openapi|pictures)\/[^/]+$/
 
 /** The pages outside of that folder. */

@@ -1,4 +1,4 @@
-/** The process of one reader: `node Reader.ts <name> <port>`. It reads as many posts as it is asked to. */
+/** The process of one reader: `node Reader.ts <name> <port>`. It reads the requested number of posts. */
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { createClient } from "@postwire/node"
 import * as NodeClient from "@postwire/node/NodeClient"
@@ -11,17 +11,17 @@ import { Agent, request } from "undici"
 import * as Bodies from "../Bodies.ts"
 import * as Child from "../Child.ts"
 
-/** What is read, and what is done with it. */
+/** The job of a reader. */
 export interface Task {
   readonly items: number
   /** Milliseconds of work for each page. */
   readonly work: number
   readonly prefetch: 0 | 1
-  /** Whether to look at the memory, after a collection, which takes time. */
+  /** True to measure memory after a collection, which takes time. */
   readonly memory: boolean
 }
 
-/** What it took. */
+/** The measured cost. */
 export interface Reading {
   readonly wall: number
   readonly cpu: number
@@ -47,7 +47,7 @@ interface Post {
   readonly id: string
 }
 
-/** What anybody would write. */
+/** The obvious program. */
 async function* generator(limit: number): AsyncGenerator<Post> {
   const dispatcher = new Agent({ allowH2: false, connections: 64 })
   const headers = { authorization: `Bearer ${bearerToken}` }
@@ -83,7 +83,7 @@ const meter = ({ items, memory: looks, work }: Task) => {
       count++
       if (work > 0 && count % 100 === 1) spin(work)
       if (looks && count % every === 0) {
-        // What is free is given back, so that what is left is what is held.
+        // Free memory is released, so that the rest is in use.
         void globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" })
         memory.push(process.memoryUsage.rss())
       }

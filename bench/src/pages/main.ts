@@ -27,7 +27,7 @@ const start = async (name: Name, port: unknown) => ({
   reader: await Child.start<Task, Reading>("pages/Reader.ts", name, String(port))
 })
 
-/** How far resident memory gets from its median, once the code is compiled, in megabytes. */
+/** The largest deviation of resident memory from its median, once the code is compiled, in megabytes. */
 const spread = (memory: ReadonlyArray<number>): number => {
   const warm = memory.slice(1)
   return Math.max(...warm.map((bytes) => Math.abs(bytes - median(warm)))) / megabyte
@@ -52,7 +52,7 @@ const bulk = async () => {
     }
   }
   for (const { reader } of readers) reader.end()
-  // What a process has got before, it keeps for a while: this is for new ones.
+  // A process keeps allocated memory for a while, so this uses new ones.
   const memories = new Map<Name, ReadonlyArray<number>>()
   for (const name of readings.keys()) {
     const { reader } = await start(name, server.hello)

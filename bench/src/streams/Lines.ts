@@ -65,7 +65,7 @@ const user = {
   public_metrics: { followers_count: 12, following_count: 8, post_count: 90, listed_count: 0 }
 }
 
-/** A thousand lines in the words of a wire, with placeholders. */
+/** A thousand lines with the field names of a wire, and placeholders. */
 export const make = (wire: Wire.Wire["name"]): ReadonlyArray<string> => {
   const inWords = Wire.named[wire].fromNeutral(ResponseDecoder.envelope(Response.one(Post)))
   return Array.from({ length: 1_000 }, (_, i) => {

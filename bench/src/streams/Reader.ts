@@ -1,4 +1,4 @@
-/** The process of one reader: `node Reader.ts <name> <wire> <port>`. It reads as many lines as it is asked to. */
+/** The process of one reader: `node Reader.ts <name> <wire> <port>`. It reads the requested number of lines. */
 import type { WireName } from "@postwire/core/schema/WireName"
 import { streamPosts } from "@postwire/core/streams/operations/Streams"
 import { createClient } from "@postwire/node"
@@ -13,11 +13,11 @@ import * as Child from "../Child.ts"
 /** How much is read. */
 export interface Task {
   readonly items: number
-  /** Whether to look at the memory, after a collection, which takes time. */
+  /** True to measure memory after a collection, which takes time. */
   readonly memory: boolean
 }
 
-/** What it took, in milliseconds. */
+/** The time, in milliseconds. */
 export interface Reading {
   readonly wall: number
   readonly cpu: number
@@ -38,7 +38,7 @@ interface Delivered {
 
 const make = (): (items: number, read: (item: Delivered) => void) => Promise<unknown> => {
   switch (name) {
-    // What anybody would write: bytes to text, text to lines, lines to objects.
+    // The obvious program: bytes to text, text to lines, lines to objects.
     case "bare": {
       const dispatcher = new Agent({ allowH2: false, bodyTimeout: 0 })
       return async (items, read) => {
@@ -98,7 +98,7 @@ Child.answer("ready", async ({ items, memory: looks }: Task): Promise<Reading> =
     digits += post.id.length
     count++
     if (looks && count % every === 0) {
-      // What is free is given back, so that what is left is what is held.
+      // Free memory is released, so that the rest is in use.
       void globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" })
       memory.push(process.memoryUsage.rss())
     }

@@ -1,5 +1,5 @@
 /**
- * Lines without end, as fast as they are taken, each post with an id of its own: `node Server.ts <wire> <block | line>`, by
+ * Endless lines, as fast as the client reads, each post with its own id: `node Server.ts <wire> <block | line>`, by
  * what an HTTP chunk holds: 64 KiB of lines, cut where it happens to be, or one line.
  */
 import type { WireName } from "@postwire/core/schema/WireName"
@@ -25,7 +25,7 @@ const template = (() => {
   return Buffer.concat(blocks)
 })()
 
-/** Where ids are written; those that a block cuts keep what they have. */
+/** The places of ids; an id that a block cuts is not replaced. */
 const places: Array<readonly [at: number, line: number]> = []
 {
   let line = -1

@@ -39,7 +39,7 @@ const line = (...cells: ReadonlyArray<string>) =>
   void lines.push(cells.map((cell, i) => i === 0 ? cell.padEnd(30) : cell.padStart(20)).join("").trimEnd())
 const shown = ({ high, low, median }: Ratio) => `${median.toFixed(2)} ${low.toFixed(2)}-${high.toFixed(2)}`
 
-/** How far resident memory gets from its median, once the code is compiled, in megabytes. */
+/** The largest deviation of resident memory from its median, once the code is compiled, in megabytes. */
 const drift = (memory: ReadonlyArray<number>): number => {
   const warm = memory.slice(2)
   return Math.max(...warm.map((bytes) => Math.abs(bytes - median(warm)))) / megabyte
@@ -64,7 +64,7 @@ const measure = async (wire: WireName, pieces: "block" | "line") => {
   const bare = readings.get("bare")!
   const throughput = (name: Name, of: "wall" | "cpu") =>
     spread(readings.get(name)!.map((reading, round) => bare[round]![of] / reading[of]))
-  lines.push(`${wire}, ${pieces === "block" ? "64 KiB of lines at once" : "a line at a time"}`, "")
+  lines.push(`${wire}, ${pieces === "block" ? "64 KiB of lines" : "a line at a time"}`, "")
   line("", "lines/s", "throughput", "by CPU time")
   for (const name of names) {
     const rate = median(readings.get(name)!.map(({ wall }) => items / wall)) * 1000

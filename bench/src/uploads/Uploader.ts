@@ -1,4 +1,4 @@
-/** The process of one contender: `node Uploader.ts <name> <port>`. It uploads a file whenever it is asked. */
+/** The process of one contender: `node Uploader.ts <name> <port>`. It uploads a file on request. */
 import { createClient, type PostwireClient } from "@postwire/node"
 import { createReadStream, openAsBlob, statSync } from "node:fs"
 import { open } from "node:fs/promises"
@@ -11,7 +11,7 @@ export interface Task {
   readonly chunk: number
 }
 
-/** What an upload took: milliseconds, and bytes of resident memory at most beyond those at its start. */
+/** The cost of an upload: milliseconds, and the peak growth of resident memory in bytes. */
 export interface Upload {
   readonly wall: number
   readonly cpu: number
@@ -20,7 +20,7 @@ export interface Upload {
 
 export const names = ["undici", "undici again", "undici by hand", "path", "path with a key", "Blob", "stream"] as const
 
-/** Who uploads: bare Undici with a form for each segment or with bodies put together by hand; the client, and from what. */
+/** A contender: bare Undici with a form for each segment or with hand-made bodies; the client, with each kind of source. */
 export type Name = typeof names[number]
 
 const [name, port, folder] = process.argv.slice(2) as [Name, string, string]

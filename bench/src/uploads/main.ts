@@ -17,7 +17,7 @@ const MiB = 1_048_576
 /** That of the file whose throughput is measured. */
 const size = 64 * MiB
 
-/** What the client chooses for files of this size. */
+/** The client's choice for files of this size. */
 const chunkOf = (size: number): number => Math.min(Math.max(Math.ceil(size / 100 / MiB), 1), 4) * MiB
 
 /** Those whose throughput is measured, and those whose memory. */
@@ -76,7 +76,7 @@ const main = async () => {
     cpu: spread(uploads.map(({ cpu }, round) => cpu / baseline[round]!.cpu))
   }))
 
-  // What a process has got before, it keeps for a while: so each has one of its own.
+  // A process keeps allocated memory for a while, so each upload has its own.
   const memory = []
   for (const name of lean) {
     for (const each of [MiB, size, 512 * MiB]) {
