@@ -33,7 +33,7 @@ export const committed = (): ReadonlyMap<string, string> =>
 const decisions = (): string => {
   const files = readdirSync(new URL("docs/adr", root)).filter((file) => file !== "README.md").sort()
   const lines = files.map((file) => `- [${titleOf(`docs/adr/${file}`)}](${file})`)
-  return `<!-- ${notice} -->\n\n# Decisions\n\nWhy things are as they are, one page for each decision.\n\n${
+  return `<!-- ${notice} -->\n\n# Decisions\n\nThe reasons of the design, one page per decision.\n\n${
     lines.join("\n")
   }\n`
 }
