@@ -68,14 +68,25 @@ export const layer: Layer.Layer<Tables, SqlError | Migrator.MigrationError, SqlC
 /** Beyond all positions. */
 const nowhere = Number.MAX_SAFE_INTEGER
 
-const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
-  const isPostgres = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
-  // The clock of the database is the same for all workers.
-  const now = sql.literal(
-    isPostgres
+/** The clock of the database, the same for all workers. */
+const clockOf = (sql: SqlClient.SqlClient) =>
+  sql.literal(
+    isPostgres(sql)
       ? "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
       : "CAST(unixepoch('subsec') * 1000 AS integer)"
   )
+
+const isPostgres = (sql: SqlClient.SqlClient): boolean => sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+
+const make = (sql: SqlClient.SqlClient): Tables["Service"] => ({
+  ...exportsIn(sql),
+  ...partsIn(sql),
+  ...resourcesIn(sql),
+  now: Effect.map(sql<{ readonly now: unknown }>`SELECT ${clockOf(sql)} AS now`, ([row]) => Number(row?.now))
+})
+
+const exportsIn = (sql: SqlClient.SqlClient): Pick<Tables["Service"], "status" | "add" | "plan" | "refuse"> => {
+  const now = clockOf(sql)
 
   const status = Effect.fnUntraced(function*(id?: string) {
     const exports = yield* sql<Records.ExportRow>`
@@ -87,36 +98,6 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
     const byExport = Map.groupBy(parts.map(Records.partOf), (part) => part.export)
     return exports.map((row) => Records.exportOf(row, byExport.get(row.id) ?? []))
   })
-
-  /** For an existing resource, the first position counts, and the body of a requested item. */
-  const conflict = sql.literal(`
-    ON CONFLICT (export, kind, id) DO UPDATE SET
-      wanted = kept.wanted OR excluded.wanted,
-      listed = CASE WHEN excluded.listed < coalesce(kept.listed, ${nowhere}) THEN excluded.listed ELSE kept.listed END,
-      included = CASE
-        WHEN excluded.included < coalesce(kept.included, ${nowhere}) THEN excluded.included ELSE kept.included END,
-      body = CASE
-        WHEN excluded.listed < coalesce(kept.listed, ${nowhere}) THEN excluded.body
-        WHEN kept.listed IS NULL AND excluded.included < coalesce(kept.included, ${nowhere}) THEN excluded.body
-        ELSE kept.body END
-    WHERE excluded.listed < coalesce(kept.listed, ${nowhere})
-      OR excluded.included < coalesce(kept.included, ${nowhere})`)
-
-  const insert = (key: PartKey, rows: ReadonlyArray<Row>) =>
-    isPostgres
-      ? sql`
-        INSERT INTO postwire_resources AS kept (export, kind, id, wanted, listed, included, body)
-        SELECT ${key.export}, row->>'kind', row->>'id', row->>'listed' IS NOT NULL, (row->>'listed')::bigint,
-          (row->>'included')::bigint, row->'body'
-        FROM jsonb_array_elements(${storable(rows)}::text::jsonb) AS row
-        ORDER BY 2, 3
-        ${conflict}`
-      : sql`
-        INSERT INTO postwire_resources AS kept (export, kind, id, wanted, listed, included, body)
-        SELECT ${key.export}, value ->> '$.kind', value ->> '$.id', value ->> '$.listed' IS NOT NULL,
-          value ->> '$.listed', value ->> '$.included', value -> '$.body'
-        FROM json_each(${storable(rows)}) WHERE true
-        ${conflict}`
 
   return {
     status,
@@ -154,7 +135,15 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
       })),
     refuse: (id, problem) =>
       Effect.asVoid(sql`
-        UPDATE postwire_exports SET state = 'failed', problem = ${problem} WHERE id = ${id} AND state = 'planning'`),
+        UPDATE postwire_exports SET state = 'failed', problem = ${problem} WHERE id = ${id} AND state = 'planning'`)
+  }
+}
+
+const partsIn = (
+  sql: SqlClient.SqlClient
+): Pick<Tables["Service"], "begin" | "cursor" | "commit" | "note" | "uncleared" | "setCleared"> => {
+  const now = clockOf(sql)
+  return {
     begin: Effect.fnUntraced(function*(key, worker) {
       yield* sql`
         UPDATE postwire_parts SET state = 'running', worker = ${worker}, updated = ${now}
@@ -185,38 +174,13 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
           WHERE export = ${key.export} AND part = ${key.part} AND pages = ${after} AND state = 'running'
           RETURNING pages`
         if (moved.length === 0) return false
-        if (rows.length > 0) yield* insert(key, rows)
+        if (rows.length > 0) yield* insert(sql, key, rows)
         return true
       })),
     note: (key, problem, state) =>
       Effect.asVoid(sql`
         UPDATE postwire_parts SET problem = ${problem}, state = ${state}, updated = ${now}
         WHERE export = ${key.export} AND part = ${key.part} AND state = 'running'`),
-    page: (id, place) => {
-      const [begin, end] = [beginOf(place), endOf(place)]
-      return Effect.map(
-        sql<Records.ResourceRow>`
-          SELECT kind, id, listed, included, body FROM postwire_resources
-          WHERE export = ${id} AND listed >= ${begin} AND listed < ${end}
-          UNION ALL
-          SELECT kind, id, listed, included, body FROM postwire_resources
-          WHERE export = ${id} AND included >= ${begin} AND included < ${end}
-            AND (listed IS NULL OR listed < ${begin} OR listed >= ${end})`,
-        (rows) => rows.map(Records.resourceOf)
-      )
-    },
-    hasUnplaced: (id) =>
-      Effect.map(
-        sql`
-          SELECT 1 FROM postwire_resources WHERE export = ${id} AND listed IS NULL AND included IS NULL LIMIT 1`,
-        (rows) => rows.length > 0
-      ),
-    anomalies: (id) =>
-      Effect.map(
-        sql<Pick<Records.ResourceRow, "body">>`SELECT body FROM postwire_anomalies WHERE export = ${id}`,
-        (rows) => anomaliesOf(rows.map(({ body }) => Records.decodeBody(body)))
-      ),
-    now: Effect.map(sql<{ readonly now: unknown }>`SELECT ${now} AS now`, ([row]) => Number(row?.now)),
     uncleared: sql<PartKey & { readonly attempt: number }>`
       SELECT export, part, attempt FROM postwire_parts WHERE state IN ('done', 'failed') AND NOT cleared
       ORDER BY export, part LIMIT 1000`,
@@ -224,6 +188,63 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
       Effect.asVoid(sql`UPDATE postwire_parts SET cleared = true WHERE export = ${id} AND part = ${part}`)
   }
 }
+
+/** For an existing resource, the first position counts, and the body of a requested item. */
+const conflict = `
+    ON CONFLICT (export, kind, id) DO UPDATE SET
+      wanted = kept.wanted OR excluded.wanted,
+      listed = CASE WHEN excluded.listed < coalesce(kept.listed, ${nowhere}) THEN excluded.listed ELSE kept.listed END,
+      included = CASE
+        WHEN excluded.included < coalesce(kept.included, ${nowhere}) THEN excluded.included ELSE kept.included END,
+      body = CASE
+        WHEN excluded.listed < coalesce(kept.listed, ${nowhere}) THEN excluded.body
+        WHEN kept.listed IS NULL AND excluded.included < coalesce(kept.included, ${nowhere}) THEN excluded.body
+        ELSE kept.body END
+    WHERE excluded.listed < coalesce(kept.listed, ${nowhere})
+      OR excluded.included < coalesce(kept.included, ${nowhere})`
+
+const insert = (sql: SqlClient.SqlClient, key: PartKey, rows: ReadonlyArray<Row>) =>
+  isPostgres(sql)
+    ? sql`
+      INSERT INTO postwire_resources AS kept (export, kind, id, wanted, listed, included, body)
+      SELECT ${key.export}, row->>'kind', row->>'id', row->>'listed' IS NOT NULL, (row->>'listed')::bigint,
+        (row->>'included')::bigint, row->'body'
+      FROM jsonb_array_elements(${storable(rows)}::text::jsonb) AS row
+      ORDER BY 2, 3
+      ${sql.literal(conflict)}`
+    : sql`
+      INSERT INTO postwire_resources AS kept (export, kind, id, wanted, listed, included, body)
+      SELECT ${key.export}, value ->> '$.kind', value ->> '$.id', value ->> '$.listed' IS NOT NULL,
+        value ->> '$.listed', value ->> '$.included', value -> '$.body'
+      FROM json_each(${storable(rows)}) WHERE true
+      ${sql.literal(conflict)}`
+
+const resourcesIn = (sql: SqlClient.SqlClient): Pick<Tables["Service"], "page" | "hasUnplaced" | "anomalies"> => ({
+  page: (id, place) => {
+    const [begin, end] = [beginOf(place), endOf(place)]
+    return Effect.map(
+      sql<Records.ResourceRow>`
+        SELECT kind, id, listed, included, body FROM postwire_resources
+        WHERE export = ${id} AND listed >= ${begin} AND listed < ${end}
+        UNION ALL
+        SELECT kind, id, listed, included, body FROM postwire_resources
+        WHERE export = ${id} AND included >= ${begin} AND included < ${end}
+          AND (listed IS NULL OR listed < ${begin} OR listed >= ${end})`,
+      (rows) => rows.map(Records.resourceOf)
+    )
+  },
+  hasUnplaced: (id) =>
+    Effect.map(
+      sql`
+        SELECT 1 FROM postwire_resources WHERE export = ${id} AND listed IS NULL AND included IS NULL LIMIT 1`,
+      (rows) => rows.length > 0
+    ),
+  anomalies: (id) =>
+    Effect.map(
+      sql<Pick<Records.ResourceRow, "body">>`SELECT body FROM postwire_anomalies WHERE export = ${id}`,
+      (rows) => anomaliesOf(rows.map(({ body }) => Records.decodeBody(body)))
+    )
+})
 
 /** `jsonb` allows neither U+0000 nor lone surrogates: both become U+FFFD, in SQLite too. */
 const storable = (rows: ReadonlyArray<Row>): string => {

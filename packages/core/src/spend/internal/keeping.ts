@@ -39,189 +39,250 @@ const restMillis = 5_000
 
 const longestStepMillis = 5_000
 
-/** `refuses`: a request that a limit covers is refused while the store is away. */
-export const make = Effect.fnUntraced(function*(
+/** `refuses`: a request that a limit covers is refused while the store is unavailable. */
+export const make = (
   store: Pick<Store, "reserve" | "settle">,
   refuses: boolean,
   logging: typeof Logging.Service
-): Effect.fn.Return<Keeping<SpendStoreUnavailable>, never, Scope.Scope> {
-  const scope = yield* Effect.scope
-  const flying = new Map<string, Held>()
-  /** Every charge, from the end of its request until the store has it. */
-  const owed = new Owing()
-  const sums = new Sums()
-  /** Leases with a step that has not ended. */
-  const underWay = new Set<string>()
-  let failures = 0
-  let restsUntil = -Infinity
-  let isAway = false
-  let isRecording = false
-  let isClosed = false
-
-  const answered = Effect.suspend(() => {
-    failures = 0
-    restsUntil = -Infinity
-    if (!isAway) return Effect.void
-    isAway = false
-    return logging(Effect.logInfo(`The spend store answers again: $${owed.dollars} is recorded now`))
+): Effect.Effect<Keeping<SpendStoreUnavailable>, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const keeper = new Keeper(store, refuses, logging, yield* Effect.scope)
+    yield* Effect.addFinalizer(() => keeper.close)
+    return keeper
   })
 
-  const failed = ({ reason }: SpendStoreUnavailable) =>
-    Effect.flatMap(Monotonic.millis, (now) => {
-      if (++failures >= 2) restsUntil = now + restMillis
-      if (isAway) return Effect.void
-      isAway = true
-      const until = refuses ? "Requests under a limit are refused until it answers" : "This process counts for itself"
-      return logging(Effect.logWarning(`The spend store does not answer (${reason}). ${until}`))
+class Keeper implements Keeping<SpendStoreUnavailable> {
+  readonly #store: Pick<Store, "reserve" | "settle">
+  readonly #refuses: boolean
+  readonly #logging: typeof Logging.Service
+  readonly #scope: Scope.Scope
+  readonly #flying = new Map<string, Held>()
+  /** Every charge, from the end of its request until the store has it. */
+  readonly #owed = new Owing()
+  readonly #sums = new Sums()
+  /** Leases with a step that has not ended. */
+  readonly #underWay = new Set<string>()
+  #failures = 0
+  #restsUntil = -Infinity
+  #isAway = false
+  #isRecording = false
+  #isClosed = false
+
+  constructor(
+    store: Pick<Store, "reserve" | "settle">,
+    refuses: boolean,
+    logging: typeof Logging.Service,
+    scope: Scope.Scope
+  ) {
+    this.#store = store
+    this.#refuses = refuses
+    this.#logging = logging
+    this.#scope = scope
+  }
+
+  reserve(
+    bill: string,
+    lease: string,
+    reservation: Bill.Reservation,
+    limits: Bill.Limits,
+    patience: number,
+    restore: Restore
+  ): Effect.Effect<Bill.Decision, SpendStoreUnavailable> {
+    return Effect.flatMap(Monotonic.millis, (now) => {
+      const held: Held = { bill, reservation, inStore: "no" }
+      if (now < this.#restsUntil) return this.#reserveAlone(lease, held, limits, resting)
+      const lacking = this.#owed.lacking(bill) + lackingOf(this.#flying.values(), bill)
+      const asked = this.#step(lease, this.#reserveInStore(lease, held, lessened(limits, lacking)), patience)
+      return Effect.onInterrupt(restore(asked), () => this.#release(lease, held)).pipe(
+        Effect.matchEffect({
+          onFailure: (error) => this.#reserveAlone(lease, held, limits, error),
+          onSuccess: (decision) => {
+            if (decision.refused === undefined) this.#flying.set(lease, held)
+            this.#sums.learn(bill, reservation, decision, lacking)
+            return Effect.succeed(decision)
+          }
+        })
+      )
     })
+  }
+
+  settle(bill: string, lease: string, charge: Bill.Charge, patience: number): Effect.Effect<Bill.Settled> {
+    return Effect.flatMap(Monotonic.millis, (now) => {
+      const held = this.#flying.get(lease)
+      if (held === undefined) return Effect.succeed(Bill.nothing)
+      this.#flying.delete(lease)
+      this.#sums.add(bill, held.reservation.day, -held.reservation.micros)
+      const estimate = this.#owed.add(lease, held, charge)
+      const settling = now < this.#restsUntil || held.inStore !== "yes"
+        ? Effect.fail(resting)
+        : this.#step(lease, this.#settleInStore(lease, held, charge), patience)
+      return settling.pipe(
+        Effect.catch(() => Effect.as(this.#recordLater, estimate)),
+        Effect.tap(({ micros }) => Effect.sync(() => this.#sums.add(bill, charge.day, micros)))
+      )
+    })
+  }
+
+  /** Records the rest, as far as the time allows. */
+  get close(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.#isClosed = true
+      const rest = this.#owed.size === 0
+        ? Effect.void
+        : Effect.ignore(Effect.timeout(this.#recordAll, longestStepMillis))
+      return Effect.andThen(rest, this.#lost)
+    })
+  }
+
+  get #answered(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.#failures = 0
+      this.#restsUntil = -Infinity
+      if (!this.#isAway) return Effect.void
+      this.#isAway = false
+      return this.#logging(
+        Effect.logInfo(`The spend store answers again: $${this.#owed.dollars} is recorded now`)
+      )
+    })
+  }
+
+  #failed({ reason }: SpendStoreUnavailable): Effect.Effect<void> {
+    return Effect.flatMap(Monotonic.millis, (now) => {
+      if (++this.#failures >= 2) this.#restsUntil = now + restMillis
+      if (this.#isAway) return Effect.void
+      this.#isAway = true
+      const until = this.#refuses
+        ? "Requests under a limit are refused until it answers"
+        : "This process counts for itself"
+      return this.#logging(Effect.logWarning(`The spend store does not answer (${reason}). ${until}`))
+    })
+  }
 
   /** Starts a step, which continues after the caller's time. */
-  const start = <A>(
+  #start<A>(
     lease: string,
     effect: Effect.Effect<A, SpendStoreUnavailable>,
     patience: number
-  ): Effect.Effect<A, SpendStoreUnavailable> => {
+  ): Effect.Effect<A, SpendStoreUnavailable> {
     const step = Effect.suspend(() => {
-      underWay.add(lease)
-      return Effect.ensuring(effect, Effect.sync(() => underWay.delete(lease)))
+      this.#underWay.add(lease)
+      return Effect.ensuring(effect, Effect.sync(() => this.#underWay.delete(lease)))
     })
     const immediately = { startImmediately: true }
     return Effect.flatMap(
       // A response without an end may outlive the layer.
-      Effect.suspend(() => isClosed ? Effect.forkDetach(step, immediately) : Effect.forkIn(step, scope, immediately)),
+      Effect.suspend(() =>
+        this.#isClosed ? Effect.forkDetach(step, immediately) : Effect.forkIn(step, this.#scope, immediately)
+      ),
       (fiber) => fiber.pollUnsafe() ?? Effect.flatMap(within(Fiber.await(fiber), patience), unlessClosed)
     )
   }
 
-  const step = <A>(lease: string, effect: Effect.Effect<A, SpendStoreUnavailable>, patience: number) =>
-    start(lease, Effect.tapError(Effect.tap(effect, answered), failed), patience)
+  #step<A>(lease: string, effect: Effect.Effect<A, SpendStoreUnavailable>, patience: number) {
+    const watched = Effect.tap(effect, this.#answered)
+    return this.#start(lease, Effect.tapError(watched, (error) => this.#failed(error)), patience)
+  }
 
-  const reserve = (
+  #reserveInStore(
     lease: string,
     held: Held,
     limits: Bill.Limits
-  ): Effect.Effect<Bill.Decision, SpendStoreUnavailable> =>
-    Effect.suspend(() => {
+  ): Effect.Effect<Bill.Decision, SpendStoreUnavailable> {
+    return Effect.suspend(() => {
       held.inStore = "perhaps"
-      return Effect.map(within(store.reserve(held.bill, lease, held.reservation, limits)), (decision) => {
+      return Effect.map(within(this.#store.reserve(held.bill, lease, held.reservation, limits)), (decision) => {
         held.inStore = decision.refused === undefined ? "yes" : "no"
         return decision
       })
     })
+  }
 
-  const settle = (lease: string, { bill }: Held, charge: Bill.Charge) =>
-    Effect.tap(within(store.settle(bill, lease, charge)), () => Effect.sync(() => owed.remove(lease)))
-
-  const record = (lease: string, owing: Owed) =>
-    Effect.tap(
-      owing.inStore === "yes" || isFree(owing.charge)
-        ? settle(lease, owing, owing.charge)
-        : Effect.andThen(reserve(lease, owing, {}), Effect.suspend(() => settle(lease, owing, owing.charge))),
-      answered
+  #settleInStore(lease: string, { bill }: Held, charge: Bill.Charge) {
+    return Effect.tap(
+      within(this.#store.settle(bill, lease, charge)),
+      () => Effect.sync(() => this.#owed.remove(lease))
     )
+  }
 
-  /** Records what it can. A charge that the store does not take goes to the end, so that it delays no other. */
-  const recordAll = Effect.gen(function*() {
+  #record(lease: string, owing: Owed) {
+    const settling = Effect.suspend(() => this.#settleInStore(lease, owing, owing.charge))
+    return Effect.tap(
+      owing.inStore === "yes" || isFree(owing.charge)
+        ? settling
+        : Effect.andThen(this.#reserveInStore(lease, owing, {}), settling),
+      this.#answered
+    )
+  }
+
+  /** Records what it can. A charge that the store does not accept goes to the end, so that it delays no other. */
+  readonly #recordAll = Effect.gen({ self: this }, function*() {
     let inARow = 0
-    for (const [lease, owing] of owed.all) {
-      if (underWay.has(lease)) continue
-      if (yield* Effect.isSuccess(start(lease, record(lease, owing), Infinity))) inARow = 0
+    for (const [lease, owing] of this.#owed.all) {
+      if (this.#underWay.has(lease)) continue
+      if (yield* Effect.isSuccess(this.#start(lease, this.#record(lease, owing), Infinity))) inARow = 0
       else {
-        owed.moveToEnd(lease)
+        this.#owed.moveToEnd(lease)
         if (++inARow === 3) break
       }
     }
   })
 
-  const recording: Effect.Effect<void> = Effect.delay(
-    Effect.flatMap(recordAll, () => {
-      if (owed.size > 0) return recording
-      isRecording = false
+  readonly #recording: Effect.Effect<void> = Effect.delay(
+    Effect.flatMap(this.#recordAll, () => {
+      if (this.#owed.size > 0) return this.#recording
+      this.#isRecording = false
       return Effect.void
     }),
     restMillis
   )
 
-  const lost = Effect.suspend(() =>
-    owed.micros === 0
-      ? Effect.void
-      : logging(Effect.logWarning(`The spend store does not answer: it lacks $${owed.dollars} of this process`))
-  )
+  get #lost(): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.#owed.micros === 0
+        ? Effect.void
+        : this.#logging(
+          Effect.logWarning(`The spend store does not answer: it lacks $${this.#owed.dollars} of this process`)
+        )
+    )
+  }
 
-  const recordLater: Effect.Effect<unknown> = Effect.suspend(() => {
-    if (isClosed) return lost
-    if (isRecording || owed.size === 0) return Effect.void
-    isRecording = true
-    return Effect.forkIn(recording, scope)
-  })
-
-  yield* Effect.addFinalizer(() =>
-    Effect.suspend(() => {
-      isClosed = true
-      const rest = owed.size === 0 ? Effect.void : Effect.ignore(Effect.timeout(recordAll, longestStepMillis))
-      return Effect.andThen(rest, lost)
+  get #recordLater(): Effect.Effect<unknown> {
+    return Effect.suspend((): Effect.Effect<unknown> => {
+      if (this.#isClosed) return this.#lost
+      if (this.#isRecording || this.#owed.size === 0) return Effect.void
+      this.#isRecording = true
+      return Effect.forkIn(this.#recording, this.#scope)
     })
-  )
+  }
 
-  const release = (lease: string, held: Held) =>
-    Effect.suspend(() => {
-      owed.add(lease, held, Bill.free(held.reservation))
-      return recordLater
+  #release(lease: string, held: Held): Effect.Effect<unknown> {
+    return Effect.suspend(() => {
+      this.#owed.add(lease, held, Bill.free(held.reservation))
+      return this.#recordLater
     })
+  }
 
-  const reserveAlone = (
+  #reserveAlone(
     lease: string,
     held: Held,
     limits: Bill.Limits,
     error: SpendStoreUnavailable
-  ): Effect.Effect<Bill.Decision, SpendStoreUnavailable> =>
-    Effect.suspend((): Effect.Effect<Bill.Decision, SpendStoreUnavailable> => {
+  ): Effect.Effect<Bill.Decision, SpendStoreUnavailable> {
+    return Effect.suspend((): Effect.Effect<Bill.Decision, SpendStoreUnavailable> => {
       const { bill, reservation } = held
-      if (refuses && isLimited(limits)) return Effect.andThen(release(lease, held), Effect.fail(error))
-      const day = sums.of(bill, reservation.day)
-      const month = sums.of(bill, Bill.monthOf(reservation.day))
+      if (this.#refuses && isLimited(limits)) return Effect.andThen(this.#release(lease, held), Effect.fail(error))
+      const day = this.#sums.of(bill, reservation.day)
+      const month = this.#sums.of(bill, Bill.monthOf(reservation.day))
       const refused = Bill.refusedBy(limits, reservation.micros, day, month)
-      if (refused !== undefined) return Effect.as(release(lease, held), { refused, newest: undefined, day, month })
-      flying.set(lease, held)
-      sums.add(bill, reservation.day, reservation.micros)
+      if (refused !== undefined) {
+        return Effect.as(this.#release(lease, held), { refused, newest: undefined, day, month })
+      }
+      this.#flying.set(lease, held)
+      this.#sums.add(bill, reservation.day, reservation.micros)
       return Effect.succeed({ refused, newest: undefined, day, month })
     })
-
-  return {
-    reserve: (bill, lease, reservation, limits, patience, restore) =>
-      Effect.flatMap(Monotonic.millis, (now) => {
-        const held: Held = { bill, reservation, inStore: "no" }
-        if (now < restsUntil) return reserveAlone(lease, held, limits, resting)
-        const lacking = owed.lacking(bill) + lackingOf(flying.values(), bill)
-        const asked = step(lease, reserve(lease, held, lessened(limits, lacking)), patience)
-        return Effect.onInterrupt(restore(asked), () => release(lease, held)).pipe(
-          Effect.matchEffect({
-            onFailure: (error) => reserveAlone(lease, held, limits, error),
-            onSuccess: (decision) => {
-              if (decision.refused === undefined) flying.set(lease, held)
-              sums.learn(bill, reservation, decision, lacking)
-              return Effect.succeed(decision)
-            }
-          })
-        )
-      }),
-    settle: (bill, lease, charge, patience) =>
-      Effect.flatMap(Monotonic.millis, (now) => {
-        const held = flying.get(lease)
-        if (held === undefined) return Effect.succeed(Bill.nothing)
-        flying.delete(lease)
-        sums.add(bill, held.reservation.day, -held.reservation.micros)
-        const estimate = owed.add(lease, held, charge)
-        const settling = now < restsUntil || held.inStore !== "yes"
-          ? Effect.fail(resting)
-          : step(lease, settle(lease, held, charge), patience)
-        return settling.pipe(
-          Effect.catch(() => Effect.as(recordLater, estimate)),
-          Effect.tap(({ micros }) => Effect.sync(() => sums.add(bill, charge.day, micros)))
-        )
-      })
   }
-})
+}
 
 const resting = /*#__PURE__*/ new SpendStoreUnavailable({ reason: "it has failed a moment ago" })
 
