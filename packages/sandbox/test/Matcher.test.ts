@@ -6,7 +6,7 @@ import * as Query from "../src/search/Query.ts"
 import * as Seed from "../src/seed/Seed.ts"
 import type { Post } from "../src/store/Post.ts"
 import { Store } from "../src/store/Store.ts"
-import * as Subjects from "../src/streams/Subjects.ts"
+import * as IndexedPosts from "../src/streams/IndexedPosts.ts"
 import * as Terms from "../src/text/Terms.ts"
 import * as Fuzz from "./support/Fuzz.ts"
 
@@ -77,7 +77,7 @@ describe("Matcher", () => {
         ...store,
         posts: { byId: () => undefined }
       })
-      const subject = Subjects.make(store)
+      const subject = IndexedPosts.make(store)
       const matched = queries.map((): Array<string> => [])
       for (const post of posts) {
         const ids = match(post.id, subject(post)).map(Number)
@@ -138,7 +138,7 @@ describe("Matcher", () => {
         inReplyToPostId: quote,
         createdAt: now + 2
       })
-      const subject = Subjects.make(store)
+      const subject = IndexedPosts.make(store)
       const found = (source: string) => {
         const query = Matcher.parse(source, { maximumLength: 1_024 })
         if (Result.isFailure(query)) return query.failure.message
@@ -193,7 +193,7 @@ describe("Matcher", () => {
       const store = yield* Store.open({ file: ":memory:" })
       Seed.run(store, { seed: 3, posts: 800, start: now })
       const posts = everything(store)
-      const subject = Subjects.make(store)
+      const subject = IndexedPosts.make(store)
       const rules = [10, 40].map((share) => ({
         id: String(share),
         query: Result.getOrThrow(Language.parse(`(is:reply OR -is:reply) sample:${share}`, { dialect: "rule" }))

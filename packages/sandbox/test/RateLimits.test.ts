@@ -58,8 +58,8 @@ describe("RateLimits", () => {
         resetAt: earlier + 900_000,
         allowed: true
       })
-      assert.lengthOf(limits.standing(earlier), 1)
-      assert.deepStrictEqual(limits.standing(earlier - 1), [])
+      assert.lengthOf(limits.windows(earlier), 1)
+      assert.deepStrictEqual(limits.windows(earlier - 1), [])
     }
     // Within its window, too.
     assert.isTrue(count(now - 86_400_000 + 5_000).allowed)

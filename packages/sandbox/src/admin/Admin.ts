@@ -22,7 +22,7 @@ import * as RequestBody from "../journal/RequestBody.ts"
 import * as Bill from "../limits/Bill.ts"
 import { collections } from "../store/Overview.ts"
 import * as AdminApps from "./AdminApps.ts"
-import { attempt, call, type Endpoint, told } from "./AdminEndpoint.ts"
+import { call, type Endpoint, fallible, withBody } from "./AdminEndpoint.ts"
 import * as AdminStreams from "./AdminStreams.ts"
 import type { Controls } from "./Controls.ts"
 import * as Description from "./Description.ts"
@@ -81,7 +81,7 @@ const numberOf = (text: string | undefined, otherwise: number, maximum: number):
 
 /** Suspends an account, by id or username, or ends its suspension. */
 const suspend = (suspended: boolean): Endpoint =>
-  attempt(({ store: { users } }, { user = "" }) => {
+  fallible(({ store: { users } }, { user = "" }) => {
     const found = users.byUsername(user) ?? (/^\d{1,19}$/.test(user) ? users.byId(user) : undefined)
     if (found === undefined) return Effect.fail(Problem.noRoute())
     users.setSuspended(found.id, suspended)
@@ -112,7 +112,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   ...AdminApps.endpoints,
   ...AdminStreams.endpoints,
   "GET /clock": call(clockOf),
-  "POST /clock": told(
+  "POST /clock": withBody(
     Schema.Union([Schema.Struct({ advance: Time }), Schema.Struct({ now: Instant })]),
     (sandbox, payload) => {
       if ("advance" in payload) sandbox.clock.advance(millisOf(payload.advance))
@@ -125,7 +125,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     return clockOf(sandbox)
   }),
   "GET /faults": call(faultsOf),
-  "POST /faults": told(Faults.Rule, ({ faults }, rule) => ({ id: faults.add(rule) })),
+  "POST /faults": withBody(Faults.Rule, ({ faults }, rule) => ({ id: faults.add(rule) })),
   "DELETE /faults": call((sandbox) => {
     sandbox.faults.clear()
     return faultsOf(sandbox)
@@ -147,7 +147,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     oldest: journal.oldest(),
     lines: journal.entries(numberOf(after, 0, Infinity), numberOf(limit, 200, 10_000)).map(line)
   })),
-  "GET /journal/:id": attempt(({ journal }, { id }) => {
+  "GET /journal/:id": fallible(({ journal }, { id }) => {
     const entry = journal.entry(Number(id))
     return entry === undefined ? Effect.fail(Problem.noRoute()) : Effect.succeed(entry)
   }),
@@ -156,7 +156,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     return { entries: [] }
   }),
   "GET /budget": call(budgetOf),
-  "POST /budget": told(
+  "POST /budget": withBody(
     Schema.Struct({
       operation: Schema.Literals(names),
       remaining: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -171,7 +171,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     return budgetOf(sandbox)
   }),
   "GET /bill": call(billOf),
-  "POST /bill": told(
+  "POST /bill": withBody(
     Schema.Struct({
       cap: Schema.NullOr(
         Schema.Finite.check(Schema.makeFilter((dollars) => Bill.isCap(dollars) || "must be an amount of dollars"))
@@ -201,7 +201,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
       return yield* Description.requestOf(operation, parameters, wire, sandbox.seeded.ada.id)
     })
   },
-  "GET /state/:collection": attempt(({ store }, { after, collection, limit, user }) => {
+  "GET /state/:collection": fallible(({ store }, { after, collection, limit, user }) => {
     const found = collections.find((name) => name === collection)
     if (found === undefined) return Effect.fail(Problem.noRoute())
     const userId = user === undefined ? undefined : store.users.byUsername(user)?.id ?? user
@@ -236,7 +236,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     sandbox.reset()
     return { counts: sandbox.store.counts() }
   }),
-  "POST /seed": told(Population, (sandbox, { start, ...population }) => {
+  "POST /seed": withBody(Population, (sandbox, { start, ...population }) => {
     sandbox.reset({ ...population, start: start === undefined ? undefined : new Date(start) })
     return { counts: sandbox.store.counts() }
   })

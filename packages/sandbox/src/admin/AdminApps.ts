@@ -4,7 +4,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Problem from "../http/Problem.ts"
 import type { App } from "../store/Credentials.ts"
-import { attempt, call, type Endpoint, told } from "./AdminEndpoint.ts"
+import { call, type Endpoint, fallible, withBody } from "./AdminEndpoint.ts"
 
 const NewApp = Schema.Struct({
   name: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(100))),
@@ -36,7 +36,7 @@ const overview = ({ access, client, id, name, rights }: App) => ({
 
 export const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /apps": call(({ store }) => ({ apps: store.credentials.apps().map(overview) })),
-  "POST /apps": told(NewApp, ({ app, store }, { owner, ...options }) => {
+  "POST /apps": withBody(NewApp, ({ app, store }, { owner, ...options }) => {
     const made = app({ ...options, ...owner !== undefined && { owner: { id: owner } } })
     const { bearerToken, consumerKey, consumerSecret } = made.settings
     const kept = store.credentials.appById(made.id)
@@ -49,7 +49,7 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
     }
   }),
   "GET /grants": call(({ grants }) => ({ grants: grants.list() })),
-  "POST /grants": told(NewGrant, ({ grants }, grant) => {
+  "POST /grants": withBody(NewGrant, ({ grants }, grant) => {
     const { accessToken, refreshToken, ...rest } = grants.make(grant)
     return {
       ...rest,
@@ -57,7 +57,7 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
       refreshToken: refreshToken && Redacted.value(refreshToken)
     }
   }),
-  "DELETE /grants/:id": attempt(({ grants }, { id = "" }) => {
+  "DELETE /grants/:id": fallible(({ grants }, { id = "" }) => {
     const ended = grants.revoke(id)
     return ended === undefined ? Effect.fail(Problem.noRoute()) : Effect.succeed(ended)
   })

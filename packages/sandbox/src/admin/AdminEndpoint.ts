@@ -23,7 +23,7 @@ export const call = (
 ): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.sync(() => answer(sandbox, parameters)) })
 
 /** A call without a body that may fail. */
-export const attempt = (
+export const fallible = (
   answer: (
     sandbox: Controls,
     parameters: Parameters
@@ -31,7 +31,7 @@ export const attempt = (
 ): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.suspend(() => answer(sandbox, parameters)) })
 
 /** A call with a body; a missing body counts as an empty object. */
-export const told = <S extends Schema.Codec<unknown, unknown>>(
+export const withBody = <S extends Schema.Codec<unknown, unknown>>(
   schema: S,
   answer: (sandbox: Controls, payload: S["Type"], parameters: Parameters) => unknown
 ): Endpoint => {

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Problem from "../http/Problem.ts"
 import * as Load from "../streams/Load.ts"
-import { attempt, call, type Endpoint, told } from "./AdminEndpoint.ts"
+import { call, type Endpoint, fallible, withBody } from "./AdminEndpoint.ts"
 import type { Controls } from "./Controls.ts"
 
 /** The maximum number of connections and of matches shown. */
@@ -46,17 +46,17 @@ export type Overview = ReturnType<typeof overview>
 
 export const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /streams": call(overview),
-  "DELETE /streams/:id": attempt((sandbox, { disconnectType, id = "" }) =>
+  "DELETE /streams/:id": fallible((sandbox, { disconnectType, id = "" }) =>
     sandbox.streams.disconnect(id, disconnectType) ? Effect.succeed(overview(sandbox)) : Effect.fail(Problem.noRoute())
   ),
-  "POST /streams/events": told(
+  "POST /streams/events": withBody(
     Schema.Struct({
       endpoint: Schema.Literals(names),
       id: Schema.NonEmptyString,
       data: Schema.Record(Schema.String, Schema.Json)
     }),
     ({ streams }, { data, endpoint, id }) => {
-      streams.tell(endpoint, { id, data })
+      streams.publish(endpoint, { id, data })
       return {}
     }
   ),
@@ -66,7 +66,7 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
   }),
   "GET /ledger": call(({ streams }) => streams.ledger()),
   "GET /load": call(loadOf),
-  "POST /load": told(
+  "POST /load": withBody(
     Schema.Struct({
       perSecond: Schema.Finite.check(
         Schema.makeFilter((perSecond) => Load.isRate(perSecond) || "must be more than 0, and 100000 at most")

@@ -5,7 +5,7 @@ import type * as RateLimits from "../limits/RateLimits.ts"
 /** The remaining requests and posts. */
 export interface Budget {
   /** The current rate-limit windows. */
-  readonly windows: () => ReadonlyArray<RateLimits.Standing>
+  readonly windows: () => ReadonlyArray<RateLimits.WindowState>
   /** The posts that projects have read this month. */
   readonly posts: () => ReadonlyArray<RateLimits.Usage>
   /** Sets the remaining requests of an operation in the current window, for the seeded app and for a user (ada) of it. */
@@ -29,7 +29,7 @@ export interface Options {
 }
 
 export const make = ({ appId, clear, limits, now, postCap, userId }: Options): Budget => ({
-  windows: () => limits.standing(now()),
+  windows: () => limits.windows(now()),
   posts: () => postCap.usage(now()),
   leave: (operation, remaining, user = { id: userId() }) => {
     if (!Object.hasOwn(catalogue, operation)) throw new TypeError(`There is no operation ${operation}`)

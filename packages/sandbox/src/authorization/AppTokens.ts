@@ -1,19 +1,19 @@
 /** App-only tokens: one per app, unchanged until it is invalidated. */
 import * as Redacted from "effect/Redacted"
 import type { App } from "../store/Credentials.ts"
-import { type Answer, type Asked, basicOf, isSecretOf, json, type Parts, refusalWithCode } from "./Asked.ts"
+import { type Answer, type AuthRequest, basicOf, isSecretOf, json, type Parts, refusalWithCode } from "./AuthRequest.ts"
 
 export const make = ({ store }: Parts): { readonly get: Answer; readonly invalidate: Answer } => {
-  const appOf = ({ request }: Asked): App | undefined => {
+  const appOf = ({ request }: AuthRequest): App | undefined => {
     const basic = basicOf(request)
     const app = store.credentials.appByConsumerKey(basic?.name ?? "")
     return app !== undefined && isSecretOf(app.consumerSecret, basic?.password ?? "") ? app : undefined
   }
   return {
-    get: (asked) => {
-      const app = appOf(asked)
+    get: (request) => {
+      const app = appOf(request)
       if (app === undefined) return unverified
-      const type = asked.form.get("grant_type")
+      const type = request.form.get("grant_type")
       if (type === null) {
         return refusalWithCode(403, {
           code: 170,
@@ -25,10 +25,10 @@ export const make = ({ store }: Parts): { readonly get: Answer; readonly invalid
         ? json({ token_type: "bearer", access_token: Redacted.value(store.credentials.appToken(app)) })
         : unverified
     },
-    invalidate: (asked) => {
-      const app = appOf(asked)
+    invalidate: (request) => {
+      const app = appOf(request)
       if (app === undefined) return unverified
-      const token = asked.form.get("access_token") ?? ""
+      const token = request.form.get("access_token") ?? ""
       return store.credentials.invalidateAppToken(app, Redacted.make(token))
         ? json({ access_token: token })
         : refusalWithCode(401, { code: 89, message: "Invalid or expired token" })

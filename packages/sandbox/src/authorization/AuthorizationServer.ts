@@ -12,13 +12,13 @@ import * as Problem from "../http/Problem.ts"
 import type * as Journal from "../journal/Journal.ts"
 import * as RequestBody from "../journal/RequestBody.ts"
 import * as AppTokens from "./AppTokens.ts"
-import type * as Asked from "./Asked.ts"
 import * as Authorize from "./Authorize.ts"
+import type * as AuthRequest from "./AuthRequest.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import * as Tokens from "./Tokens.ts"
 
 /** The dependencies of the authorization server. */
-export interface Parts extends Asked.Parts {
+export interface Parts extends AuthRequest.Parts {
   readonly faults: Faults.Faults
   readonly delivered: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>
 }
@@ -26,7 +26,7 @@ export interface Parts extends Asked.Parts {
 /** An endpoint. Faults apply only to named ones. */
 interface Route {
   readonly name: Endpoint | undefined
-  readonly answer: Asked.Answer
+  readonly answer: AuthRequest.Answer
 }
 
 /** The authorization server. */
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts): Effect.fn.Return<
   const tokens = Tokens.make(parts)
   const appTokens = AppTokens.make(parts)
   const oauth1 = OAuth1.make({ ...parts, hmac: yield* HmacSha1 })
-  const at = (name: Endpoint, answer: Asked.Answer) => (): Route => ({ name, answer })
+  const at = (name: Endpoint, answer: AuthRequest.Answer) => (): Route => ({ name, answer })
   const routes: Readonly<Record<string, (form: URLSearchParams) => Route>> = {
     [`GET ${Authorize.path}`]: at("authorize", authorize.show),
     [`POST ${Authorize.path}`]: at("authorize", authorize.decide),

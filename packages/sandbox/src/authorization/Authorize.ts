@@ -3,7 +3,7 @@ import { fromWire, meanings } from "@postwire/core/schema/Scopes"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import type { App } from "../store/Credentials.ts"
-import { type Answer, type Parts, refusal } from "./Asked.ts"
+import { type Answer, type Parts, refusal } from "./AuthRequest.ts"
 import * as Consent from "./Consent.ts"
 import * as Page from "./Page.ts"
 

@@ -3,7 +3,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { App } from "../store/Credentials.ts"
 import type { Store } from "../store/Store.ts"
 import type { User } from "../store/Users.ts"
-import type { Answer, Asked, Parts } from "./Asked.ts"
+import type { Answer, AuthRequest, Parts } from "./AuthRequest.ts"
 import * as Forms from "./Forms.ts"
 import * as Page from "./Page.ts"
 
@@ -43,7 +43,7 @@ export const make = <Wish>({ epoch, store }: Parts, ceremony: Ceremony<Wish>): C
     })
   return {
     ask,
-    decide: ({ form, now }: Asked) => {
+    decide: ({ form, now }: AuthRequest) => {
       const wish = forms.take(form.get("form_token") ?? "")
       if (wish === undefined) {
         return Page.notice("This page has expired", "It has already been used. Start again in the app.", 400)

@@ -5,7 +5,7 @@ import * as Redacted from "effect/Redacted"
 import * as Authentication from "../auth/Authentication.ts"
 import { type App, hashOf, type Rights } from "../store/Credentials.ts"
 import { outOfBand, type RequestToken } from "../store/RequestTokens.ts"
-import { type Answer, type Asked, headers, json, type Parts, refusalWithCode } from "./Asked.ts"
+import { type Answer, type AuthRequest, headers, json, type Parts, refusalWithCode } from "./AuthRequest.ts"
 import * as Consent from "./Consent.ts"
 import * as Page from "./Page.ts"
 
@@ -28,7 +28,7 @@ interface Holder {
 }
 
 /** A correctly signed request. */
-interface Signed<H> extends Asked {
+interface Signed<H> extends AuthRequest {
   readonly app: App
   readonly holder: H
   /** A parameter from the header, the body or the query. */
@@ -52,8 +52,8 @@ export const make = (parts: Parts & Omit<Authentication.Authority, "store">): En
     holderOf: (token: string, now: number, app: App) => H | undefined,
     answer: (signed: Signed<H>) => HttpServerResponse.HttpServerResponse
   ): Answer =>
-  (asked) => {
-    const { form, now, request, url } = asked
+  (received) => {
+    const { form, now, request, url } = received
     const header = parseAuthorization(request.headers["authorization"] ?? "") ?? {}
     const app = credentials.appByConsumerKey(header["oauth_consumer_key"] ?? "")
     if (app === undefined) return unauthenticated
@@ -69,7 +69,7 @@ export const make = (parts: Parts & Omit<Authentication.Authority, "store">): En
     // Some clients sign parameters that are both in the header and in the query only once.
     const signature = strict === "wrong" ? verified(withoutRepeated(url, header)) : strict
     if (signature === "out of time") return outOfTime
-    return signature !== "wrong" && signature.claim(now) ? answer({ ...asked, app, holder, said }) : unauthenticated
+    return signature !== "wrong" && signature.claim(now) ? answer({ ...received, app, holder, said }) : unauthenticated
   }
 
   const allow = (request: RequestToken, userId: string): HttpServerResponse.HttpServerResponse => {
@@ -99,7 +99,7 @@ export const make = (parts: Parts & Omit<Authentication.Authority, "store">): En
     }
   })
   /** The pending sign-in of a URL. */
-  const wishOf = ({ now, url: { searchParams } }: Asked): Wish | undefined => {
+  const wishOf = ({ now, url: { searchParams } }: AuthRequest): Wish | undefined => {
     const request = requestTokens.byToken(searchParams.get("oauth_token") ?? "", now)
     const app = request && credentials.appById(request.appId)
     return request === undefined || app === undefined || request.userId !== undefined
@@ -120,15 +120,15 @@ export const make = (parts: Parts & Omit<Authentication.Authority, "store">): En
         oauth_callback_confirmed: "true"
       })
     }),
-    authorize: (asked) => {
-      const wish = wishOf(asked)
+    authorize: (request) => {
+      const wish = wishOf(request)
       return wish === undefined ? tooLate : consent.ask(wish)
     },
-    authenticate: (asked) => {
-      const wish = wishOf(asked)
+    authenticate: (received) => {
+      const wish = wishOf(received)
       if (wish === undefined) return tooLate
       const { app, request, username } = wish
-      const isForced = asked.url.searchParams.get("force_login") === "true"
+      const isForced = received.url.searchParams.get("force_login") === "true"
       // The sandbox has no sessions: without a name, the user who approved the app last is signed in.
       const user = username === undefined ? undefined : users.byUsername(username)
       const grant = isForced || request.callback === outOfBand || (username !== undefined && user === undefined)

@@ -6,7 +6,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import type { App } from "../store/Credentials.ts"
 import { accessSeconds, type Tokens } from "../store/Grants.ts"
-import { type Answer, type Asked, basicOf, isSecretOf, json, type Parts, refusal } from "./Asked.ts"
+import { type Answer, type AuthRequest, basicOf, isSecretOf, json, type Parts, refusal } from "./AuthRequest.ts"
 
 /** The endpoints by grant type. */
 export interface Endpoints {
@@ -21,7 +21,7 @@ type Refusal = { readonly refused: HttpServerResponse.HttpServerResponse }
 
 export const make = ({ store }: Parts): Endpoints => {
   /** Authenticates the client by its secret, or by its id if it has none. */
-  const clientOf = ({ form, request }: Asked): App | Refusal => {
+  const clientOf = ({ form, request }: AuthRequest): App | Refusal => {
     const id = form.get("client_id")
     if (request.headers["authorization"] !== undefined) {
       const basic = basicOf(request)
@@ -42,11 +42,11 @@ export const make = ({ store }: Parts): Endpoints => {
     required: ReadonlyArray<string>,
     answer: (app: App, said: (name: string) => string, now: number) => HttpServerResponse.HttpServerResponse
   ): Answer =>
-  (asked) => {
-    const { form, now } = asked
+  (request) => {
+    const { form, now } = request
     const twice = [...form.keys()].find((name) => form.getAll(name).length > 1)
     if (twice !== undefined) return invalid(`There is more than one parameter [${twice}].`)
-    const app = clientOf(asked)
+    const app = clientOf(request)
     if ("refused" in app) return app.refused
     const said = (name: string): string => form.get(name) ?? ""
     const missing = required.filter((name) => said(name) === "")

@@ -5,7 +5,7 @@ import { box, fill, make } from "./Elements.mjs"
 import { look, watch } from "./Live.mjs"
 import { credentials } from "./Operations.mjs"
 
-/** @import { Standing, Usage } from "../limits/RateLimits.ts" */
+/** @import { WindowState, Usage } from "../limits/RateLimits.ts" */
 
 /** A bar turns red below this remaining share. */
 const lowShare = 1 / 5
@@ -48,11 +48,11 @@ const minutesAndSeconds = (millis) => {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`
 }
 
-/** @param {Standing} window */
+/** @param {WindowState} window */
 const keyOf = ({ credential, operation }) => `${operation} ${credential}`
 
 /**
- * @param {ReadonlyArray<Standing>} windows
+ * @param {ReadonlyArray<WindowState>} windows
  * @param {number} now
  */
 const showWindows = (windows, now) => {

@@ -190,7 +190,7 @@ export const header = "x-sandbox-fault"
 const fromText = Schema.decodeUnknownEffect(Schema.fromJsonString(Behaviour), { onExcessProperty: "error" })
 
 /** The fault in the header of a request. */
-export const asked = (
+export const fromHeader = (
   headers: Headers.Headers
 ): Effect.Effect<Behaviour | undefined, Problem.Problem> => {
   const text = headers[header]

@@ -36,7 +36,7 @@ export interface Counted {
 }
 
 /** The state of a current window. */
-export interface Standing extends Announced {
+export interface WindowState extends Announced {
   readonly operation: Name
   /** The `key` of the caller. */
   readonly credential: string
@@ -47,7 +47,7 @@ export interface RateLimits {
   /** Counts a request, unless it is refused. */
   readonly count: (operation: Operation, credential: Credential, now: number) => Counted
   /** The current windows. */
-  readonly standing: (now: number) => ReadonlyArray<Standing>
+  readonly windows: (now: number) => ReadonlyArray<WindowState>
   /** Sets the remaining requests in all windows of an operation, starting them if necessary. */
   readonly leave: (operation: Operation, credential: Credential, remaining: number, now: number) => void
   readonly clear: () => void
@@ -114,7 +114,7 @@ export const make = (): RateLimits => {
       const announced = spent ?? kept.windows[0]
       return { allowed, announced: announced && announce(announced) }
     },
-    standing: (now) =>
+    windows: (now) =>
       [...kept.values()].flatMap(({ credential, operation, windows }) =>
         windows.filter((window) => isCurrent(window, now)).map((window) => ({
           operation,

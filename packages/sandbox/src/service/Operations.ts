@@ -218,7 +218,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       : yield* Router.choose(candidates, request)
     trace.operation = route.name
     const asked: Asked = { request, url, route, params, trace }
-    const fault = (caller && (yield* Faults.asked(request.headers))) ?? faults.next(route.name)
+    const fault = (caller && (yield* Faults.fromHeader(request.headers))) ?? faults.next(route.name)
     if (fault === undefined) return yield* work(asked, identified)
     trace.fault = fault
     const { after = false, reset, status } = fault

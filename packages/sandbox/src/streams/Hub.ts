@@ -12,14 +12,14 @@ import type { Store } from "../store/Store.ts"
 import type { StoreEvent } from "../store/StoreEvents.ts"
 import type { Viewer } from "../store/Visibility.ts"
 import { make as random } from "../text/random.ts"
-import * as Disturbance from "./Disturbance.ts"
-import * as Happened from "./Happened.ts"
 import * as Ledger from "./Ledger.ts"
 import * as Line from "./Line.ts"
+import * as LineFault from "./LineFault.ts"
 import * as Matching from "./Matching.ts"
 import * as Rendering from "./Rendering.ts"
 import { holds, type Source, sources } from "./Sources.ts"
-import type { Asked, Connection, Hub, Match } from "./Streams.ts"
+import * as StreamEvents from "./StreamEvents.ts"
+import type { Connection, Hub, Match, StreamRequest } from "./Streams.ts"
 
 /** The dependencies of the streams. */
 export interface Parts {
@@ -41,10 +41,13 @@ const maxRecoveries = 2
 /** The maximum age of recovered items, in milliseconds. */
 const maxRecovery = 24 * 3_600_000
 
-const everybody: Viewer = { userId: undefined }
+/** The number of past posts that are read at a time. */
+const pageSize = 500
 
-const maxEnded = 1_000
+const maxClosed = 1_000
 const maxMatches = 100
+
+const everybody: Viewer = { userId: undefined }
 
 interface Open {
   readonly id: string
@@ -57,180 +60,202 @@ interface Open {
   readonly isRecovery: boolean
   readonly entry: Entry
   fiber: Fiber.Fiber<void> | undefined
-}
-
-/** How far a connection has come that begins in the past; nothing when it has caught up. */
-interface Progress {
+  /** The latest past post that was read; undefined once the connection has caught up. */
   cursor: bigint | undefined
 }
 
 type Entry = { -readonly [K in keyof Connection]: Connection[K] }
 
-/** Streams of a service; they end with the scope. */
+type Past = () => ReadonlyArray<Line.Item> | undefined
+
+/** Starts the streams of a service; they end with the scope. */
 export const make = Effect.fnUntraced(function*(parts: Parts): Effect.fn.Return<Hub, never, Scope.Scope> {
-  const { maxConnections, maxRules, now, seed, store } = parts
-  const scope = yield* Effect.scope
-  const matching = Matching.make(store)
-  const renderingOf = Rendering.make(store, now)
-  const latest = new Happened.Latest()
-  const draw = random(seed, "streams")
-  const open = new Map<string, Open & Progress>()
-  let ended: Array<Entry> = []
-  let matches: Array<Match> = []
-  let book: Ledger.Book | undefined
+  const hub = new StreamHub(parts, yield* Effect.scope)
+  const unsubscribe = parts.store.events.subscribe((change) => hub.onChange(change))
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      unsubscribe()
+      hub.endAll("shutdown")
+    })
+  )
+  return hub
+})
 
-  const isTold = ({ cursor, isRecovery }: Open & Progress, id: string): boolean =>
-    !isRecovery && (cursor === undefined || BigInt(id) <= cursor)
+class StreamHub implements Hub {
+  readonly maxRules: number
+  readonly #parts: Parts
+  readonly #scope: Scope.Scope
+  readonly #matching: Matching.Matching
+  readonly #renderingOf: ReturnType<typeof Rendering.make>
+  readonly #draw: ReturnType<typeof random>
+  readonly #recent = new StreamEvents.RecentEvents()
+  readonly #open = new Map<string, Open>()
+  #closed: Array<Entry> = []
+  #matches: Array<Match> = []
+  #recorder: Ledger.Recorder | undefined
 
-  const itemOf = (
-    connection: Open,
-    post: Post,
-    matched: (appId: string) => ReadonlyArray<string>
-  ): Line.Item | undefined => {
-    const { appId, partition, rendering, source } = connection
-    if (source.byRules !== true) {
-      return holds(source, partition, post)
-        ? rendering.line({ id: post.id, data: post })
-        : undefined
-    }
-    const rules = matched(appId)
-    return rules.length === 0 ? undefined : rendering.line({ id: post.id, data: post }, matching.json(appId, rules))
+  constructor(parts: Parts, scope: Scope.Scope) {
+    this.maxRules = parts.maxRules
+    this.#parts = parts
+    this.#scope = scope
+    this.#matching = Matching.make(parts.store)
+    this.#renderingOf = Rendering.make(parts.store, parts.now)
+    this.#draw = random(parts.seed, "streams")
   }
 
-  const posted = (id: string): void => {
-    const isAwaited = book !== undefined || [...open.values()].some(({ source }) => source.of === "posts")
-    if (!isAwaited) return
-    const [post] = store.posts.byIds([id], everybody)
-    if (post === undefined) return
-    const byApp = new Map<string, ReadonlyArray<string>>()
-    const matched = (appId: string): ReadonlyArray<string> => {
-      let rules = byApp.get(appId)
-      if (rules === undefined) byApp.set(appId, rules = matching.of(appId, post))
-      return rules
-    }
-    if (book !== undefined) {
-      const rules = store.streamRules.appIds().flatMap(matched)
-      if (rules.length > 0) book.made.push({ id, at: now(), rules })
-    }
-    for (const connection of open.values()) {
-      if (connection.source.of !== "posts" || !isTold(connection, id)) continue
-      const item = itemOf(connection, post, matched)
-      if (item !== undefined) connection.line.push(item)
-    }
-    const rules = [...byApp.values()].flat()
-    if (rules.length > 0) {
-      matches.push({ postId: id, at: now(), text: post.text, rules })
-      if (matches.length >= 2 * maxMatches) matches = matches.slice(-maxMatches)
-    }
+  connect(request: StreamRequest): Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem> {
+    return Effect.gen({ self: this }, function*() {
+      const refusal = this.#refusal(request)
+      if (refusal !== undefined) return yield* refusal
+      const fault = request.fault && LineFault.make(request.fault, this.#draw)
+      const connection = this.#opened(request, fault)
+      this.#open.set(connection.id, connection)
+      connection.fiber = yield* Effect.forkIn(this.#keepAlive(connection, fault), this.#scope)
+      return HttpServerResponse.stream(connection.line.stream, { contentType: "application/json; charset=utf-8" })
+    })
   }
 
-  const bring = (event: Happened.Event): void => {
-    latest.add(event)
-    for (const { endpoint, isRecovery, line, partition, rendering, source } of open.values()) {
-      if (!isRecovery && Happened.isOn(event, endpoint, source) && holds(source, partition, event)) {
+  connections(): ReadonlyArray<Connection> {
+    return [...this.#closed, ...Array.from(this.#open.values(), ({ entry }) => entry)].map((entry) => ({ ...entry }))
+  }
+
+  disconnect(id: string, disconnectType = "ForceDisconnect"): boolean {
+    const found = this.#open.get(id)
+    found?.line.end(
+      disconnectType === "ForceDisconnect" ? "force_disconnect" : "operational_disconnect",
+      Line.farewell(disconnectType)
+    )
+    return found !== undefined
+  }
+
+  publish(endpoint: Endpoint, { data, id }: { readonly id: string; readonly data: object }): void {
+    this.#deliver({ id, at: this.#parts.now(), on: endpoint, data })
+  }
+
+  matches(): ReadonlyArray<Match> {
+    return this.#matches.slice(-maxMatches).toReversed()
+  }
+
+  record(): void {
+    this.#recorder = new Ledger.Recorder()
+  }
+
+  ledger(): Ledger.Ledger {
+    return { made: this.#recorder?.made ?? [], sent: this.#recorder?.sent ?? [] }
+  }
+
+  clear(): void {
+    this.endAll("operational_disconnect", Line.farewell("OperationalDisconnect"))
+    this.#matching.clear()
+    this.#recent.clear()
+    this.#closed = []
+    this.#matches = []
+    this.#recorder = undefined
+  }
+
+  endAll(reason: Line.Reason, farewell?: string): void {
+    for (const { line } of this.#open.values()) line.end(reason, farewell)
+  }
+
+  /** Delivers a change of the store. */
+  onChange(change: StoreEvent): void {
+    if (change._tag === "Posted") this.#deliverPost(change.id)
+    const event = StreamEvents.fromChange(change, this.#parts.store, this.#parts.now())
+    if (event !== undefined) this.#deliver(event)
+  }
+
+  #deliver(event: StreamEvents.StreamEvent): void {
+    this.#recent.add(event)
+    for (const { endpoint, isRecovery, line, partition, rendering, source } of this.#open.values()) {
+      if (!isRecovery && StreamEvents.isOn(event, endpoint, source) && holds(source, partition, event)) {
         line.push(rendering.line(event))
       }
     }
   }
 
-  const unlisten = store.events.subscribe((change: StoreEvent) => {
-    if (change._tag === "Posted") posted(change.id)
-    const event = Happened.of(change, store, now())
-    if (event !== undefined) bring(event)
-  })
-
-  /** What came between two instants, a part at a time; leads on to what comes where there is no end. */
-  const pastOf = (
-    connection: () => Open & Progress,
-    { of }: Source,
-    from: number,
-    to: number | undefined
-  ): () => ReadonlyArray<Line.Item> | undefined => {
-    const limit = 500
-    let isOver = false
-    if (of !== "posts") {
-      const events = latest.between(from, to ?? Infinity)
-      return () => {
-        if (isOver) return undefined
-        isOver = true
-        const { endpoint, partition, rendering, source } = connection()
-        return events.filter((event) => Happened.isOn(event, endpoint, source) && holds(source, partition, event)).map((
-          event
-        ) => rendering.line(event))
-      }
+  #deliverPost(id: string): void {
+    const { now, store } = this.#parts
+    const recorder = this.#recorder
+    const isAwaited = recorder !== undefined || [...this.#open.values()].some(({ source }) => source.of === "posts")
+    const [post] = isAwaited ? store.posts.byIds([id], everybody) : []
+    if (post === undefined) return
+    const byApp = new Map<string, ReadonlyArray<string>>()
+    const matched = (appId: string): ReadonlyArray<string> => {
+      const rules = byApp.get(appId) ?? this.#matching.of(appId, post)
+      byApp.set(appId, rules)
+      return rules
     }
-    let after = Snowflake.fromMillis(from) - 1n
-    const before = to === undefined ? Snowflake.maximum : Snowflake.fromMillis(to)
-    return () => {
-      if (isOver) return undefined
-      const current = connection()
-      const page = store.posts.between({ after, before, limit })
-      isOver = page.length < limit
-      const last = page.at(-1)
-      if (last !== undefined) after = Snowflake.parse(last.id)
-      current.cursor = isOver ? undefined : after
-      return page.flatMap((post) => itemOf(current, post, (appId) => matching.of(appId, post)) ?? [])
+    if (recorder !== undefined) {
+      const rules = store.streamRules.appIds().flatMap(matched)
+      if (rules.length > 0) recorder.made.push({ id, at: now(), rules })
     }
+    for (const connection of this.#open.values()) {
+      const { cursor, isRecovery, line, source } = connection
+      // A connection that starts in the past will read posts after its cursor itself.
+      if (source.of !== "posts" || isRecovery || (cursor !== undefined && BigInt(id) > cursor)) continue
+      const item = this.#itemOf(connection, post, matched)
+      if (item !== undefined) line.push(item)
+    }
+    const rules = [...byApp.values()].flat()
+    if (rules.length === 0) return
+    this.#matches.push({ postId: id, at: now(), text: post.text, rules })
+    if (this.#matches.length >= 2 * maxMatches) this.#matches = this.#matches.slice(-maxMatches)
   }
 
-  const close = (connection: Open, reason: Line.Reason): void => {
-    const { entry, fiber, id } = connection
-    if (!open.delete(id)) return
-    entry.closedAt = now()
-    entry.reason = reason
-    ended.push(entry)
-    if (ended.length >= 2 * maxEnded) ended = ended.slice(-maxEnded)
-    fiber?.interruptUnsafe()
+  /** The item of a post, if the stream contains it. */
+  #itemOf(
+    { appId, partition, rendering, source }: Open,
+    post: Post,
+    matched: (appId: string) => ReadonlyArray<string>
+  ): Line.Item | undefined {
+    const item = { id: post.id, data: post }
+    if (source.byRules !== true) return holds(source, partition, post) ? rendering.line(item) : undefined
+    const rules = matched(appId)
+    return rules.length === 0 ? undefined : rendering.line(item, this.#matching.json(appId, rules))
   }
 
-  /** Says that a connection is there, and strikes where its fault names a time. */
-  const keep = (connection: Open, disturbance: Disturbance.Disturbance | undefined) =>
-    Effect.gen(function*() {
-      const { at } = disturbance ?? {}
-      if (at !== undefined) {
-        yield* Effect.forkChild(Effect.andThen(Effect.sleep(at), Effect.sync(connection.line.strike)))
-      }
-      yield* Effect.sleep(connection.line.beat(heartbeat))
-      // Whoever asked has gone away before there was an answer.
-      if (!connection.line.isRead()) return close(connection, "client_disconnected")
-      while (open.has(connection.id)) yield* Effect.sleep(connection.line.beat(heartbeat))
-    })
-
-  const connect = Effect.fnUntraced(function*(asked: Asked) {
-    const { caller, clientIp, definition, endpoint, fault, origin, parameters, selection, wire } = asked
+  #refusal({ caller, endpoint, fault, parameters }: StreamRequest): Problem.Problem | undefined {
     const { backfill_minutes = 0, end_time, partition = 1, start_time } = parameters
     const { appId } = caller
-    const source = sources[endpoint]
-    const at = now()
-    const isRecovery = start_time !== undefined || end_time !== undefined
-    if (caller.access !== "research" && (source.byRules !== true || isRecovery || backfill_minutes > 0)) {
-      return yield* Problem.notEnrolled("Enterprise")
+    const { byRules } = sources[endpoint]
+    const at = this.#parts.now()
+    const isRecovery = isRecovering(parameters)
+    if (caller.access !== "research" && (byRules !== true || isRecovery || backfill_minutes > 0)) {
+      return Problem.notEnrolled("Enterprise")
     }
     if (isRecovery) {
-      if (start_time === undefined) return yield* Problem.invalidRequest("`end_time` needs a `start_time`.")
+      if (start_time === undefined) return Problem.invalidRequest("`end_time` needs a `start_time`.")
       if (start_time < at - maxRecovery) {
-        return yield* Problem.invalidRequest("The `start_time` is more than 24 hours ago.", {
+        return Problem.invalidRequest("The `start_time` is more than 24 hours ago.", {
           start_time: new Date(start_time).toISOString()
         })
       }
       if (start_time >= (end_time ?? at) || (end_time ?? at) > at) {
-        return yield* Problem.invalidRequest("The `start_time` must be before the `end_time`, and both in the past.")
+        return Problem.invalidRequest("The `start_time` must be before the `end_time`, and both in the past.")
       }
     }
-    if (fault?.kind === "no-rules" || source.byRules === true && store.streamRules.count(appId) === 0) {
-      return yield* Problem.streamRefused("RuleConfigurationIssue")
+    if (fault?.kind === "no-rules" || byRules === true && this.#parts.store.streamRules.count(appId) === 0) {
+      return Problem.streamRefused("RuleConfigurationIssue")
     }
-    const held = [...open.values()].filter((other) =>
+    const held = [...this.#open.values()].filter((other) =>
       other.appId === appId && other.isRecovery === isRecovery &&
       (isRecovery || other.endpoint === endpoint && other.partition === partition)
     ).length
-    if (fault?.kind === "too-many-connections" || held >= (isRecovery ? maxRecoveries : maxConnections)) {
-      return yield* Problem.streamRefused("TooManyConnections")
-    }
-    const disturbance = fault && Disturbance.make(fault, draw)
+    return fault?.kind === "too-many-connections" || held >= (isRecovery ? maxRecoveries : this.#parts.maxConnections)
+      ? Problem.streamRefused("TooManyConnections")
+      : undefined
+  }
+
+  #opened(request: StreamRequest, fault: LineFault.LineFault | undefined): Open {
+    const { caller, clientIp, definition, endpoint, origin, parameters, selection, wire } = request
+    const { backfill_minutes = 0, end_time, partition = 1, start_time } = parameters
+    const { now } = this.#parts
+    const at = now()
+    const source = sources[endpoint]
+    const isRecovery = isRecovering(parameters)
     const entry: Entry = {
       id: randomUUID(),
-      appId,
+      appId: caller.appId,
       endpoint,
       partition: parameters.partition,
       openedAt: at,
@@ -241,76 +266,93 @@ export const make = Effect.fnUntraced(function*(parts: Parts): Effect.fn.Return<
       sentAt: undefined
     }
     const from = start_time ?? (backfill_minutes > 0 ? at - backfill_minutes * 60_000 : undefined)
+    const to = isRecovery ? end_time ?? at : undefined
     const line = Line.make({
       now,
-      disturbance,
-      delivered: asked.delivered,
-      past: from === undefined
-        ? undefined
-        : pastOf(() => connection, source, from, isRecovery ? end_time ?? at : undefined),
+      fault,
+      delivered: request.delivered,
+      past: from === undefined ? undefined : this.#pastOf(() => connection, source, from, to),
       afterPast: isRecovery ? "recovery_complete" : undefined,
       left: (items) => {
         entry.sent += items.length
         entry.sentAt = now()
-        book?.send(entry.id, items.map(({ id }) => id))
-        asked.left(items.flatMap(({ resources }) => resources), now())
+        this.#recorder?.send(entry.id, items.map(({ id }) => id))
+        request.left(items.flatMap(({ resources }) => resources), now())
       },
-      ended: (reason) => close(connection, reason)
+      ended: (reason) => this.#close(connection, reason)
     })
-    const connection: Open & Progress = {
+    const connection: Open = {
       id: entry.id,
-      appId,
+      appId: caller.appId,
       endpoint,
       source,
       partition,
-      rendering: renderingOf({ definition, selection, wire, viewer: caller, origin }),
+      rendering: this.#renderingOf({ definition, selection, wire, viewer: caller, origin }),
       line,
       isRecovery,
       entry,
       fiber: undefined,
       cursor: from === undefined || source.of !== "posts" ? undefined : -1n
     }
-    open.set(entry.id, connection)
-    connection.fiber = yield* Effect.forkIn(keep(connection, disturbance), scope)
-    return HttpServerResponse.stream(line.stream, { contentType: "application/json; charset=utf-8" })
-  })
-
-  const disconnect = (id: string, disconnectType = "ForceDisconnect"): boolean => {
-    const found = open.get(id)
-    found?.line.end(
-      disconnectType === "ForceDisconnect" ? "force_disconnect" : "operational_disconnect",
-      Line.farewell(disconnectType)
-    )
-    return found !== undefined
+    return connection
   }
 
-  const endAll = (reason: Line.Reason, farewell?: string): void => {
-    for (const { line } of open.values()) line.end(reason, farewell)
+  /** Reads the items between two times in parts; without an end, up to the live items. */
+  #pastOf(connection: () => Open, { of }: Source, from: number, to: number | undefined): Past {
+    return of === "posts" ? this.#pastPosts(connection, from, to) : this.#pastEvents(connection, from, to)
   }
 
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      unlisten()
-      endAll("shutdown")
-    })
-  )
-
-  return {
-    connect,
-    maxRules,
-    connections: () => [...ended, ...Array.from(open.values(), ({ entry }) => entry)].map((entry) => ({ ...entry })),
-    disconnect,
-    tell: (endpoint, { data, id }) => bring({ id, at: now(), on: endpoint, data }),
-    matches: () => matches.slice(-maxMatches).toReversed(),
-    record: () => void (book = new Ledger.Book()),
-    ledger: () => ({ made: book?.made ?? [], sent: book?.sent ?? [] }),
-    clear: () => {
-      endAll("operational_disconnect", Line.farewell("OperationalDisconnect"))
-      matching.clear()
-      latest.clear()
-      ended = []
-      matches = []
-      book = undefined
+  #pastEvents(connection: () => Open, from: number, to = Infinity): Past {
+    let events: ReadonlyArray<StreamEvents.StreamEvent> | undefined = this.#recent.between(from, to)
+    return () => {
+      const { endpoint, partition, rendering, source } = connection()
+      const items = events
+        ?.filter((event) => StreamEvents.isOn(event, endpoint, source) && holds(source, partition, event))
+        .map((event) => rendering.line(event))
+      events = undefined
+      return items
     }
   }
-})
+
+  #pastPosts(connection: () => Open, from: number, to: number | undefined): Past {
+    let isOver = false
+    let after = Snowflake.fromMillis(from) - 1n
+    const before = to === undefined ? Snowflake.maximum : Snowflake.fromMillis(to)
+    return () => {
+      if (isOver) return undefined
+      const current = connection()
+      const page = this.#parts.store.posts.between({ after, before, limit: pageSize })
+      isOver = page.length < pageSize
+      const last = page.at(-1)
+      if (last !== undefined) after = Snowflake.parse(last.id)
+      current.cursor = isOver ? undefined : after
+      return page.flatMap((post) => this.#itemOf(current, post, (appId) => this.#matching.of(appId, post)) ?? [])
+    }
+  }
+
+  /** Sends heartbeats, and triggers a fault that names a time. */
+  #keepAlive(connection: Open, fault: LineFault.LineFault | undefined): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function*() {
+      const { line } = connection
+      if (fault?.at !== undefined) {
+        yield* Effect.forkChild(Effect.andThen(Effect.sleep(fault.at), Effect.sync(() => line.strike())))
+      }
+      yield* Effect.sleep(line.beat(heartbeat))
+      // The client disconnected before it received the response.
+      if (!line.isRead()) return this.#close(connection, "client_disconnected")
+      while (this.#open.has(connection.id)) yield* Effect.sleep(line.beat(heartbeat))
+    })
+  }
+
+  #close({ entry, fiber, id }: Open, reason: Line.Reason): void {
+    if (!this.#open.delete(id)) return
+    entry.closedAt = this.#parts.now()
+    entry.reason = reason
+    this.#closed.push(entry)
+    if (this.#closed.length >= 2 * maxClosed) this.#closed = this.#closed.slice(-maxClosed)
+    fiber?.interruptUnsafe()
+  }
+}
+
+const isRecovering = ({ end_time, start_time }: StreamRequest["parameters"]): boolean =>
+  start_time !== undefined || end_time !== undefined

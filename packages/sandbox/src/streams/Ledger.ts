@@ -22,7 +22,7 @@ export interface Ledger {
 }
 
 /** Records a ledger. */
-export class Book implements Ledger {
+export class Recorder implements Ledger {
   readonly made: Array<Made> = []
   readonly #sent = new Map<string, Array<string>>()
 

@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import { ConnectionLost } from "../faults/FaultyResponse.ts"
 import { millisOf } from "../http/Time.ts"
 import type { Resource } from "../projection/Projection.ts"
-import type { Disturbance } from "./Disturbance.ts"
+import type { LineFault } from "./LineFault.ts"
 
 /** An item to send. */
 export interface Item {
@@ -26,13 +26,13 @@ export type Reason =
   | "shutdown"
 
 /** The options of a line. */
-export interface Surroundings {
+export interface Options {
   readonly now: () => number
   /** Earlier items, in order and in parts; undefined when there are no more. Called only while the queue is empty. */
   readonly past: (() => ReadonlyArray<Item> | undefined) | undefined
   /** The reason to end the connection after the earlier items, for a recovery. */
   readonly afterPast: Reason | undefined
-  readonly disturbance: Disturbance | undefined
+  readonly fault: LineFault | undefined
   /** Waits until everything written has been handed to the socket. */
   readonly delivered: Effect.Effect<void>
   /** Called with sent items. */
@@ -91,205 +91,235 @@ type State =
   | { readonly _tag: "Ending" | "Breaking"; readonly reason: Reason }
 
 /** Starts with an empty line, so that the client receives the response head immediately. */
-export const make = (
-  { afterPast, delivered, disturbance, ended, left, now, past }: Surroundings
-): Line => {
-  let waiting: Array<Waiting> = [{ bytes: lineEnd, item: undefined }]
-  let waitingBytes = 0
-  let state: State = { _tag: "Open" }
-  let history = past
-  let wake: (() => void) | undefined
-  let sentAt = now()
-  /** The end of a stall. */
-  let stalledUntil = 0
-  let pause: number | undefined
-  /** An item held back until after the next one. */
-  let held: Item | undefined
-  let isReported = false
-  let isRead = false
+export const make = (options: Options): Line => new ConnectionLine(options)
 
-  const rouse = (): void => {
-    const waker = wake
-    wake = undefined
-    waker?.()
+class ConnectionLine implements Line {
+  readonly stream: Line["stream"]
+  readonly #options: Options
+  #waiting: Array<Waiting> = [{ bytes: lineEnd, item: undefined }]
+  #waitingBytes = 0
+  #state: State = { _tag: "Open" }
+  #past: Options["past"]
+  #wake: (() => void) | undefined
+  #sentAt: number
+  #stalledUntil = 0
+  #pause: number | undefined
+  /** An item held back until after the next one. */
+  #held: Item | undefined
+  #isReported = false
+  #isRead = false
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#past = options.past
+    this.#sentAt = options.now()
+    this.stream = Stream.ensuring(
+      Stream.fromPull(Effect.succeed(this.#pull)),
+      Effect.sync(() => this.#close("client_disconnected"))
+    )
+    this.#applyFaultBetween()
   }
-  const report = (reason: Reason): void => {
-    if (isReported) return
-    isReported = true
-    ended(reason)
+
+  push(item: Item): void {
+    if (this.#state._tag !== "Open") return
+    const { fault } = this.#options
+    if (fault !== undefined && !fault.isBetween && fault.isDue()) this.#applyFault(fault, item)
+    else {
+      this.#write(item)
+      if (this.#held !== undefined) this.#write(this.#held)
+      this.#held = undefined
+    }
+    this.#applyFaultBetween()
+    if (this.#waitingBytes > maxWaitingBytes) this.end("slow_reader", farewell("SlowReader"))
+    this.#rouse()
   }
-  const close = (reason: Reason): void => {
-    state = { _tag: "Ended" }
-    waiting = []
-    history = undefined
-    report(reason)
-    rouse()
+
+  isRead(): boolean {
+    return this.#isRead
   }
-  const put = (bytes: string | Uint8Array, item?: Item): void => {
-    waiting.push({ bytes, item })
-    waitingBytes += bytes.length
+
+  beat(after: number): number {
+    const now = this.#options.now()
+    const silence = now - this.#sentAt
+    if (this.#stalledUntil > now) return Math.min(after, this.#stalledUntil - now)
+    if (this.#stalledUntil > 0) {
+      this.#stalledUntil = 0
+      this.#rouse()
+    }
+    if (this.#state._tag !== "Open" || silence < after) return Math.max(1, after - silence)
+    if (this.#waiting.length === 0 && this.#past === undefined) {
+      this.#put(lineEnd)
+      this.#rouse()
+    }
+    this.#sentAt = now
+    return after
   }
-  const stop = (tag: "Ending" | "Breaking", reason: Reason): void => {
-    if (state._tag === "Open") state = { _tag: tag, reason }
-    history = undefined
+
+  strike(): void {
+    if (this.#state._tag !== "Open" || this.#options.fault === undefined) return
+    this.#applyFault(this.#options.fault)
+    this.#rouse()
   }
-  const end = (reason: Reason, text?: string): void => {
-    if (state._tag !== "Open") return
-    waiting = []
-    waitingBytes = 0
-    stalledUntil = 0
-    if (text !== undefined) put(text + lineEnd)
-    stop("Ending", reason)
+
+  end(reason: Reason, text?: string): void {
+    if (this.#state._tag !== "Open") return
+    this.#waiting = []
+    this.#waitingBytes = 0
+    this.#stalledUntil = 0
+    if (text !== undefined) this.#put(text + lineEnd)
+    this.#stop("Ending", reason)
     // Reported even if the client does not read any more, so that it may connect again.
-    report(reason)
-    rouse()
+    this.#report(reason)
+    this.#rouse()
   }
-  const write = (item: Item): void => put(item.text + lineEnd, item)
+
+  #rouse(): void {
+    const wake = this.#wake
+    this.#wake = undefined
+    wake?.()
+  }
+
+  #report(reason: Reason): void {
+    if (this.#isReported) return
+    this.#isReported = true
+    this.#options.ended(reason)
+  }
+
+  #close(reason: Reason): void {
+    this.#state = { _tag: "Ended" }
+    this.#waiting = []
+    this.#past = undefined
+    this.#report(reason)
+    this.#rouse()
+  }
+
+  #put(bytes: string | Uint8Array, item?: Item): void {
+    this.#waiting.push({ bytes, item })
+    this.#waitingBytes += bytes.length
+  }
+
+  #write(item: Item): void {
+    this.#put(item.text + lineEnd, item)
+  }
+
+  #stop(tag: "Ending" | "Breaking", reason: Reason): void {
+    if (this.#state._tag === "Open") this.#state = { _tag: tag, reason }
+    this.#past = undefined
+  }
+
+  #applyFaultBetween(): void {
+    const { fault } = this.#options
+    if (fault?.isBetween === true && fault.isDue()) this.#applyFault(fault)
+  }
+
   /** Applies a fault to an item, or between two. */
-  const disturb = ({ act, fault }: Disturbance, item?: Item): void => {
-    switch (act) {
+  #applyFault({ action, fault }: LineFault, item?: Item): void {
+    switch (action) {
       case "cut":
-        return stop("Breaking", "connection_broken")
+        return this.#stop("Breaking", "connection_broken")
       case "cut-in-character":
-        if (item !== undefined) put(withinCharacter(item.text))
-        return stop("Breaking", "connection_broken")
+        if (item !== undefined) this.#put(withinCharacter(item.text))
+        return this.#stop("Breaking", "connection_broken")
       case "error":
-        put(farewell(fault.disconnectType ?? "OperationalDisconnect") + lineEnd)
-        return stop("Ending", "operational_disconnect")
+        this.#put(farewell(fault.disconnectType ?? "OperationalDisconnect") + lineEnd)
+        return this.#stop("Ending", "operational_disconnect")
       case "stall":
-        stalledUntil = fault.for === undefined ? Infinity : now() + millisOf(fault.for)
+        this.#stalledUntil = fault.for === undefined ? Infinity : this.#options.now() + millisOf(fault.for)
         return
       case "slow":
-        pause = millisOf(fault.pause ?? 100)
+        this.#pause = millisOf(fault.pause ?? 100)
         return
       case "duplicate":
-        if (item !== undefined) put(item.text + lineEnd, item)
-        return item && write(item)
+        if (item !== undefined) this.#write(item)
+        return item && this.#write(item)
       case "out-of-order":
-        held = item
+        this.#held = item
         return
       case "garbage":
-        put(`{"data":{"id":"${item?.id ?? 0}","text":"not JSON` + lineEnd)
-        return item && write(item)
+        this.#put(`{"data":{"id":"${item?.id ?? 0}","text":"not JSON` + lineEnd)
+        return item && this.#write(item)
     }
-  }
-  const push = (item: Item): void => {
-    if (state._tag !== "Open") return
-    if (disturbance !== undefined && !disturbance.isBetween && disturbance.isDue()) disturb(disturbance, item)
-    else {
-      write(item)
-      if (held !== undefined) write(held)
-      held = undefined
-    }
-    if (disturbance?.isBetween === true && disturbance.isDue()) disturb(disturbance)
-    if (waitingBytes > maxWaitingBytes) end("slow_reader", farewell("SlowReader"))
-    rouse()
   }
 
   /** Takes the next chunk from the queue. */
-  const take = (): Uint8Array | undefined => {
-    const first = waiting[0]
+  #take(): Uint8Array | undefined {
+    const first = this.#waiting[0]
     if (first === undefined) return undefined
-    if (pause !== undefined) return piece(first)
+    if (this.#pause !== undefined) return this.#piece(first)
     let bytes = 0
     let count = 0
     let isText = true
-    for (const next of waiting) {
+    for (const next of this.#waiting) {
       if (bytes >= chunkBytes) break
       count++
       bytes += next.bytes.length
       isText &&= typeof next.bytes === "string"
     }
-    const leaving = count === waiting.length ? waiting : waiting.slice(0, count)
-    waiting = count === waiting.length ? [] : waiting.slice(count)
-    waitingBytes -= bytes
+    const leaving = count === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, count)
+    this.#waiting = count === this.#waiting.length ? [] : this.#waiting.slice(count)
+    this.#waitingBytes -= bytes
     const items = leaving.flatMap(({ item }) => item ?? [])
-    if (items.length > 0) left(items)
+    if (items.length > 0) this.#options.left(items)
     return isText
       ? encoder.encode(leaving.map((each) => each.bytes).join(""))
       : Buffer.concat(leaving.map((each) => typeof each.bytes === "string" ? Buffer.from(each.bytes) : each.bytes))
   }
+
   /** Takes a few bytes of the first line; its item counts as sent with the last of them. */
-  const piece = (first: Waiting): Uint8Array => {
+  #piece(first: Waiting): Uint8Array {
     const bytes = typeof first.bytes === "string" ? encoder.encode(first.bytes) : first.bytes
     const size = 61
-    waitingBytes -= Math.min(size, first.bytes.length)
-    if (bytes.length > size) waiting[0] = { bytes: bytes.subarray(size), item: first.item }
+    this.#waitingBytes -= Math.min(size, first.bytes.length)
+    if (bytes.length > size) this.#waiting[0] = { bytes: bytes.subarray(size), item: first.item }
     else {
-      waiting.shift()
-      if (first.item !== undefined) left([first.item])
+      this.#waiting.shift()
+      if (first.item !== undefined) this.#options.left([first.item])
     }
     return bytes.subarray(0, size)
   }
 
-  if (disturbance?.isBetween === true && disturbance.isDue()) disturb(disturbance)
-
-  const sleep = Effect.callback<void>((resume) => {
-    wake = () => resume(Effect.void)
-    return Effect.sync(() => void (wake = undefined))
+  readonly #sleep = Effect.callback<void>((resume) => {
+    this.#wake = () => resume(Effect.void)
+    return Effect.sync(() => void (this.#wake = undefined))
   })
 
-  const pull: Effect.Effect<readonly [Uint8Array], ConnectionLost | Cause.Done> = Effect.suspend(() => {
-    isRead = true
+  readonly #pull: Pull = Effect.suspend(() => this.#next())
+
+  #next(): Pull {
+    this.#isRead = true
+    const state = this.#state
     if (state._tag === "Ended") return Cause.done()
-    if (stalledUntil > now()) return Effect.flatMap(sleep, () => pull)
-    if (waiting.length === 0 && history !== undefined) {
-      const page = history()
-      if (page !== undefined) { for (const item of page) push(item) }
-      else {
-        history = undefined
-        if (afterPast !== undefined) stop("Ending", afterPast)
-      }
+    if (this.#stalledUntil > this.#options.now()) return Effect.flatMap(this.#sleep, () => this.#pull)
+    if (this.#waiting.length === 0 && this.#past !== undefined) {
+      this.#readPast(this.#past)
       // Yields between parts of a long history.
-      return Effect.flatMap(Effect.yieldNow, () => pull)
+      return Effect.flatMap(Effect.yieldNow, () => this.#pull)
     }
-    const chunk = take()
+    const chunk = this.#take()
     if (chunk !== undefined) {
-      sentAt = now()
-      return pause === undefined ? Effect.succeed([chunk]) : Effect.as(Effect.sleep(pause), [chunk])
+      this.#sentAt = this.#options.now()
+      return this.#pause === undefined ? Effect.succeed([chunk]) : Effect.as(Effect.sleep(this.#pause), [chunk])
     }
-    if (state._tag === "Ending") {
-      close(state.reason)
-      return Cause.done()
-    }
-    if (state._tag === "Breaking") {
-      close(state.reason)
+    if (state._tag !== "Ending" && state._tag !== "Breaking") return Effect.flatMap(this.#sleep, () => this.#pull)
+    this.#close(state.reason)
+    return state._tag === "Ending"
+      ? Cause.done()
       // A broken connection would discard data that the socket has not sent yet.
-      return Effect.andThen(delivered, Effect.fail(new ConnectionLost()))
-    }
-    return Effect.flatMap(sleep, () => pull)
-  })
+      : Effect.andThen(this.#options.delivered, Effect.fail(new ConnectionLost()))
+  }
 
-  return {
-    push,
-    isRead: () => isRead,
-    beat: (after) => {
-      const silence = now() - sentAt
-      if (stalledUntil > now()) return Math.min(after, stalledUntil - now())
-      if (stalledUntil > 0) {
-        stalledUntil = 0
-        rouse()
-      }
-      if (state._tag !== "Open" || silence < after) return Math.max(1, after - silence)
-      if (waiting.length === 0 && history === undefined) {
-        put(lineEnd)
-        rouse()
-      }
-      sentAt = now()
-      return after
-    },
-    strike: () => {
-      if (state._tag !== "Open" || disturbance === undefined) return
-      disturb(disturbance)
-      rouse()
-    },
-    end,
-    stream: Stream.ensuring(
-      Stream.fromPull(Effect.succeed(pull)),
-      Effect.sync(() => close("client_disconnected"))
-    )
+  #readPast(past: NonNullable<Options["past"]>): void {
+    const page = past()
+    if (page !== undefined) {
+      for (const item of page) this.push(item)
+      return
+    }
+    this.#past = undefined
+    if (this.#options.afterPast !== undefined) this.#stop("Ending", this.#options.afterPast)
   }
 }
+
+type Pull = Effect.Effect<readonly [Uint8Array], ConnectionLost | Cause.Done>
 
 /** The beginning of a line, cut inside a multi-byte character, or in the middle if there is none. */
 const withinCharacter = (text: string): Uint8Array => {

@@ -4,7 +4,7 @@ import * as Matcher from "../matching/Matcher.ts"
 import type { Post } from "../store/Post.ts"
 import type { Indexed } from "../store/PostIndex.ts"
 import type { Store } from "../store/Store.ts"
-import * as Subjects from "./Subjects.ts"
+import * as IndexedPosts from "./IndexedPosts.ts"
 
 /** The maximum length of a rule at any access level, in characters. */
 export const longestRule = 2_048
@@ -29,7 +29,7 @@ interface Compiled {
 /** Compiles the rules of an app when they have changed. */
 export const make = (store: Store["Service"]): Matching => {
   const { streamRules } = store
-  let indexedOf = Subjects.make(store)
+  let indexedOf = IndexedPosts.make(store)
   const apps = new Map<string, Compiled>()
   let latest: { readonly post: Post; readonly indexed: Indexed } | undefined
   const compiled = (appId: string): Compiled => {
@@ -60,7 +60,7 @@ export const make = (store: Store["Service"]): Matching => {
     json: (appId, ids) => `[${ids.map((id) => compiled(appId).entries.get(id)).join(",")}]`,
     clear: () => {
       apps.clear()
-      indexedOf = Subjects.make(store)
+      indexedOf = IndexedPosts.make(store)
       latest = undefined
     }
   }

@@ -29,7 +29,7 @@ export interface Connection {
 }
 
 /** A request for a stream. */
-export interface Asked {
+export interface StreamRequest {
   readonly definition: Definition
   readonly endpoint: Endpoint
   readonly caller: Caller
@@ -62,13 +62,13 @@ export interface Match {
 
 /** The streams of a service. */
 export interface Hub {
-  readonly connect: (asked: Asked) => Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem>
+  readonly connect: (request: StreamRequest) => Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem>
   /** The latest 1,000 closed connections and all open ones, oldest first. */
   readonly connections: () => ReadonlyArray<Connection>
   /** Ends a connection with a disconnect notice; false if it is not open. */
   readonly disconnect: (id: string, disconnectType?: string) => boolean
   /** Delivers an event to a compliance or label stream. */
-  readonly tell: (endpoint: Endpoint, event: { readonly id: string; readonly data: object }) => void
+  readonly publish: (endpoint: Endpoint, event: { readonly id: string; readonly data: object }) => void
   /** The latest posts delivered to filtered streams, newest first. */
   readonly matches: () => ReadonlyArray<Match>
   /** Starts recording a new ledger. */

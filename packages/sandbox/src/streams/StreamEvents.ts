@@ -7,7 +7,7 @@ import type { StoreEvent } from "../store/StoreEvents.ts"
 import type { Source } from "./Sources.ts"
 
 /** An event of a stream. */
-export interface Event {
+export interface StreamEvent {
   /** The id that determines the partition. */
   readonly id: string
   /** Milliseconds. */
@@ -18,15 +18,15 @@ export interface Event {
 }
 
 /** True if a stream delivers an event. */
-export const isOn = ({ on }: Event, endpoint: Endpoint, { of }: Source): boolean =>
+export const isOn = ({ on }: StreamEvent, endpoint: Endpoint, { of }: Source): boolean =>
   on === (of === "likes" ? of : endpoint)
 
 /** The stream event for a change in the store. */
-export const of = (event: StoreEvent, { posts }: Store["Service"], at: number): Event | undefined => {
+export const fromChange = (change: StoreEvent, { posts }: Store["Service"], at: number): StreamEvent | undefined => {
   const event_at = new Date(at).toISOString()
-  switch (event._tag) {
+  switch (change._tag) {
     case "Posted": {
-      const { editOf, id } = event
+      const { editOf, id } = change
       if (editOf === undefined) return undefined
       const { author_id, edit_history_post_ids = [id] } = posts.byId(id) ?? {}
       return {
@@ -44,7 +44,7 @@ export const of = (event: StoreEvent, { posts }: Store["Service"], at: number): 
       }
     }
     case "Deleted": {
-      const { authorId, id, quotedId } = event
+      const { authorId, id, quotedId } = change
       const post = { id, author_id: authorId }
       return {
         id,
@@ -54,7 +54,7 @@ export const of = (event: StoreEvent, { posts }: Store["Service"], at: number): 
       }
     }
     case "GeoScrubbed": {
-      const { authorId, id } = event
+      const { authorId, id } = change
       return {
         id: authorId,
         at,
@@ -63,7 +63,7 @@ export const of = (event: StoreEvent, { posts }: Store["Service"], at: number): 
       }
     }
     case "Liked": {
-      const { postId, userId } = event
+      const { postId, userId } = change
       const post = posts.byId(postId)
       const like: Like & { readonly attachments?: object } = {
         id: Crypto.hash("md5", `${userId} ${postId}`),
@@ -79,7 +79,7 @@ export const of = (event: StoreEvent, { posts }: Store["Service"], at: number): 
       return { id: like.id, at, on: "likes", data: like }
     }
     case "Unliked": {
-      const { postId, userId } = event
+      const { postId, userId } = change
       return {
         id: postId,
         at,
@@ -89,13 +89,13 @@ export const of = (event: StoreEvent, { posts }: Store["Service"], at: number): 
     }
     case "Suspended":
     case "Unsuspended": {
-      const { _tag, userId } = event
-      const told = { user: { id: userId }, event_at }
+      const { _tag, userId } = change
+      const event = { user: { id: userId }, event_at }
       return {
         id: userId,
         at,
         on: "users_compliance_stream",
-        data: _tag === "Suspended" ? { user_suspend: told } : { user_unsuspend: told }
+        data: _tag === "Suspended" ? { user_suspend: event } : { user_unsuspend: event }
       }
     }
   }
@@ -106,10 +106,10 @@ const maxEvents = 100_000
 const maxAge = 24 * 3_600_000
 
 /** The most recent events. */
-export class Latest {
-  #events: Array<Event> = []
+export class RecentEvents {
+  #events: Array<StreamEvent> = []
 
-  add(event: Event): void {
+  add(event: StreamEvent): void {
     this.#events.push(event)
     // Old events are dropped in batches.
     if (this.#events.length > maxEvents * 1.1) {
@@ -117,7 +117,7 @@ export class Latest {
     }
   }
 
-  between(from: number, to: number): ReadonlyArray<Event> {
+  between(from: number, to: number): ReadonlyArray<StreamEvent> {
     return this.#events.filter(({ at }) => at >= from && at < to)
   }
 

@@ -4,12 +4,12 @@ import { millisOf } from "../http/Time.ts"
 import type { Random } from "../text/random.ts"
 
 /** A fault that affects an open connection. */
-export type Act = Exclude<StreamFault["kind"], "no-rules" | "too-many-connections">
+export type Action = Exclude<StreamFault["kind"], "no-rules" | "too-many-connections">
 
 /** The fault of one connection. */
-export interface Disturbance {
+export interface LineFault {
   readonly fault: StreamFault
-  readonly act: Act
+  readonly action: Action
   /** True if it takes effect between two lines; otherwise it affects a line. */
   readonly isBetween: boolean
   /** Milliseconds after the connection opened, if the fault names a time instead of a line. */
@@ -18,15 +18,15 @@ export interface Disturbance {
   readonly isDue: () => boolean
 }
 
-const between: ReadonlyArray<Act> = ["cut", "stall", "slow", "error"]
+const between: ReadonlyArray<Action> = ["cut", "stall", "slow", "error"]
 
-export const make = (fault: StreamFault, draw: Random): Disturbance | undefined => {
+export const make = (fault: StreamFault, draw: Random): LineFault | undefined => {
   const { after = 0, at, every, kind, within = 0 } = fault
   if (kind === "no-rules" || kind === "too-many-connections") return undefined
   let left = at === undefined ? after + draw.below(within + 1) : Infinity
   return {
     fault,
-    act: kind,
+    action: kind,
     isBetween: between.includes(kind),
     at: at === undefined ? undefined : millisOf(at),
     isDue: () => {

@@ -16,7 +16,7 @@ export interface Parts {
 }
 
 /** A request to the authorization server. */
-export interface Asked {
+export interface AuthRequest {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly url: URL
   /** The form in the body; empty if there is none. */
@@ -25,7 +25,7 @@ export interface Asked {
   readonly now: number
 }
 
-export type Answer = (asked: Asked) => HttpServerResponse.HttpServerResponse
+export type Answer = (request: AuthRequest) => HttpServerResponse.HttpServerResponse
 
 /** Prevents caching of tokens. */
 export const headers = { "cache-control": "no-store", pragma: "no-cache" }
