@@ -55,7 +55,7 @@ describe("fixtures", () => {
       assert.isBelow(times[0], now - 50 * minute)
       // Names of their own where none are given.
       assert.deepStrictEqual([sandbox.user().username, sandbox.user().username], ["user1", "user2"])
-      assert.throws(() => sandbox.user({ username: "GRACE" }), /GRACE already/)
+      assert.throws(() => sandbox.user({ username: "GRACE" }), /GRACE is taken/)
       assert.throws(() => sandbox.user({ username: "ada" }), /ada already/)
     }))
 

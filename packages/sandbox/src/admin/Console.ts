@@ -90,7 +90,6 @@ const load = (): ReadonlyMap<string, Asset> => {
   return assets
 }
 
-/** True if a request is for the console. */
 export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean =>
   url === path || url.startsWith(`${path}/`) || url.startsWith(`${path}?`)
 

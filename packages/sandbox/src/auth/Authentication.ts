@@ -39,7 +39,6 @@ interface Request {
   readonly authorization: string | undefined
 }
 
-/** The dependencies of authentication. */
 export interface Authority {
   readonly store: Store["Service"]
   readonly hmac: typeof OAuth1.HmacSha1.Service

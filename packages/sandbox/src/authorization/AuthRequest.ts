@@ -7,7 +7,6 @@ import type * as Nonces from "../auth/Nonces.ts"
 import type { App } from "../store/Credentials.ts"
 import type { Store } from "../store/Store.ts"
 
-/** The dependencies of authorization endpoints. */
 export interface Parts {
   readonly store: Store["Service"]
   readonly nonces: Nonces.Nonces
@@ -30,7 +29,6 @@ export type Answer = (request: AuthRequest) => HttpServerResponse.HttpServerResp
 /** Prevents caching of tokens. */
 export const headers = { "cache-control": "no-store", pragma: "no-cache" }
 
-/** A JSON response. */
 export const json = (body: object, status = 200): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe(body, {
     status,

@@ -17,7 +17,6 @@ import type * as AuthRequest from "./AuthRequest.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import * as Tokens from "./Tokens.ts"
 
-/** The dependencies of the authorization server. */
 export interface Parts extends AuthRequest.Parts {
   readonly faults: Faults.Faults
   readonly delivered: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>
@@ -29,7 +28,6 @@ interface Route {
   readonly answer: AuthRequest.Answer
 }
 
-/** The authorization server. */
 export interface AuthorizationServer {
   /** True if a request is for one of its endpoints. */
   readonly isFor: (method: string, url: URL) => boolean

@@ -43,35 +43,39 @@ interface Wish {
   readonly username: string | undefined
 }
 
-export const make = (parts: Parts & Omit<Authentication.Authority, "store">): Endpoints => {
+type SignerParts = Parts & Omit<Authentication.Authority, "store">
+
+/** Handles requests that are signed with the secret of their token's holder. */
+const signer = (parts: SignerParts) =>
+<H extends Holder>(
+  holderOf: (token: string, now: number, app: App) => H | undefined,
+  answer: (signed: Signed<H>) => HttpServerResponse.HttpServerResponse
+): Answer =>
+(received) => {
+  const { form, now, request, url } = received
+  const header = parseAuthorization(request.headers["authorization"] ?? "") ?? {}
+  const app = parts.store.credentials.appByConsumerKey(header["oauth_consumer_key"] ?? "")
+  if (app === undefined) return unauthenticated
+  const said = (name: string): string => header[name] ?? form.get(name) ?? url.searchParams.get(name) ?? ""
+  const holder = holderOf(said("oauth_token"), now, app)
+  if (holder?.appId !== app.id) return expired
+  const parameters = { ...Object.fromEntries(form), ...header }
+  const verified = ({ href }: URL) => {
+    const target = { method: request.method, url: href }
+    return Authentication.verified(parts, now, target, parameters, app.consumerSecret, holder.secret)
+  }
+  const strict = verified(url)
+  // Some clients sign parameters that are both in the header and in the query only once.
+  const signature = strict === "wrong" ? verified(withoutRepeated(url, header)) : strict
+  if (signature === "out of time") return outOfTime
+  return signature !== "wrong" && signature.claim(now) ? answer({ ...received, app, holder, said }) : unauthenticated
+}
+
+export const make = (parts: SignerParts): Endpoints => {
   const { store } = parts
   const { credentials, grants, requestTokens, users } = store
 
-  /** Handles requests that are signed with the secret of their token's holder. */
-  const signed = <H extends Holder>(
-    holderOf: (token: string, now: number, app: App) => H | undefined,
-    answer: (signed: Signed<H>) => HttpServerResponse.HttpServerResponse
-  ): Answer =>
-  (received) => {
-    const { form, now, request, url } = received
-    const header = parseAuthorization(request.headers["authorization"] ?? "") ?? {}
-    const app = credentials.appByConsumerKey(header["oauth_consumer_key"] ?? "")
-    if (app === undefined) return unauthenticated
-    const said = (name: string): string => header[name] ?? form.get(name) ?? url.searchParams.get(name) ?? ""
-    const holder = holderOf(said("oauth_token"), now, app)
-    if (holder?.appId !== app.id) return expired
-    const parameters = { ...Object.fromEntries(form), ...header }
-    const verified = ({ href }: URL) => {
-      const target = { method: request.method, url: href }
-      return Authentication.verified(parts, now, target, parameters, app.consumerSecret, holder.secret)
-    }
-    const strict = verified(url)
-    // Some clients sign parameters that are both in the header and in the query only once.
-    const signature = strict === "wrong" ? verified(withoutRepeated(url, header)) : strict
-    if (signature === "out of time") return outOfTime
-    return signature !== "wrong" && signature.claim(now) ? answer({ ...received, app, holder, said }) : unauthenticated
-  }
-
+  const signed = signer(parts)
   const allow = (request: RequestToken, userId: string): HttpServerResponse.HttpServerResponse => {
     const verifier = Redacted.value(requestTokens.allow(request, userId))
     return request.callback === outOfBand

@@ -39,7 +39,6 @@ export interface Page {
   readonly leadsTo?: string | undefined
 }
 
-/** The response of a page. */
 export const page = ({ body, leadsTo, status = 200, title }: Page): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(
     `<!doctype html>\n${

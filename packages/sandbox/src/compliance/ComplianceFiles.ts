@@ -13,7 +13,6 @@ import type { Job } from "../store/ComplianceJobs.ts"
 import type { Store } from "../store/Store.ts"
 import * as ComplianceJobs from "./ComplianceJobs.ts"
 
-/** True if a request is for a file of a compliance job. */
 export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean => url.startsWith(ComplianceJobs.root)
 
 /** The maximum size of an upload, in bytes. */

@@ -26,7 +26,6 @@ export const namedBy = (path: string): { readonly id: string; readonly file: Fil
   return id === undefined ? undefined : { id, file: file === "results" ? file : "submission" }
 }
 
-/** The status of a job. */
 export type Status = "created" | "in_progress" | "complete" | "failed" | "expired"
 
 /** The status of a job at `now`, in milliseconds since the epoch. */

@@ -59,7 +59,6 @@ const behaviour = {
    * (from the second page on). The first two lose no items.
    */
   page: Schema.optional(Schema.Literals(["empty", "short", "repeated-token"])),
-  /** A fault of a stream. */
   stream: Schema.optional(StreamFault)
 }
 
@@ -114,7 +113,6 @@ export interface Faults {
   readonly list: () => ReadonlyArray<Active>
   readonly remove: (id: number) => boolean
   readonly clear: () => void
-  /** The fault of the next request to an operation. */
   readonly next: (operation: RequestName) => Behaviour | undefined
 }
 

@@ -2,7 +2,6 @@
 import * as Schema from "effect/Schema"
 import { Time } from "../http/Time.ts"
 
-/** A fault of a stream. */
 export const StreamFault = Schema.Struct({
   /**
    * - `no-rules`, `too-many-connections`: refuses the connection.
@@ -43,5 +42,4 @@ export const StreamFault = Schema.Struct({
   disconnectType: Schema.optional(Schema.String)
 })
 
-/** A fault of a stream. */
 export type StreamFault = typeof StreamFault.Type

@@ -5,7 +5,6 @@ import * as Caller from "./Caller.ts"
 import { type Call, type Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
-/** Blocks and mutes. */
 export const handlers = {
   block: (call) => Effect.map(restrict(call, call.store.blocks), (blocking) => ({ data: { blocking } })),
   unblock: (call) => Effect.map(unrestrict(call, call.store.blocks), (blocking) => ({ data: { blocking } })),

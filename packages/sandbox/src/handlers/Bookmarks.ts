@@ -8,7 +8,6 @@ import * as Reactions from "./Reactions.ts"
 /** The number of latest bookmarks that can be listed. */
 const cap = 800
 
-/** Bookmarks. */
 export const handlers = {
   bookmark: Effect.fnUntraced(function*(call) {
     const { caller, parameters: { folder_id: id, post_id }, store } = call

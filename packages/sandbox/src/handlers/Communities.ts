@@ -3,7 +3,6 @@ import * as Problem from "../http/Problem.ts"
 import { listedUncounted } from "../projection/Reply.ts"
 import { type Handlers } from "./Handler.ts"
 
-/** Communities. */
 export const handlers = {
   getCommunity: ({ parameters: { id }, store }) => {
     const community = store.communities.byId(id)

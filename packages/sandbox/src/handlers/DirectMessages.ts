@@ -15,7 +15,6 @@ const notReceiving = Problem.forbidden("You cannot send messages to this user.")
 
 const notInConversation = Problem.forbidden("You are not a participant of this conversation.")
 
-/** Direct messages. */
 export const handlers = {
   getDirectMessageEvents: Effect.fnUntraced(function*({ caller, now, page, parameters, store }) {
     const { userId } = yield* Caller.user(caller)

@@ -5,7 +5,6 @@ import * as Caller from "./Caller.ts"
 import { type Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
-/** Follows. */
 export const handlers = {
   followUser: Effect.fnUntraced(function*(call) {
     const { blocks, follows } = call.store

@@ -4,7 +4,6 @@ import { type Handlers } from "./Handler.ts"
 import * as Reactions from "./Reactions.ts"
 import * as Subject from "./Subject.ts"
 
-/** Likes. */
 export const handlers = {
   like: (call) => Effect.map(Reactions.set(call, call.store.likes, true), (liked) => ({ data: { liked } })),
   unlike: (call) => Effect.map(Reactions.set(call, call.store.likes, false), (liked) => ({ data: { liked } })),

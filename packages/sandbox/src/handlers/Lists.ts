@@ -8,7 +8,6 @@ import * as Subject from "./Subject.ts"
 /** The maximum number of lists of a user, of members of a list, and of pinned lists. */
 const most = { lists: 1000, members: 5000, pins: 5 }
 
-/** Lists. */
 export const handlers = {
   createList: Effect.fnUntraced(function*({ caller, now, parameters: { name, ...more }, store }) {
     const { userId: ownerId } = yield* Caller.user(caller)

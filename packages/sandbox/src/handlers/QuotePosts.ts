@@ -2,7 +2,6 @@ import { listed } from "../projection/Reply.ts"
 import { type Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
-/** Quote posts. */
 export const handlers = {
   getQuotePosts: (call) =>
     Subject.ofPost(call, ({ id }) =>

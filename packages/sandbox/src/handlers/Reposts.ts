@@ -5,7 +5,6 @@ import * as Caller from "./Caller.ts"
 import { type Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
-/** Reposts. */
 export const handlers = {
   repost: Effect.fnUntraced(function*(call) {
     const { now, parameters: { post_id }, store } = call

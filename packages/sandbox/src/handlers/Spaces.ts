@@ -4,7 +4,6 @@ import { listed, type Reply } from "../projection/Reply.ts"
 import { type Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
-/** Spaces. */
 export const handlers = {
   searchSpaces: ({ now, page, parameters: { query, state = "all" }, store }) =>
     query.trim() === ""

@@ -6,7 +6,6 @@ import type { Call } from "./Handler.ts"
 const second = 1_000
 const day = 86_400 * second
 
-/** The start of the archive. */
 export const archiveStart = Date.UTC(2006, 2, 26)
 
 /** From `from` (inclusive) to `until` (exclusive), in milliseconds since the epoch. */

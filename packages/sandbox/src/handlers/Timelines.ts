@@ -11,7 +11,6 @@ import * as Subject from "./Subject.ts"
  */
 const caps = { posts: 3_200, postsWithoutReplies: 800, mentions: 800, home: 3_200 }
 
-/** Timelines. */
 export const handlers = {
   getUsersPosts: (call) =>
     Subject.ofUser(call, ({ id }) => {

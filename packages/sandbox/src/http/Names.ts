@@ -22,5 +22,4 @@ export type Endpoint = (typeof endpoints)[number]
 /** An operation, or an endpoint of the authorization server. */
 export type RequestName = Name | Endpoint
 
-/** All request names. */
 export const requestNames: ReadonlyArray<RequestName> = [...Object.keys(catalogue) as Array<Name>, ...endpoints]

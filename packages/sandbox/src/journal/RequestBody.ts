@@ -27,7 +27,6 @@ const maxDepth = 32
 /** True if requests to an operation have a body. */
 export const isExpected = ({ body, constants }: Definition): boolean => body !== undefined || constants !== undefined
 
-/** The JSON object in a body. */
 export const json = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<object, Problem.Problem> =>
   Effect.map(read(request), ({ json }) => json)
 

@@ -96,10 +96,8 @@ const cycleOf = (now: number): Statement["cycle"] => {
   return { from: dayOf(begin), to: dayOf(end) }
 }
 
-export const make = ({ cap: given, now: clock, prices = Prices.current, store }: Options): Ledger => {
-  let cap = given
-  const { charges, credentials, posts } = store
-
+/** Determines the charges of a response. */
+const pricer = ({ credentials, posts }: Store["Service"], prices: Prices.Prices) => {
   const isOwned = ({ caller: { appId, userId }, params: { id } }: Answer): boolean =>
     userId !== undefined && id === userId && credentials.ownerOf(appId) === userId
 
@@ -131,6 +129,15 @@ export const make = ({ cap: given, now: clock, prices = Prices.current, store }:
     const { request, withUrl = request } = price
     return prices.request[withUrl !== request && hasLink(answer) ? withUrl : request]
   }
+
+  return { requestOf, resourcesOf }
+}
+
+export const make = ({ cap: given, now: clock, prices = Prices.current, store }: Options): Ledger => {
+  let cap = given
+  const { charges, credentials } = store
+
+  const { requestOf, resourcesOf } = pricer(store, prices)
 
   const spent = (appId: string, now: number): number => {
     const { from, to } = cycleOf(now)

@@ -41,7 +41,6 @@ export interface PostView {
   readonly contexts: () => ReadonlyArray<Recognition.Context>
 }
 
-/** The view of an indexed post. */
 export const make = (id: string, indexed: PostIndex.Indexed, { attachments, posts, users }: Lookups): PostView => {
   const { addressee, author, entities, post } = indexed
   const own = contentOf(post.text, entities, PostIndex.factsOf(indexed))

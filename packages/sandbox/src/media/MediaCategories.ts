@@ -33,7 +33,6 @@ const categories: { readonly [Name in MediaCategory]: Omit<Category, "name"> } =
   subtitles: { limits: limits.subtitles }
 }
 
-/** The category of a name. */
 export const named = (name: string): Category | undefined =>
   isCategory(name) ? { name, ...categories[name] } : undefined
 

@@ -31,7 +31,6 @@ const extensions: ReadonlyMap<string, string> = new Map([
   ["video/webm", "webm"]
 ])
 
-/** True if a request is for media. */
 export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean => url.startsWith(root)
 
 /** Serves processed media, completely or a range. */
@@ -73,7 +72,6 @@ export const make = (store: Store["Service"], now: () => number) =>
     )
   )
 
-/** The response of a file. */
 export const response = (
   { content, type }: { readonly content: Content; readonly type: string }
 ): HttpServerResponse.HttpServerResponse =>

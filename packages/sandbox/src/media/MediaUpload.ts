@@ -16,7 +16,6 @@ export interface Announced {
   readonly media_type?: string | undefined
 }
 
-/** The category of a name. */
 export const categoryOf = (name: string): Effect.Effect<MediaCategories.Category, Problem.Problem> => {
   const category = MediaCategories.named(name)
   return category === undefined

@@ -7,7 +7,6 @@ export const sessionSeconds = 1_295_999
 /** How long media can be used after the upload is finalized, in seconds. */
 export const validitySeconds = 86_400
 
-/** The state of an upload. */
 export type State = "uploading" | "pending" | "in_progress" | "succeeded" | "failed" | "expired"
 
 /** The `processing_info` of an upload. */

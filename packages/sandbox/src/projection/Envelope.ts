@@ -19,7 +19,6 @@ export interface Parts {
 /** The tokens of a page. */
 export type Tokens = Readonly<Partial<Record<"next_token" | "previous_token", string>>>
 
-/** The document of a reply. */
 export const documentOf = ({ projected, reply, tokens }: Parts): object => {
   const { data, includes } = projected
   const errors = [...reply.errors ?? [], ...projected.errors]

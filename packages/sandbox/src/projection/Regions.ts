@@ -23,5 +23,4 @@ const regions: ReadonlyMap<number, Region> = new Map<number, Region>([
   ...country("New Zealand", 23424916, "Wellington", 2351310)
 ])
 
-/** The region of a WOEID. */
 export const byWoeid = (woeid: number): Region | undefined => regions.get(woeid)

@@ -14,7 +14,6 @@ export interface Reply {
   readonly page?: Pick<Page<unknown>, "next" | "previous"> | undefined
 }
 
-/** The reply for a page. */
 export const listed = <A extends { readonly id: string }>(page: Page<A>): Reply => ({
   ...(page.items.length === 0 ? {} : { data: page.items }),
   meta: { result_count: page.items.length },

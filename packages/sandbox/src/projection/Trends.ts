@@ -2,7 +2,6 @@
 import type { PublicPost } from "../store/PublicPosts.ts"
 import * as Recognition from "../text/Recognition.ts"
 
-/** A trend. */
 export interface Trend {
   readonly name: string
   /** The domain of the recognised entity, if any. */

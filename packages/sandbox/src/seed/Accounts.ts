@@ -23,7 +23,6 @@ export const adaBorn = Date.UTC(2015, 11, 10, 12)
 /** The account of the seeded credentials. */
 export const adaOf = (users: ReadonlyArray<Account>): Account => users[adaRank]!
 
-/** The number of accounts for a number of posts. */
 export const usersOf = ({ posts }: Pick<Options, "posts">): number => Math.max(12, Math.round(2 * Math.sqrt(posts)))
 
 /** Creates the accounts, most followed first, and their follows. */

@@ -2,7 +2,6 @@
 import type { State } from "../store/Store.ts"
 import * as Vocabulary from "../text/vocabulary.ts"
 
-/** Inserts all places. */
 export const insertPlaces = (store: State): void => {
   for (const [i, [name, country, country_code, ...bbox]] of Vocabulary.places.entries()) {
     store.attachments.insertPlace({

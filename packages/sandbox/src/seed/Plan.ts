@@ -1,6 +1,5 @@
 /** The options of a population, and the periods over which it is spread. */
 
-/** The options of a population. */
 export interface Options {
   /** Any number; it determines all data. */
   readonly seed: number

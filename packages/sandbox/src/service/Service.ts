@@ -18,7 +18,6 @@ import type * as ServiceClock from "../http/ServiceClock.ts"
 import type * as Journal from "../journal/Journal.ts"
 import * as Operations from "./Operations.ts"
 
-/** The dependencies of the service. */
 export interface Parts extends Operations.Parts {
   readonly clock: ServiceClock.ServiceClock
   readonly journal: Journal.Journal

@@ -37,7 +37,6 @@ export interface NewMedia {
   readonly facts: MediaFacts
 }
 
-/** A poll with all stored fields. */
 export interface Poll {
   readonly id: string
   readonly options: ReadonlyArray<{ readonly position: number; readonly label: string; readonly votes: number }>
@@ -56,7 +55,6 @@ export interface NewPoll {
   readonly votes?: ReadonlyArray<number>
 }
 
-/** A place with all stored fields. */
 export interface Place {
   readonly id: string
   readonly full_name: string
@@ -79,7 +77,6 @@ export interface Attachments {
    * uploaded by nor shared with them.
    */
   readonly mediaKeys: (ids: ReadonlyArray<string>, ownerId?: string) => ReadonlyArray<string>
-  /** The number of media of an owner. */
   readonly mediaOf: (ownerId: string) => number
   /** Merges facts into the existing ones. */
   readonly updateMedia: (id: string, facts: Partial<MediaFacts>) => void

@@ -6,7 +6,6 @@ import * as Post from "./Post.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Visibility from "./Visibility.ts"
 
-/** A folder with all stored fields. */
 export interface BookmarkFolder {
   readonly id: string
   readonly name: string

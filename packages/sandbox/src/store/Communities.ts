@@ -5,7 +5,6 @@ import { ids } from "./Ids.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** A community with all stored fields. */
 export interface Community {
   readonly id: string
   readonly name: string

@@ -25,7 +25,6 @@ export interface Client {
   readonly rotation: "lenient" | "strict"
 }
 
-/** An app. */
 export interface App {
   readonly id: string
   readonly name: string

@@ -4,7 +4,6 @@ import { type Page, type PageRequest, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
 
-/** The state of a follow. */
 export type FollowState = "none" | "requested" | "following"
 
 export interface Follows {

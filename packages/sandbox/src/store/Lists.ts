@@ -6,7 +6,6 @@ import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
 import * as Visibility from "./Visibility.ts"
 
-/** A list with all stored fields. */
 export interface List {
   readonly id: string
   readonly name: string
@@ -43,7 +42,6 @@ export interface Lists {
   /** Deletes a list with its members, followers and pins. */
   readonly delete: (id: string) => void
   readonly byId: (id: string) => List | undefined
-  /** The number of lists that a user owns. */
   readonly countOwned: (userId: string) => number
   /** Adds or removes a member. Idempotent; returns the new state. */
   readonly setMember: (listId: string, userId: string, member: boolean) => boolean

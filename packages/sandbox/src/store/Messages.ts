@@ -8,7 +8,6 @@ import * as Snowflake from "./Snowflake.ts"
 /** The type of an event in a conversation. */
 export type DmEventType = "MessageCreate" | "ParticipantsJoin" | "ParticipantsLeave"
 
-/** An event with all stored fields. */
 export interface DmEvent extends Entities.Entities {
   readonly id: string
   readonly event_type: DmEventType
@@ -20,7 +19,6 @@ export interface DmEvent extends Entities.Entities {
   readonly attachments?: { readonly media_keys: ReadonlyArray<string> }
 }
 
-/** A conversation. */
 export interface Conversation {
   readonly id: string
   readonly type: "OneToOne" | "Group"

@@ -4,7 +4,6 @@ import type { Database } from "./Database.ts"
 import { pager, type PageSource } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** A post with all stored fields. */
 export interface Post extends Notes {
   readonly id: string
   readonly text: string

@@ -9,7 +9,6 @@ import * as Snowflake from "./Snowflake.ts"
 import * as Visibility from "./Visibility.ts"
 import { rangeOf, type Window } from "./Window.ts"
 
-/** Searches of the index. */
 export interface Searches {
   /**
    * Public posts that match a query, latest first; or by "relevancy": by descending order of magnitude of their
@@ -36,7 +35,6 @@ export interface Searches {
   ) => ReadonlyMap<number, number>
 }
 
-/** The search index. */
 export interface PostIndex extends Searches {
   readonly add: (id: bigint, post: Indexed) => void
   readonly remove: (id: bigint) => void
@@ -131,7 +129,6 @@ const impressionSteps = [256, 4_096, 65_536, 1_048_576]
 
 const stepOf = (impressions: number): number => impressionSteps.filter((least) => impressions >= least).length
 
-/** The facts of a post. */
 export const factsOf = (indexed: Indexed): ReadonlyArray<Terms.Fact> => {
   const { addressee, author, conversation, entities, post, repostee } = indexed
   const facts: Array<Terms.Fact> = [

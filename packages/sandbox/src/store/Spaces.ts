@@ -8,10 +8,8 @@ import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
 import * as Visibility from "./Visibility.ts"
 
-/** The state of a space. */
 export type SpaceState = "live" | "scheduled" | "ended"
 
-/** A space with all stored fields. */
 export interface Space extends People {
   readonly id: string
   readonly state: SpaceState
@@ -55,7 +53,6 @@ export interface NewSpace {
   readonly subscribers?: number | undefined
 }
 
-/** A topic of spaces. */
 export interface Topic {
   readonly id: string
   readonly name: string

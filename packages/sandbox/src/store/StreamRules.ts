@@ -16,9 +16,6 @@ export interface StreamRules {
   /** Oldest first. */
   readonly list: (appId: string) => ReadonlyArray<StreamRule>
   readonly count: (appId: string) => number
-  /** The number of rules of all apps. */
-  readonly countAll: () => number
-  /** The apps that have rules. */
   readonly appIds: () => ReadonlyArray<string>
   readonly byValue: (appId: string, value: string) => StreamRule | undefined
   /** Returns how many of `ids` existed. */
@@ -46,7 +43,7 @@ export const make = (database: Database): StreamRules => {
     decode
   )
   const count = database.query<{ readonly found: number }>(
-    "SELECT count(*) AS found FROM stream_rules WHERE :app IS NULL OR app_id = :app"
+    "SELECT count(*) AS found FROM stream_rules WHERE app_id = :app"
   )
   const remove = database.command(
     "DELETE FROM stream_rules WHERE app_id = :app AND id IN (SELECT value FROM json_each(:ids))"
@@ -55,7 +52,6 @@ export const make = (database: Database): StreamRules => {
     "SELECT DISTINCT CAST(app_id AS TEXT) AS id FROM stream_rules ORDER BY app_id"
   )
   let revision = 0
-  const counted = (app: bigint | null): number => count.get({ app })?.found ?? 0
   return {
     insert: ({ appId, createdAt, tag = null, value }) => {
       const id = nextId(createdAt)
@@ -64,8 +60,7 @@ export const make = (database: Database): StreamRules => {
       return String(id)
     },
     list: (appId) => list.all({ app: Snowflake.parse(appId) }),
-    count: (appId) => counted(Snowflake.parse(appId)),
-    countAll: () => counted(null),
+    count: (appId) => count.get({ app: Snowflake.parse(appId) })?.found ?? 0,
     appIds: () => appIds.all().map(({ id }) => id),
     byValue: (appId, value) => byValue.get({ app: Snowflake.parse(appId), value }),
     delete: (appId, ids) => {

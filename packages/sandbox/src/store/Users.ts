@@ -7,7 +7,6 @@ import * as Snowflake from "./Snowflake.ts"
 import type { EventPublisher } from "./StoreEvents.ts"
 import * as Visibility from "./Visibility.ts"
 
-/** An account with all stored fields. */
 export interface User {
   readonly id: string
   readonly name: string

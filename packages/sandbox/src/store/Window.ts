@@ -22,7 +22,6 @@ export interface Reach {
   readonly beyond: bigint
 }
 
-/** The ids of a window. */
 export const rangeOf = ({ from, sinceId, until, untilId }: Window): Range => {
   let { high, low } = unbounded
   if (sinceId !== undefined) low = Snowflake.parse(sinceId)

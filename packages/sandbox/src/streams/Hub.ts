@@ -21,7 +21,6 @@ import { holds, type Source, sources } from "./Sources.ts"
 import * as StreamEvents from "./StreamEvents.ts"
 import type { Connection, Hub, Match, StreamRequest } from "./Streams.ts"
 
-/** The dependencies of the streams. */
 export interface Parts {
   readonly store: Store["Service"]
   readonly now: () => number

@@ -21,7 +21,6 @@ export interface Ledger {
   readonly sent: ReadonlyArray<Sent>
 }
 
-/** Records a ledger. */
 export class Recorder implements Ledger {
   readonly made: Array<Made> = []
   readonly #sent = new Map<string, Array<string>>()

@@ -25,7 +25,6 @@ export type Reason =
   | "connection_broken"
   | "shutdown"
 
-/** The options of a line. */
 export interface Options {
   readonly now: () => number
   /** Earlier items, in order and in parts; undefined when there are no more. Called only while the queue is empty. */

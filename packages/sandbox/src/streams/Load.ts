@@ -7,7 +7,6 @@ import type { Store } from "../store/Store.ts"
 import { make as random } from "../text/random.ts"
 import * as Vocabulary from "../text/vocabulary.ts"
 
-/** The options of a load. */
 export interface Options {
   /** Posts per second: more than 0, at most 100,000. */
   readonly perSecond: number

@@ -10,7 +10,6 @@ export interface Source {
   readonly oneIn?: number
   /** Only posts in this language. */
   readonly lang?: string
-  /** The number of partitions. */
   readonly partitions?: number
 }
 

@@ -6,7 +6,6 @@ import type { Store } from "../store/Store.ts"
 import type { StoreEvent } from "../store/StoreEvents.ts"
 import type { Source } from "./Sources.ts"
 
-/** An event of a stream. */
 export interface StreamEvent {
   /** The id that determines the partition. */
   readonly id: string
@@ -21,7 +20,6 @@ export interface StreamEvent {
 export const isOn = ({ on }: StreamEvent, endpoint: Endpoint, { of }: Source): boolean =>
   on === (of === "likes" ? of : endpoint)
 
-/** The stream event for a change in the store. */
 export const fromChange = (change: StoreEvent, { posts }: Store["Service"], at: number): StreamEvent | undefined => {
   const event_at = new Date(at).toISOString()
   switch (change._tag) {

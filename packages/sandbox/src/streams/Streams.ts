@@ -28,7 +28,6 @@ export interface Connection {
   readonly sentAt: number | undefined
 }
 
-/** A request for a stream. */
 export interface StreamRequest {
   readonly definition: Definition
   readonly endpoint: Endpoint

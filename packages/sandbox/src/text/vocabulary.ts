@@ -268,10 +268,8 @@ export const places = [
   ["Wellington", "New Zealand", "NZ", 174.61, -41.36, 174.9, -41.14]
 ] as const
 
-/** Names of lists. */
 export const listNames = ["People to learn from", "Compiler folks", "Local news", "Quiet voices", "Conference hallway"]
 
-/** Titles of spaces. */
 export const spaceTitles = [
   "Effect office hours #effect",
   "Typed errors, live",
