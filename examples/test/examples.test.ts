@@ -214,7 +214,7 @@ describe("programs for a job", () => {
     const { stdout } = await run(process.execPath, [path("../undeclared.ts")], { env: environmentOf(sandbox) })
     const [since, refused, own, ...rest] = stdout.split("\n")
     assert.match(since!, /^with us since \d{4}$/)
-    assert.match(refused!, /^searchRecentPosts: The service refused a parameter \(400\): .*\[widgets\] is not one of/)
+    assert.match(refused!, /^searchRecentPosts: the service refused a parameter \(400\): .*\[widgets\] is not one of/)
     assert.strictEqual(
       own,
       "createPost: extraBody.text is a parameter of createPost: pass it among the parameters."

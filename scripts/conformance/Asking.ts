@@ -67,7 +67,10 @@ const sayable = (call: Readonly<Record<string, unknown>>, definition: Endpoint["
   Object.fromEntries(
     Object.entries(call).map(([name, value]) => {
       const say = isSelector(name) ? wire.selector(definition, name) : undefined
-      return [name, Array.isArray(value) && say !== undefined ? value.filter((item) => !say(item).unsaid) : value]
+      return [
+        name,
+        Array.isArray(value) && say !== undefined ? value.filter((item) => !say(item).isUnavailable) : value
+      ]
     })
   )
 

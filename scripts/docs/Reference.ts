@@ -408,7 +408,7 @@ const onX = (name: string): string => {
   const x = WireNames.expansion(august, name)
   const dates = [[august, Wire.x], [february, Wire.x202602]] as const
   return (x === name ? "" : ` (x: ${code(x)})`) +
-    dates.filter(([{ unsaid }]) => unsaid.has(name)).map(([, wire]) => ` (not on ${wire.name})`).join("")
+    dates.filter(([{ unavailable }]) => unavailable.has(name)).map(([, wire]) => ` (not on ${wire.name})`).join("")
 }
 
 const resource = (kind: Kind): string => `[${kind}](resources.md#${kind})`

@@ -250,7 +250,7 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
         [["getPost", "--id", "1x"], /^postwire: getPost: .*id .*\n {2}Correct it/],
         [
           ["getUser", "--username", "ada", "--id", "1"],
-          /^postwire: getUser takes exactly one .*\n {2}Pass exactly one/
+          /^postwire: getUser accepts exactly one .*\n {2}Pass exactly one/
         ],
         [["getUser", "--username", "ada", "--json", "--raw"], /contradict each other\n {2}Pass one of them\.$/],
         [["searchRecentPosts", "--query", "(("], /^postwire: .*\(400\).*\n {2}Change the parameter/]

@@ -250,7 +250,7 @@ describe("a Node that will not do", () => {
     [
       "is too old",
       "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })",
-      `Node ${minimum} or newer is needed, and this is 20.20.2: install a newer one`
+      `Node ${minimum} or newer is required (found 20.20.2): install a newer one`
     ],
     [
       "has no SQLite",

@@ -263,7 +263,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       const refused = yield* run("call", "createPost", "--text", "a", "--account", "work")
       assert.deepStrictEqual([refused.code, refused.errors], [
         1,
-        "postwire: createPost needs post.write, which the user of account \"work\" has not granted\n" +
+        "postwire: createPost: the user of account \"work\" has not granted post.write\n" +
         "  Sign in again: postwire login work --for createPost"
       ])
       yield* login("ada", "work", "--for", "createPost", "--scopes", "tweet.moderate.write,list.read")
@@ -593,13 +593,13 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       )
       assert.match(
         last(yield* browse((url) => decide(url, "deny"))),
-        /^postwire: The sign-in was denied: .*\n {2}Nothing was changed; start again to be asked again\.$/
+        /^postwire: The sign-in was denied: .*\n {2}Nothing was changed; start again to be prompted again\.$/
       )
       assert.match(yield* Effect.promise(() => shown.at(-1)!), /<h1>You are not signed in<\/h1>/)
       const other = Effect.map(pasted(), (address) => address.replace(/state=[^&]+/, "state=other"))
       assert.match(
         last(yield* typing(other, "login", "--headless", "--redirect", redirect)),
-        /^postwire: This address belongs to another sign-in\n {2}Use the one that this sign-in ended at, or start again\.$/
+        /^postwire: This URL belongs to another sign-in\n {2}Use the one that this sign-in ended at, or start again\.$/
       )
       assert.match(
         last(

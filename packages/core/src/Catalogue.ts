@@ -69,13 +69,13 @@ export const aliases = {
   unfollow: "unfollowUser"
 } as const satisfies { readonly [Alias in keyof Catalogue]?: keyof Catalogue }
 
-/** The name of an operation, aliases left out. */
+/** The name of an operation, without aliases. */
 export type Name = Exclude<keyof Catalogue, keyof typeof aliases>
 
 /**
- * What a user is to be asked for when an app is to call these operations with an OAuth 2.0 token, in the order of
- * `Scopes.scopes`: what they need, and `offline.access`, without which the user has to sign in again every two hours. Throws
- * `InvalidParameters` at a name that no operation has.
+ * The scopes that an app needs for calling these operations with a user's OAuth 2.0 token, in the order of `Scopes.scopes`:
+ * those of the operations, and `offline.access`, without which the user has to sign in again every two hours. Throws
+ * `InvalidParameters` for an unknown name.
  *
  * ```ts
  * const scopes = scopesFor(["createPost", "getBookmarks"])

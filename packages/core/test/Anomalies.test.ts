@@ -220,7 +220,7 @@ describe("a call", () => {
         Effect.provide(Logger.layer([logger]))
       )
       assert.deepStrictEqual(lines, [
-        "searchRecentPosts: data[].lang is not a string and was left out (reported once)",
+        "searchRecentPosts: data[].lang is not a string and was omitted (reported once)",
         "searchRecentPosts: data[].public_metrics.like_count is missing, an integer was expected (reported once)"
       ])
       assert.strictEqual((yield* Metric.value(counter)).count - before, 6)

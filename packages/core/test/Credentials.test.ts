@@ -40,7 +40,7 @@ describe("check", () => {
       const others = Redacted.make("token")
       Redacted.wipeUnsafe(others)
       const error = yield* Effect.flip(check({ bearerToken: others }))
-      assert.match(error.message, /^bearerToken is a Redacted that cannot be read: .* Pass the text\.$/)
+      assert.match(error.message, /^bearerToken is a Redacted that cannot be read: .* Pass the string\.$/)
     }))
 
   it.effect("takes an empty one for absent", () =>

@@ -128,7 +128,7 @@ const samples: ReadonlyArray<
   new Errors.OutcomeUnknown({
     operation: "createPost",
     status: 201,
-    reason: "the response broke off",
+    reason: "the response was truncated",
     requestId: "r1",
     rateLimit: { limit: 1, remaining: 0, resetAt: new Date(0) }
   }),
@@ -268,18 +268,18 @@ describe("messages", () => {
   })
 
   it("say what the service said, else what the status means", () => {
-    assert.strictEqual(new Errors.NotFound(refusal).message, "getPost: The service knows no such thing (400): d.")
+    assert.strictEqual(new Errors.NotFound(refusal).message, "getPost: not found (400): d.")
     assert.strictEqual(
       new Errors.NotFound({ ...refusal, status: 404, problems: [] }).message,
-      "getPost: The service knows no such thing (404): d."
+      "getPost: not found (404): d."
     )
     assert.strictEqual(
       new Errors.NotFound({ ...refusal, status: 404, problems: [], detail: undefined }).message,
-      "getPost: The service knows no such thing (404): t."
+      "getPost: not found (404): t."
     )
     assert.strictEqual(
       new Errors.NotFound({ ...refusal, status: 404, problems: [], detail: undefined, title: undefined }).message,
-      "getPost: The service knows no such thing (404)."
+      "getPost: not found (404)."
     )
   })
 
@@ -298,7 +298,7 @@ describe("messages", () => {
     }
     assert.strictEqual(
       forbidden("You are not allowed to create a Tweet with duplicate content.", "Forbidden"),
-      "getPost: The bearer token may not do this (403): You are not allowed to create a Tweet with duplicate content."
+      "getPost: this is not permitted with the bearer token (403): You are not allowed to create a Tweet with duplicate content."
     )
   })
 
@@ -308,11 +308,11 @@ describe("messages", () => {
     for (const address of ["127.0.0.1:8080", "::1:8080"]) {
       assert.strictEqual(
         failure(`connect ECONNREFUSED ${address}`),
-        `getPost: no answer (connect): connect ECONNREFUSED ${address}. Is the sandbox running?`
+        `getPost: no response (connect): connect ECONNREFUSED ${address}. Is the sandbox running?`
       )
     }
     for (const reason of ["connect ECONNREFUSED 10.0.0.1:443", "read ECONNRESET 127.0.0.1:8080"]) {
-      assert.strictEqual(failure(reason), `getPost: no answer (connect): ${reason}`)
+      assert.strictEqual(failure(reason), `getPost: no response (connect): ${reason}`)
     }
   })
 })

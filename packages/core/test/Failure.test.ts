@@ -9,7 +9,7 @@ const rows: {
     readonly [Partial<AttemptFailure.Signs>, AttemptFailure.Loss]
   >
 } = {
-  "the transport saw it leave": [
+  "reported as sent by the transport": [
     [{ sent: true, phase: "headers", code: "ECONNRESET" }, { phase: "headers", sent: true, isFinal: false }],
     [{ sent: true, code: "ECONNREFUSED" }, { phase: "unknown", sent: true, isFinal: false }],
     [{ sent: true, phase: "body", code: "ERR_SSL_BAD_RECORD_TYPE" }, { phase: "body", sent: true, isFinal: false }],
@@ -25,26 +25,26 @@ const rows: {
     [{ sent: false, code: "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION" }, { phase: "tls", sent: false, isFinal: true }],
     [{ sent: false, code: "EPROTO" }, { phase: "tls", sent: false, isFinal: true }]
   ],
-  "the transport kept it back": [
+  "reported as unsent by the transport": [
     [{ sent: false, phase: "send", code: "ECONNRESET" }, { phase: "send", sent: false, isFinal: false }],
     [{ sent: false }, { phase: "connect", sent: false, isFinal: false }]
   ],
-  "a certificate that is not trusted": [
+  "an untrusted certificate": [
     [{ code: "ERR_TLS_CERT_ALTNAME_INVALID" }, { phase: "tls", sent: false, isFinal: true }],
     [{ code: "UNABLE_TO_VERIFY_LEAF_SIGNATURE" }, { phase: "tls", sent: false, isFinal: true }],
     [{ code: "CERT_HAS_EXPIRED" }, { phase: "tls", sent: false, isFinal: true }]
   ],
-  "TLS, before or after it left": [
+  "TLS, before or after sending": [
     [{ code: "ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC" }, { phase: "tls", sent: true, isFinal: true }],
     [{ code: "EPROTO" }, { phase: "tls", sent: true, isFinal: true }],
     [{ code: "ERR_TLS_HANDSHAKE_TIMEOUT" }, { phase: "tls", sent: true, isFinal: true }]
   ],
-  "late while connecting": [[{ phase: "connect", isTimedOut: true }, {
+  "timed out while connecting": [[{ phase: "connect", isTimedOut: true }, {
     phase: "connect",
     sent: false,
     isFinal: false
   }]],
-  "late later": [
+  "timed out later": [
     [{ phase: "headers", isTimedOut: true }, { phase: "headers", sent: true, isFinal: false }],
     [{ phase: "body", isTimedOut: true }, { phase: "body", sent: true, isFinal: false }]
   ],

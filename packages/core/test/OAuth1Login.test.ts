@@ -299,8 +299,8 @@ describe("a refusal", () => {
       }))
       assert.strictEqual(
         error.message,
-        `OAuth1Login.${name}: The service does not accept the OAuth 1.0a credential (401): Could not authenticate you. ` +
-          "Check it; the operation takes OAuth 1.0a only."
+        `OAuth1Login.${name}: the service does not accept the OAuth 1.0a credential (401): Could not authenticate you. ` +
+          "Check it; the operation accepts OAuth 1.0a only."
       )
     }))
 })

@@ -480,7 +480,7 @@ describe("a refusal", () => {
       }))
       assert.strictEqual(
         error.message,
-        "OAuth2.refresh: The service does not accept the id and secret of the app (401): Missing valid authorization " +
+        "OAuth2.refresh: the service does not accept the id and secret of the app (401): Missing valid authorization " +
           "header. Check them; a public app has no secret, a confidential one needs it."
       )
     }))

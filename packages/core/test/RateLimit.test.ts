@@ -23,7 +23,7 @@ import * as Errors from "../src/errors/Errors.ts"
 import * as RateLimit from "../src/rate-limit/RateLimit.ts"
 import * as RateLimitStore from "../src/rate-limit/RateLimitStore.ts"
 import * as Monotonic from "../src/runtime/Monotonic.ts"
-import { budgetOf } from "../src/schema/RateLimitHeaders.ts"
+import { rateLimitOf } from "../src/schema/RateLimitHeaders.ts"
 import * as MovedClock from "./support/MovedClock.ts"
 import * as Recorder from "./support/Recorder.ts"
 import { type Answer, assertNoSecret, authorizationOf, make, type Received, secrets } from "./support/Service.ts"
@@ -1114,16 +1114,16 @@ describe("what can be seen", () => {
     })))
 })
 
-describe("budgetOf", () => {
+describe("rateLimitOf", () => {
   it("is there only when it is whole and sane", () => {
-    assert.deepStrictEqual(budgetOf(budget(3, nine)), {
+    assert.deepStrictEqual(rateLimitOf(budget(3, nine)), {
       limit: 15,
       remaining: 3,
       resetAt: new Date(nine * 1000)
     })
-    for (const reset of ["", "soon", "-1", "0", "1e15", "NaN"]) assert.isUndefined(budgetOf(budget(3, reset)))
-    for (const remaining of ["soon", "-1", "Infinity"]) assert.isUndefined(budgetOf(budget(remaining, nine)))
-    assert.isUndefined(budgetOf({}))
-    assert.isUndefined(budgetOf({ "x-rate-limit-reset": String(nine) }))
+    for (const reset of ["", "soon", "-1", "0", "1e15", "NaN"]) assert.isUndefined(rateLimitOf(budget(3, reset)))
+    for (const remaining of ["soon", "-1", "Infinity"]) assert.isUndefined(rateLimitOf(budget(remaining, nine)))
+    assert.isUndefined(rateLimitOf({}))
+    assert.isUndefined(rateLimitOf({ "x-rate-limit-reset": String(nine) }))
   })
 })

@@ -158,19 +158,6 @@ describe("a request", () => {
     const circle: Record<string, unknown> = {}
     circle["a"] = circle
     assert.strictEqual(refusedAs({ ...post, body: circle }).parameter, "body")
-    const hostile = new Proxy({}, {
-      ownKeys: () => {
-        throw new Error("no")
-      }
-    })
-    assert.strictEqual(refusedAs(hostile).parameter, "request")
-    assert.strictEqual(refusedAs({ ...get, query: hostile }).parameter, "query")
-    const { proxy, revoke } = Proxy.revocable([], {})
-    revoke()
-    assert.strictEqual(refusedAs({ ...get, query: { a: proxy } }).parameter, "query.a")
-    assert.strictEqual(refusedAs({ ...get, query: proxy }).parameter, "query")
-    assert.strictEqual(refusedAs({ ...post, body: proxy }).parameter, "body")
-    assert.strictEqual(refusedAs({ ...get, schema: proxy }).parameter, "schema")
     assert.include(refusedAs({ ...get, userAuth: true }).message, "did you mean user_auth")
   })
 
@@ -287,8 +274,8 @@ describe("a schema", () => {
         }, /asynchronous/],
         [Schema.Unknown.check(Schema.makeFilter(() => "x".repeat(100_000))), /^x{1,2000}$/],
         // What the types refuse: a schema that waits, and one that needs a service.
-        [decodingWith(() => Effect.delay(Effect.succeed("a"), 1)), /decode at once/],
-        [decodingWith(() => Effect.as(Widgets, "a")), /decode at once/]
+        [decodingWith(() => Effect.delay(Effect.succeed("a"), 1)), /decode synchronously/],
+        [decodingWith(() => Effect.as(Widgets, "a")), /decode synchronously/]
       ]
       for (const [schema, reason] of broken) {
         const { layer } = make(() => ({ body: { data: { token: secrets.bearerToken } } }))

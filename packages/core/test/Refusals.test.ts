@@ -52,17 +52,17 @@ describe("401", () => {
     Effect.gen(function*() {
       assert.strictEqual(
         yield* messageOf(getPosts({ ids: "1" }), 401, unauthorized),
-        "getPosts: The service does not accept the bearer token (401): Unauthorized. Check it; the operation takes OAuth 1.0a " +
+        "getPosts: the service does not accept the bearer token (401): Unauthorized. Check it; the operation accepts OAuth 1.0a " +
           "(user_auth: true) and a bearer token (user_auth: false)."
       )
       assert.strictEqual(
         yield* messageOf(createPost({ text: "a" }), 401, unauthorized),
-        "createPost: The service does not accept the OAuth 1.0a credential (401): Unauthorized. Check it; the operation " +
-          "takes OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)."
+        "createPost: the service does not accept the OAuth 1.0a credential (401): Unauthorized. Check it; the operation " +
+          "accepts OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)."
       )
       assert.strictEqual(
         yield* messageOf(searchAllPosts({ query: "a" }), 401, unauthorized),
-        "searchAllPosts: The service does not accept the bearer token (401): Unauthorized. Check it; the operation takes a " +
+        "searchAllPosts: the service does not accept the bearer token (401): Unauthorized. Check it; the operation accepts a " +
           "bearer token only."
       )
     }))
@@ -111,7 +111,7 @@ describe("402, and the 403 of a spend cap", () => {
             403,
             capped,
             "spend cap",
-            `reached its spend cap (403): ${capped.detail} Raise the cap in the service's console, or wait for 2026-12-01.`
+            `reached its spend cap (403): ${capped.detail} Raise the cap in the service's console, or wait until 2026-12-01.`
           ],
           [
             403,
@@ -137,17 +137,17 @@ describe("403", () => {
     Effect.gen(function*() {
       assert.strictEqual(
         yield* messageOf(createPost({ text: "a", user_auth: false }), 403, userNeeded),
-        "createPost: The bearer token may not do this (403): Authenticating with OAuth 2.0 Application-Only is forbidden for " +
+        "createPost: this is not permitted with the bearer token (403): Authenticating with OAuth 2.0 Application-Only is forbidden for " +
           "this endpoint. Supported authentication types are [OAuth 1.0a User Context, OAuth 2.0 User Context]. The " +
-          "operation takes OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)."
+          "operation accepts OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)."
       )
       const error = yield* refusal(getBookmarks(), 403, userNeeded)
       assert.strictEqual(error.type, problem("unsupported-authentication"))
-      assert.match(error.message, /\. The operation takes a bearer token only\.$/)
+      assert.match(error.message, /\. The operation accepts a bearer token only\.$/)
       // The same said in a member of `errors`.
       assert.match(
         yield* messageOf(createPost({ text: "a", user_auth: false }), 403, { errors: [userNeeded] }),
-        /\. The operation takes OAuth 1\.0a \(user_auth: true\) and a bearer token \(user_auth: false\)\.$/
+        /\. The operation accepts OAuth 1\.0a \(user_auth: true\) and a bearer token \(user_auth: false\)\.$/
       )
     }))
 
@@ -155,13 +155,13 @@ describe("403", () => {
     Effect.gen(function*() {
       assert.strictEqual(
         yield* messageOf(createPost({ text: "a" }), 403, noPermission),
-        "createPost: The OAuth 1.0a credential may not do this (403): Your client app is not configured with the appropriate " +
+        "createPost: this is not permitted with the OAuth 1.0a credential (403): Your client app is not configured with the appropriate " +
           "oauth1 app permissions for this endpoint. If the app was given write permission after the credential was made, " +
           "generate a new credential and use that."
       )
       assert.strictEqual(
         yield* messageOf(like({ post_id: "1" }), 403, {}),
-        "like: The OAuth 1.0a credential may not do this (403). If the app was given write permission after the credential " +
+        "like: this is not permitted with the OAuth 1.0a credential (403). If the app was given write permission after the credential " +
           "was made, generate a new credential and use that."
       )
     }))
@@ -183,7 +183,7 @@ describe("404", () => {
       assert.instanceOf(error, Errors.NotFound)
       assert.strictEqual(
         error.message,
-        "deletePost: The service knows no such thing (404): Could not find post with id: [404]."
+        "deletePost: not found (404): Could not find post with id: [404]."
       )
       assert.deepInclude(error, {
         operation: "deletePost",
@@ -221,7 +221,7 @@ describe.each(names)("400 on the %s wire", (wire) => {
       assert.instanceOf(error, Errors.BadRequest)
       assert.strictEqual(
         error.message,
-        "searchRecentPosts: The service refused a parameter (400): The `max_results` query parameter value [7] is not between " +
+        "searchRecentPosts: the service refused a parameter (400): The `max_results` query parameter value [7] is not between " +
           "10 and 100; The field value [nope] is not one of [created_at,id,text]."
       )
       assert.deepStrictEqual<unknown>(error.problems.map(({ parameters }) => parameters), [
@@ -236,10 +236,10 @@ describe.each(names)("400 on the %s wire", (wire) => {
       const twice = { errors: [{ message: "bad" }, { message: "bad" }, "bad", { title: "worse" }], detail: "all bad" }
       assert.strictEqual(
         yield* messageOf(getUser({ id: "1" }), 400, twice, wire),
-        "getUser: The service refused a parameter (400): bad; worse."
+        "getUser: the service refused a parameter (400): bad; worse."
       )
       const page = yield* refusal(getUser({ id: "1" }), 400, "<html><h1>Bad gateway</h1></html>", wire)
-      assert.strictEqual(page.message, "getUser: The service refused a parameter (400).")
+      assert.strictEqual(page.message, "getUser: the service refused a parameter (400).")
       assert.strictEqual(page.excerpt, "<html><h1>Bad gateway</h1></html>")
       assert.deepStrictEqual([page.type, page.title, page.detail], [undefined, undefined, undefined])
     }))
@@ -251,15 +251,15 @@ describe("the others", () => {
       const spent = { title: "Too Many Requests", detail: "Too Many Requests", type: "about:blank", status: 429 }
       assert.strictEqual(
         yield* messageOf(like({ post_id: "1" }), 429, spent),
-        "like: The budget of like is spent (429): Too Many Requests. Set waitOnRateLimit to wait for it."
+        "like: rate limit exceeded (429): Too Many Requests. Set waitOnRateLimit to wait for it."
       )
       assert.strictEqual(
         yield* messageOf(getUser({ id: "1" }), 503, { title: "Service Unavailable" }),
-        "getUser: The service failed (503): Service Unavailable."
+        "getUser: the service failed (503): Service Unavailable."
       )
       assert.strictEqual(
         yield* messageOf(getUser({ id: "1" }), 418, {}),
-        "getUser: The service answered in a way that the interface does not know (418)."
+        "getUser: unexpected status (418)."
       )
     }))
 })

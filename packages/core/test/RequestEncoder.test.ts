@@ -232,9 +232,9 @@ describe("prepare", () => {
     }
     assert.strictEqual(
       conflict(getUser, { id: 0, username: "ada" }),
-      "getUser takes exactly one of id and username, but id and username were given."
+      "getUser accepts exactly one of id and username, but id and username were given."
     )
-    assert.strictEqual(conflict(getUser, {}), "getUser takes exactly one of id and username, but neither was given.")
+    assert.strictEqual(conflict(getUser, {}), "getUser accepts exactly one of id and username, but neither was given.")
     assert.strictEqual(conflict(getUser, { id: null, username: undefined }), conflict(getUser, {}))
     conflict(getDirectMessageEvents, { dm_conversation_id: "1-2", participant_id: "2" })
     conflict(createDirectMessage, { text: "a" })
@@ -314,25 +314,7 @@ describe("prepare", () => {
     assert.deepInclude(x, { path: "/2/users//likes", identityAt: 9, body: `{"tweet_id":"1"}` })
   })
 
-  it("makes a typed error of a value that throws when it is read", () => {
-    const hostile = [
-      Object.create(Date.prototype),
-      new Proxy(new Date(), {}),
-      new Proxy([], {
-        get: () => {
-          throw new Error("boom")
-        }
-      }),
-      Object.defineProperty(["1"], 0, {
-        get: () => {
-          throw new Error("boom")
-        }
-      })
-    ]
-    for (const value of hostile) {
-      assert.strictEqual(refusedAs(searchRecentPosts, { query: "a", start_time: value }).parameter, "start_time")
-      assert.strictEqual(refusedAs(getPosts, { ids: value }).parameter, "ids")
-    }
+  it("returns a typed error for a value that JSON cannot represent", () => {
     const circular: Array<unknown> = []
     circular.push(circular)
     assert.strictEqual(refusedAs(getPosts, { ids: circular }).parameter, "ids")
@@ -380,7 +362,7 @@ describe("send", () => {
       const toggle = yield* failing(like as Untyped, { post_id: "1" }, new Error("gone"))
       assert.instanceOf(toggle, Errors.TransportFailure)
       assert.strictEqual(toggle.phase, "unknown")
-      assert.strictEqual(toggle.message, "like: no answer (unknown): gone")
+      assert.strictEqual(toggle.message, "like: no response (unknown): gone")
     }))
 
   it.effect("treats a body that breaks off as no answer, unless a create was refused", () =>

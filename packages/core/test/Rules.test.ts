@@ -121,7 +121,7 @@ describe("alternatives", () => {
             assert.deepStrictEqual([...error.given], [a, b])
             assert.strictEqual(
               error.message,
-              `${row.name} takes ${none ? "at most" : "exactly"} one of ${a} and ${b}, but ${a} and ${b} were given.`
+              `${row.name} accepts ${none ? "at most" : "exactly"} one of ${a} and ${b}, but ${a} and ${b} were given.`
             )
           }
         }
@@ -133,7 +133,7 @@ describe("alternatives", () => {
             assert.instanceOf(error, Errors.ConflictingIdentifiers)
             assert.strictEqual(
               error.message,
-              `${row.name} takes exactly one of ${a} and ${b}, but neither was given.`
+              `${row.name} accepts exactly one of ${a} and ${b}, but neither was given.`
             )
           }
         }

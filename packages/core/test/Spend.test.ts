@@ -336,7 +336,7 @@ describe("a limit", () => {
         })
         assert.strictEqual(
           ofDay.message,
-          "getPosts: it may cost $0.005, and $0.01 of the $0.01 of the day are spent or reserved. It begins anew at 2026-11-23T00:00:00.000Z."
+          "getPosts: it may cost $0.005, and $0.01 of the $0.01 of the day are spent or reserved. It resets at 2026-11-23T00:00:00.000Z."
         )
         yield* TestClock.setTime(Date.parse("2026-11-23T00:00:00Z"))
         yield* getPosts({ ids: ["1", "2"] })
@@ -355,7 +355,7 @@ describe("a limit", () => {
       const { message } = reached(yield* Effect.exit(run(searchRecentPosts({ query: "a" }), layer)))
       assert.strictEqual(
         message,
-        "searchRecentPosts: it may cost $0.05, and the whole limit of the day is $0.01. Ask for less, or raise spendLimit."
+        "searchRecentPosts: it may cost $0.05, and the whole limit of the day is $0.01. Request less, or raise spendLimit."
       )
       assert.lengthOf(requests, 0)
       const { message: nearly } = new Errors.SpendLimitReached({
@@ -792,7 +792,7 @@ describe("a store that is gone", () => {
           state.fails = fails
           const { message, unavailable } = reached(yield* Effect.exit(getPosts({ ids: ["1"] })))
           assert.strictEqual(unavailable, "it is away")
-          assert.include(message, "cannot be kept. Nothing was sent.")
+          assert.include(message, "cannot be enforced. Nothing was sent.")
           assert.lengthOf(requests, 0)
           state.fails = "never"
           yield* TestClock.adjust(6_000)
@@ -1205,7 +1205,7 @@ describe("prices", () => {
       const { model } = definition.result as { readonly model: AnyModel }
       for (const wire of Object.values(named)) {
         for (const [expansion, brings] of Object.entries(model.expansions)) {
-          if (wire.selector(definition, "expansions")?.(expansion).unsaid === true) continue
+          if (wire.selector(definition, "expansions")?.(expansion).isUnavailable === true) continue
           const most = (prices: Prices.Prices, more: object) => {
             const prepared = RequestEncoder.encode(definition, { ...parameters, ...more }, wire)
             if (prepared instanceof Error) throw prepared

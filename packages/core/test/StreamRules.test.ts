@@ -135,7 +135,7 @@ describe("syncRules", () => {
       const full = yield* Effect.flip(sync(values("c", 251)))
       assert.strictEqual(
         full.message,
-        "syncRules: there would be 251 rules, and the app may have 250. Join some with OR, or leave some out."
+        "syncRules: there would be 251 rules, and the app is allowed 250. Join some with OR, or omit some."
       )
       assert.lengthOf(said(), 250)
       // Every rule gets another tag: some are deleted first, and reported.

@@ -16,7 +16,7 @@ describe("a Node", () => {
     (version) => {
       assert.strictEqual(
         refusalOf(version),
-        `postwire: Node ${minimum} or newer is needed, and this is ${version}: install a newer one`
+        `postwire: Node ${minimum} or newer is required (found ${version}): install a newer one`
       )
     }
   )
@@ -24,7 +24,7 @@ describe("a Node", () => {
   it.each(["23.0.0", "23.11.1"])("%s, of a line without full-text search, is refused in one line", (version) => {
     assert.strictEqual(
       refusalOf(version),
-      `postwire: Node 23 will not do, and this is ${version}: install 24 or newer`
+      `postwire: Node 23 is not supported (found ${version}): install 24 or newer`
     )
   })
 

@@ -207,7 +207,7 @@ describe("processing", () => {
       const silent = yield* Effect.flip(sending(MediaService.make({ processing: [{ state: "failed" }] })))
       assert.strictEqual(
         silent.message,
-        "The service cannot process media 1. The file may be damaged, or of a kind that the service does not take."
+        "The service cannot process media 1. The file may be damaged, or of a type that the service does not accept."
       )
     }))
 

@@ -76,7 +76,7 @@ describe("names", () => {
     const say = newest.selector(live, "post_fields")!
     assert.deepStrictEqual(say("referenced_posts").names, ["referenced_tweets"])
     assert.deepStrictEqual(say("matched_media_notes").names, ["matched_media_notes"])
-    assert.isTrue(say("article_title").unsaid)
+    assert.isTrue(say("article_title").isUnavailable)
     assert.deepStrictEqual(newest.selector(live, "expansions")!("referenced_posts.id.author_id").expansions, [
       "referenced_tweets.id.author_id"
     ])

@@ -156,11 +156,11 @@ describe("in the words of August", () => {
         const say = Wire.x.selector(definition, parameter)
         if (!(parameter in parametersOf(definition)) || !/^expansions$|_fields$/.test(parameter)) continue
         for (const value of values) {
-          const { expansions, names, unsaid } = say!(value)
+          const { expansions, names, isUnavailable } = say!(value)
           // August left the counts of trends as they were called.
           const said = [...expansions, ...names].filter((word) => name !== "getTrends" || word !== "tweet_count")
           assert.notMatch(said.join(), /tweet(?!$)|referenced_posts\./, `${name} ${value}`)
-          if (unsaid) assert.lengthOf([...expansions, ...names], 0)
+          if (isUnavailable) assert.lengthOf([...expansions, ...names], 0)
         }
       }
     }
@@ -197,7 +197,7 @@ describe("a refusal", () => {
       assert.strictEqual(error.otherWire, otherWire)
       assert.strictEqual(
         error.message.endsWith(
-          `The service seems to use other names: try wire: "${otherWire}", or set POSTWIRE_WIRE.`
+          `The service may use other names: try wire: "${otherWire}", or set POSTWIRE_WIRE.`
         ),
         otherWire !== undefined
       )

@@ -7,7 +7,7 @@
  */
 import { secrets } from "@postwire/core/auth/Redaction"
 import { Progress } from "@postwire/core/http/Timeouts"
-import { defaultMaxBodyBytes, Streaming, type Telling, tells } from "@postwire/core/http/Transport"
+import { defaultMaxBodyBytes, type Reporting, reports, Streaming } from "@postwire/core/http/Transport"
 import * as Multipart from "@postwire/core/schema/Multipart"
 import * as ResponseDecoder from "@postwire/core/wire/ResponseDecoder"
 import * as Context from "effect/Context"
@@ -96,7 +96,7 @@ const fromDispatch = (
     ),
     Effect.succeed<HttpClientRequest.HttpClientRequest>
   )
-  return Object.assign(client, { [tells]: send satisfies Telling, [secrets]: ownSecrets })
+  return Object.assign(client, { [reports]: send satisfies Reporting, [secrets]: ownSecrets })
 }
 
 type Send = (

@@ -209,7 +209,7 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
       const begun = `${head}content-length: 100\r\n\r\n{"data":`
       const losses: Readonly<Record<string, readonly [(socket: Net.Socket) => void, RegExp]>> = {
         "breaks off": [(socket) => void socket.write(begun, () => socket.destroy()), /^/],
-        stops: [(socket) => void socket.write(begun), /^nothing more of the body came within 30 ms$/],
+        stops: [(socket) => void socket.write(begun), /^no more of the body was received within 30 ms$/],
         "is too large": [
           (socket) => void socket.write(`${head}\r\n${" ".repeat(2000)}`),
           /^the body is longer than 1000 bytes$/

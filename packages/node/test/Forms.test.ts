@@ -140,18 +140,12 @@ describe("iteration", () => {
     }
   })
 
-  it("rejects hostile parameters when it runs", async () => {
+  it("rejects invalid parameters when it runs", async () => {
     await using client = createClient(settings)
-    const hostile = Object.defineProperty({ query: "a" }, "max_results", {
-      enumerable: true,
-      get: () => {
-        throw new Error("boom")
-      }
-    })
     for (
       const iterate of [client.searchRecentPosts.items, client.searchRecentPosts.pages, client.searchRecentPosts.joined]
     ) {
-      for (const parameters of [hostile, { query: 1 }, { query: "a", nope: 1 }]) {
+      for (const parameters of [{ query: 1 }, { query: "a", nope: 1 }]) {
         const error = await collect<unknown>(iterate(parameters as never)).catch((error: unknown) => error)
         assert.strictEqual((error as Error).name, "InvalidParameters")
       }

@@ -286,7 +286,7 @@ describe("Effect", () => {
     assert.strictEqual((await client.effect.runPromise(getPost({ id: "2" }))).data?.id, "2")
     const never = client.effect.runPromise(Effect.never).catch((error: Error) => error.message)
     await client.close()
-    assert.strictEqual(await never, "effect.runPromise: no answer (unknown): the client is closed")
+    assert.strictEqual(await never, "effect.runPromise: no response (unknown): the client is closed")
   })
 
   it("keeps its own logs, and the client those of the client", async () => {

@@ -285,7 +285,7 @@ describe("times", () => {
         Effect.provide(post(large), layers.Undici({ baseUrl, retries: 0, timeout: { idle: 100 } }))
       )
       assert.deepInclude({ ...error }, { _tag: "TransportFailure", phase: "send", timeout: "idle" })
-      assert.include(error.message, "nothing more of the request was taken within 100 ms")
+      assert.include(error.message, "no more of the request was accepted within 100 ms")
     }).pipe(Effect.scoped))
 
   it.live("run for the answer", () =>

@@ -173,7 +173,7 @@ function request(context: Calls.Context, form: Form): object {
     const pending = Calls.orThrow(Calls.beginRequest(context, checked, options), call)
     const received = Calls.orThrow(Calls.receive(pending), call)
     if (form === "raw") return Received.rawOf(received)
-    const response = Calls.orThrow(Received.read(context, RawRequest.toldOf(checked), received), call)
+    const response = Calls.orThrow(Received.read(context, RawRequest.infoOf(checked), received), call)
     return Received.inForm(form, received, response)
   }
   return call

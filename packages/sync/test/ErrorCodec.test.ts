@@ -125,7 +125,7 @@ describe("errors that cross threads", () => {
       const error = carried(failure(cause))
       assert.instanceOf(error, Errors.TransportFailure)
       assert.isDefined(error.cause)
-      assert.strictEqual(error.message, "getPost: no answer (headers): gone")
+      assert.strictEqual(error.message, "getPost: no response (headers): gone")
     }
   })
 

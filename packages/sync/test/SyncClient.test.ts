@@ -419,7 +419,7 @@ describe("errors", () => {
     await new Promise(setImmediate)
     process.off("warning", warn)
     assert.deepStrictEqual(warnings, [
-      "PostwireWarning: searchRecentPosts: data[].text is not a string and was left out (reported once)"
+      "PostwireWarning: searchRecentPosts: data[].text is not a string and was omitted (reported once)"
     ])
     using strict = Sync.createClientSync(faulty({ verify: "strict" }))
     assert.instanceOf(thrown(() => strict.searchRecentPosts(parameters)), Sync.UndecodableResponse)
@@ -613,7 +613,7 @@ describe("the worker", () => {
         const error = thrown(() => create ? broken.createPost({ text: "a" }) : broken.getMe())
         assert.instanceOf(error, Sync.TransportFailure)
         assert.strictEqual(error.phase, "connect")
-        assert.match(error.message, /baseUrl must be an address/)
+        assert.match(error.message, /baseUrl must be a URL/)
         assert.deepStrictEqual(broken.session.statistics(), {})
       }
       assert.strictEqual(client.getMe().data?.username, "ada")

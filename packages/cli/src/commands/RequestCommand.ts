@@ -61,7 +61,7 @@ const run = Effect.fnUntraced(
     }
     const checked = RawRequest.check(request)
     yield* CallCommand.answer(
-      RawRequest.toldOf(checked),
+      RawRequest.infoOf(checked),
       Effect.flatMap(Client, (client) => RawRequest.send(client, request, checked, undefined)),
       output
     )

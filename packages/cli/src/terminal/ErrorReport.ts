@@ -173,7 +173,7 @@ export const forCommands = (text: string): string => {
 const longestAdvice = 1_000
 
 const forPrograms =
-  / Nothing is lost: look with getMediaUploadStatus, .*$| If it is not there, publish the thread again .*$| Publish the thread anew under .*$| Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?$| Ask for less, or raise spendLimit\.$| Try again later, or set spendLimit\.withoutStore\.$| Buy credits in the service's console\.$| Raise the cap in the service's console(, or wait for [\d-]+)?\.$|: choose another one, or 0 for any that is free$|\. Is the sandbox running\?$| Add one with updateStreamRules or syncRules, then connect\.$| End one with deleteConnections, or wait until its holder ends it\.$| Do less for each item, set a larger bufferSize, .*$| Items that waited there are lost; connect anew with resumeFrom\.$/
+  / Nothing is lost: check with getMediaUploadStatus, .*$| If it is not there, publish the thread again .*$| Publish the thread again under .*$| Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?$| Request less, or raise spendLimit\.$| Try again later, or set spendLimit\.withoutStore\.$| Buy credits in the service's console\.$| Raise the cap in the service's console(, or wait until [\d-]+)?\.$|: choose another one, or 0 for any that is free$|\. Is the sandbox running\?$| Add one with updateStreamRules or syncRules, then connect\.$| End one with deleteConnections, or wait until one is closed\.$| Do less for each item, set a larger bufferSize, .*$| The items that waited there are lost; reconnect with resumeFrom\.$/
 
 /** The messages of an error and of its causes, without repetitions. */
 const messagesOf = (error: unknown, said = ""): ReadonlyArray<string> => {

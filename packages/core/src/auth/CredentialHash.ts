@@ -1,10 +1,10 @@
-/** What tells credentials apart without giving them away: rate limits and exports are shared with other processes. */
+/** Hashes that identify credentials without revealing them: rate limits and exports are shared with other processes. */
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
 import * as Redacted from "effect/Redacted"
 import { nodeCrypto } from "../internal/nodeCrypto.ts"
 
-/** Makes the fingerprints of tokens at one service. Those that are known need no Effect. */
+/** Makes the function that hashes tokens for one service. Cached hashes need no Effect. */
 export const make = (baseUrl: string) => {
   const known = new WeakMap<Redacted.Redacted, string>()
   return (token: Redacted.Redacted): string | Effect.Effect<string> => {
@@ -20,12 +20,12 @@ export const make = (baseUrl: string) => {
   }
 }
 
-/** In base64. At once where the platform has a way, as servers do; Web Crypto answers a little later. */
+/** SHA-256 in base64. Synchronous if the platform has a way, as servers do; Web Crypto is asynchronous. */
 const sha256 = (text: string): string | Effect.Effect<string> => {
   const node = nodeCrypto()
   if (node !== undefined) return node.createHash("sha256").update(text).digest("base64")
   const { subtle }: { readonly subtle?: SubtleCrypto } = globalThis.crypto
-  // A page that came over plain `http:` has neither. Whatever it calls, nobody shares a budget with it.
+  // A page loaded over plain `http:` has neither. Its hash may be weak, since it shares rate limits with no other process.
   if (subtle === undefined) return String(Hash.string(text))
   return Effect.map(
     Effect.promise(() => subtle.digest("SHA-256", new TextEncoder().encode(text))),

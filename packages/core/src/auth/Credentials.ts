@@ -1,6 +1,6 @@
 /**
- * The credentials of a client: a bearer token and an OAuth 1.0a user context side by side. Each call takes the one that
- * its `user_auth` chooses. They are read at every call, so a service may replace them while a client runs.
+ * The credentials of a client: a bearer token and an OAuth 1.0a user context side by side. Each call uses the one that its
+ * `user_auth` chooses. They are read by every call, so that a service can replace them while a client runs.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import * as OAuth1 from "./OAuth1.ts"
 /** A secret, plain or already redacted. */
 export type Secret = string | Redacted.Redacted
 
-/** The five credential settings of the specification. An empty one is as good as absent. */
+/** The five credential settings of the specification. An empty one counts as absent. */
 export interface Settings {
   /** OAuth 2.0 bearer token, of an app or of a user. */
   readonly bearerToken?: Secret | undefined
@@ -32,8 +32,8 @@ export interface Settings {
 export const names = ["bearerToken", "consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"] as const
 
 /**
- * Credentials that were checked: none is empty, what travels in headers holds nothing that a header cannot carry, and what
- * only signs is sound text.
+ * Checked credentials: none is empty, those that are sent in headers contain only characters that headers allow, and the
+ * secrets that only sign are well-formed text.
  */
 export interface Values {
   readonly bearerToken?: Redacted.Redacted | undefined
@@ -41,81 +41,81 @@ export interface Values {
   readonly consumerSecret?: Redacted.Redacted | undefined
   readonly accessToken?: Redacted.Redacted | undefined
   readonly accessTokenSecret?: Redacted.Redacted | undefined
-  /** What is known of those of an account besides. */
+  /** Facts about the credentials of an account. */
   readonly grant?: Grant | undefined
 }
 
-/** What a user has granted. */
+/** The grant of a user. */
 export interface Grant {
   /** The name of the account. */
   readonly account: string
   /**
-   * Stands for the user and the app in place of tokens, which change: budgets and exports are those of the holder. As long as
-   * it is the same, so is this object.
+   * Identifies the user and the app in place of their changing tokens, for rate limits and exports. This object stays the same
+   * as long as the holder does.
    */
   readonly holder: Redacted.Redacted
   /** The user's id. */
   readonly userId: string | undefined
   /** The scopes of the bearer token, where they are known. */
   readonly scopes: ReadonlyArray<Scope> | undefined
-  /** More that no text may hold: the refresh token, the secret of the app, the tokens before these. */
+  /** Further secrets to redact: the refresh token, the app's secret, previous tokens. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
-  /** Why there is no bearer token any more, of an account that can still sign. */
+  /** Why an account that can still sign no longer has a bearer token. */
   readonly lost?: CredentialsError | undefined
 }
 
-/** A call, as its credential has to fit it. */
+/** The parts of a call that its credential must fit. */
 export interface Call {
   readonly operation: string
   readonly userAuth: boolean
-  /** Whether the caller said so, and it is not the default of the operation. */
+  /** True if the caller chose it, instead of the operation's default. */
   readonly isChosen: boolean
-  /** The kinds of credential that the operation takes. */
+  /** The kinds of credential that the operation accepts. */
   readonly accepts: ReadonlyArray<CredentialKind>
-  /** What a user's OAuth 2.0 token must have been granted; unknown of a request that has no declaration. */
+  /** The scopes that a user's OAuth 2.0 token needs; unknown for a raw request. */
   readonly scopes: ReadonlyArray<Scope>
 }
 
 /** The `Authorization` header of a request with OAuth 1.0a; see `OAuth1.authorize`. */
 export type Sign = (request: Required<OAuth1.Credentials> & Omit<OAuth1.Request, "nonce">) => string
 
-/** The credentials in force. */
+/** The current credentials. */
 export class Credentials extends Context.Service<Credentials, {
-  /** A call waits for them no longer than its total allows, of which that is a part. */
+  /** Waiting for them counts towards the total time of a call. */
   readonly current: Effect.Effect<Values, CredentialsError>
   /**
-   * Those that need not be waited for at a time, in milliseconds since the epoch; `undefined` where a call has to take `current`.
-   * Left out where that is an `Exit` already, or where every call waits.
+   * The credentials that are available without waiting at a time, in milliseconds since the epoch; `undefined` if a call must
+   * use `current`. Absent if `current` is already an `Exit`, or if every call waits.
    */
   readonly ready?: ((now: number) => Values | undefined) | undefined
   /**
-   * Asked by a call whose bearer token the service does not accept, and once more when it does not accept the next one either:
-   * those that take its place, or the same ones when there are no others. Left out where nothing can be renewed.
+   * Called when the service refuses a call's bearer token, and again if it refuses the next one too. Returns the credentials that
+   * replace them, or the same ones if there are no others. Absent if nothing can be renewed.
    */
   readonly renew?: ((refused: Values) => Effect.Effect<Values, CredentialsError>) | undefined
   /**
-   * Those that no text may hold, as far as they are known without asking the service: it cannot fail, nor take long. Left out where
-   * that is `current`.
+   * The credentials to redact, as far as they are known without a request: this neither fails nor takes long. Absent if that is
+   * `current`.
    */
   readonly known?: Effect.Effect<Values> | undefined
   /**
-   * Asked of every call: the same with the kind of credential that there is, or what stands in its way. Left out where nothing is
-   * known of what the credentials are for.
+   * Called for every call: returns the call with the available kind of credential, or the error that prevents it. Absent if the
+   * permissions of the credentials are unknown.
    */
   readonly admit?: (<C extends Call>(call: C, values: Values) => C | MissingScope | CredentialsError) | undefined
-  /** Left out, only bearer tokens can be used, and a program bundles nothing of OAuth 1.0a. */
+  /** If absent, only bearer tokens can be used, and a program bundles nothing of OAuth 1.0a. */
   readonly sign?: Sign | undefined
 }>()("@postwire/core/auth/Credentials") {}
 
-/** Whether credentials need not be waited for, and cannot fail. */
+/** Tests whether credentials are available without waiting, and cannot fail. */
 export const isAtHand = (
   current: Credentials["Service"]["current"]
 ): current is Exit.Success<Values> => Exit.isExit(current) && Exit.isSuccess(current)
 
 /**
- * Checks settings: surrounding white space (a newline from a file) is dropped. In a token or key, which travel in headers,
- * a line break, a space or any other control or non-ASCII character inside is refused. The two secrets only sign, and a
- * signature takes any character.
+ * Checks settings. Surrounding white space (a newline from a file) is removed. A token or key, which is sent in headers, must
+ * not contain a line break, a space or any other control or non-ASCII character. The two secrets only sign, and a signature
+ * accepts any character.
  */
 export const check = (settings: Settings): Effect.Effect<Values, InvalidSettings> =>
   Effect.gen(function*() {
@@ -126,7 +126,7 @@ export const check = (settings: Settings): Effect.Effect<Values, InvalidSettings
       const plain = textOf(given)
       if (typeof plain !== "string") {
         const rule = Redacted.isRedacted(given) && plain === undefined
-          ? "is a Redacted that cannot be read: it was wiped, or belongs to another copy of effect. Pass the text"
+          ? "is a Redacted that cannot be read: it was wiped, or belongs to another copy of effect. Pass the string"
           : "must be a string"
         return yield* new InvalidSettings({ setting: name, rule })
       }
@@ -140,7 +140,7 @@ export const check = (settings: Settings): Effect.Effect<Values, InvalidSettings
     return values
   })
 
-/** What a secret holds; `undefined` where that is kept from us: each copy of Effect has its own. */
+/** The value of a secret; `undefined` if it cannot be read, since each copy of Effect has its own. */
 const textOf = (secret: Secret): unknown => {
   if (!Redacted.isRedacted(secret)) return secret
   try {
@@ -150,7 +150,7 @@ const textOf = (secret: Secret): unknown => {
   }
 }
 
-/** Checks one secret like a bearer token, under the name of another setting; `undefined` where it is empty. */
+/** Checks one secret like a bearer token, under the name of another setting; `undefined` if it is empty. */
 export const checkSecret = (
   setting: string,
   given: Secret | undefined
@@ -160,15 +160,15 @@ export const checkSecret = (
     onSuccess: ({ bearerToken }) => bearerToken
   })
 
-/** What has passed once is not looked at again: as part of a header, or of the key of a signature. */
+/** Secrets that have passed the check, for headers and for signing. */
 const carried = new WeakSet<Redacted.Redacted>()
 const signing = new WeakSet<Redacted.Redacted>()
 
-/** What makes a secret unusable, in words that do not quote it. */
+/** Why a secret is unusable, without quoting it. */
 export const fault = (name: typeof names[number], value: Redacted.Redacted): string | undefined => {
   const plain: unknown = Redacted.value(value)
   if (name === "consumerSecret" || name === "accessTokenSecret") {
-    // Half a surrogate pair has no UTF-8, so that two secrets would sign alike.
+    // An unpaired surrogate has no UTF-8, so that two secrets would sign alike.
     if (!signing.has(value) && (typeof plain !== "string" || plain === "" || !plain.isWellFormed())) {
       return "must be text in well-formed Unicode"
     }
@@ -193,14 +193,14 @@ export const layer = (settings: Settings): Layer.Layer<Credentials, InvalidSetti
     })
   )
 
-/** A bearer token alone, for a program that is to be small. */
+/** A bearer token alone, for a small bundle. */
 export const layerBearer = (bearerToken: Secret): Layer.Layer<Credentials, InvalidSettings> =>
   Layer.effect(
     Credentials,
     Effect.map(check({ bearerToken }), (values) => ({ current: Effect.succeed(values) }))
   )
 
-/** The error of a setting that does not exist. A name with more than letters is not shown: it may be a secret in the wrong place. */
+/** The error of an unknown setting. A name that is not only letters is not shown: it may be a secret in the wrong place. */
 export const unknownSetting = (name: string, meant?: string, within?: string): InvalidSettings => {
   const at = within === undefined ? "" : `${within}.`
   return meant === undefined && !/^[a-z_]{1,40}$/i.test(name)

@@ -9,8 +9,8 @@ import { sha1 } from "@noble/hashes/legacy.js"
 import * as Context from "effect/Context"
 
 /**
- * The HMAC-SHA1 of a message under a key, both UTF-8, as base64. The default needs no platform; a faster one may take
- * its place.
+ * The HMAC-SHA1 of a message with a key, both UTF-8, as base64. The default needs no platform; it can be replaced by a faster
+ * one.
  */
 export const HmacSha1: Context.Reference<(key: string, message: string) => string> = /*#__PURE__*/ Context.Reference(
   "@postwire/core/auth/OAuth1/HmacSha1",
@@ -30,7 +30,7 @@ export interface Credentials {
   readonly tokenSecret?: string | undefined
 }
 
-/** What a signature covers. */
+/** The signed parts of a request. */
 export interface Request {
   readonly method: string
   /** Absolute and percent-encoded, exactly as it is sent. */
@@ -39,7 +39,7 @@ export interface Request {
   readonly nonce: string
   /** Whole Unix seconds. */
   readonly timestamp: number
-  /** One more parameter, of a request that signs in: where it leads to, or the proof that the user agreed. */
+  /** An additional parameter of a sign-in: its callback URL, or the verifier that proves the user's consent. */
   readonly also?: readonly [name: "oauth_callback" | "oauth_verifier", value: string] | undefined
 }
 
@@ -48,13 +48,13 @@ export const sign = (
   options: Credentials & Request & { readonly hmac: (key: string, message: string) => string }
 ): string => signer(options, options.hmac)(options)
 
-/** {@link sign} with a nonce of its own. */
+/** {@link sign} with a new nonce. */
 export const authorize = (hmac: (key: string, message: string) => string) =>
 (
   request: Credentials & Omit<Request, "nonce">
 ): string => sign({ ...request, nonce: nonce(), hmac })
 
-/** {@link sign} with everything that depends only on the credentials done once. */
+/** {@link sign} with the work that depends only on the credentials done once. */
 export const signer = (
   credentials: Credentials,
   hmac: (key: string, message: string) => string
@@ -81,9 +81,8 @@ export const signer = (
 }
 
 /**
- * The signature of a request whose OAuth parameters are known: what a server compares with the `oauth_signature` that
- * it received. Of `parameters`, which may be the whole of {@link parseAuthorization}, the signature itself and the
- * realm are left out.
+ * The signature of a request whose OAuth parameters are known, which a server compares with the `oauth_signature` that it
+ * received. `parameters` may be the whole result of {@link parseAuthorization}: the signature itself and the realm are ignored.
  */
 export const signature = (options: {
   readonly method: string
@@ -100,7 +99,7 @@ export const signature = (options: {
   )
 }
 
-/** The text under the signature: method, base URI and sorted parameters, those of the URL's query included. */
+/** The signed text: method, base URI and sorted parameters, including those of the URL's query. */
 export const baseString = (
   method: string,
   url: string,
@@ -148,7 +147,7 @@ export const percentEncode = (text: string): string =>
     )
 
 /**
- * Draws a nonce of 122 random bits, as 32 hexadecimal digits, from the platform's cryptographic generator. Browsers have it
+ * Generates a nonce of 122 random bits, as 32 hexadecimal digits, with the platform's cryptographic generator. Browsers have it
  * on secure pages (`https:` or this machine).
  */
 export const nonce = (): string => globalThis.crypto.randomUUID().replaceAll("-", "")
@@ -161,14 +160,14 @@ const encodedBaseString = (method: string, url: string, parameters: ReadonlyArra
   if (parts === null) throw new TypeError("OAuth 1.0a signs absolute URLs only")
   const [, scheme = "", authority = "", path, query] = parts
   const all = query === undefined ? parameters.slice() : [...parameters, ...queryParameters(query)]
-  // Encoded texts are ASCII, so that comparing code units is comparing bytes.
+  // Encoded texts are ASCII, so that comparing code units compares bytes.
   all.sort(([name1, value1], [name2, value2]) =>
     name1 < name2 ? -1 : name1 > name2 ? 1 : value1 < value2 ? -1 : value1 > value2 ? 1 : 0
   )
   let normalized = ""
   for (const [name, value] of all) normalized += `${normalized === "" ? "" : "&"}${name}=${value}`
   const baseUri = `${scheme.toLowerCase()}://${host(scheme, authority)}${path || "/"}`
-  // Nothing that encodeURIComponent would spare is left in `normalized`.
+  // `normalized` contains no character that encodeURIComponent would leave unencoded.
   return `${method.toUpperCase()}&${percentEncode(baseUri)}&${encodeURIComponent(normalized)}`
 }
 
@@ -196,7 +195,7 @@ const formDecode = (text: string): string => {
   try {
     return decodeURIComponent(text.replaceAll("+", " "))
   } catch {
-    // Lenient about what is no escape or no UTF-8, as servers are.
+    // Lenient about invalid escapes and invalid UTF-8, as servers are.
     return new URLSearchParams(`=${text}`).get("") ?? ""
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Keeps credentials out of what is told of failures: a service, or a proxy before it, may quote the request that it refuses.
- * Whatever text it sends passes here before anything else sees it.
+ * Redacts credentials from texts about failures: a service, or a proxy in front of it, may quote the request that it refuses.
+ * Every text that it sends passes here before anything else sees it.
  *
- * A secret is replaced as it is and as it may be written: percent-encoded, with the escapes of JSON or HTML, or within
- * base64. One of fewer than 8 characters is a word of other texts as well, so it is replaced only where it stands alone.
+ * A secret is replaced in any spelling: plain, percent-encoded, with JSON or HTML escapes, or within base64. A secret of fewer
+ * than 8 characters may be part of other texts, so it is replaced only as a whole word.
  */
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Predicate from "effect/Predicate"
@@ -13,13 +13,13 @@ import type { Values } from "./Credentials.ts"
 
 export type { Redact } from "../internal/redact.ts"
 
-/** What takes the place of a secret. */
+/** The replacement of a secret. */
 export const marker = "<redacted>"
 
-/** The property under which an `HttpClient` tells secrets of its own, such as the password of a proxy. */
+/** The property of an `HttpClient` that returns its own secrets, such as the password of a proxy. */
 export const secrets: unique symbol = Symbol.for("@postwire/core/auth/Redaction/secrets")
 
-/** Replaces secrets. Nothing is prepared before the first text comes. */
+/** Makes a function that replaces secrets. Its patterns are made for the first text. */
 export const make = (secrets: () => Iterable<string>): Redact => {
   let each: ReadonlyArray<Redact> | undefined
   return (text) => {
@@ -29,7 +29,7 @@ export const make = (secrets: () => Iterable<string>): Redact => {
   }
 }
 
-/** Replaces the credentials of calls over a transport, and with its `authorization` the signature of one request. */
+/** Replaces the credentials of calls over a transport and, given its `authorization`, the signature of one request. */
 export const ofCalls = (http: HttpClient): (values: Values, authorization?: string) => Redact => {
   const known = new WeakMap<Values, Redact>()
   const own = ownOf(http)
@@ -43,7 +43,7 @@ export const ofCalls = (http: HttpClient): (values: Values, authorization?: stri
   }
 }
 
-/** Replaces these secrets and those of a transport, and with its `authorization` the signature of one request. */
+/** Replaces these secrets and those of a transport and, given its `authorization`, the signature of one request. */
 export const ofSecrets = (
   http: HttpClient,
   secrets: ReadonlyArray<Redacted.Redacted>
@@ -68,8 +68,8 @@ const plain = (values: Values): ReadonlyArray<string> =>
     .flatMap((value) => Redacted.isRedacted(value) ? [String(Redacted.value(value))] : [])
 
 /**
- * A value whose texts, keys included, hold no secret: the value itself, or a copy where one was found. Of errors the copy
- * has message, stack and causes; what lies deeper or is more than a person would read is left out of it.
+ * A value whose texts, including keys, contain no secret: the value itself, or a copy if one was found. A copied error has its
+ * message, stack and causes; values nested too deeply, or beyond a large number, are omitted.
  */
 export const within = (value: unknown, redact: Redact): unknown => {
   const copies = new Map<object, unknown>()
@@ -109,7 +109,7 @@ export const within = (value: unknown, redact: Redact): unknown => {
     }
     return target
   }
-  // Such as the packet that is no HTTP, which Node attaches to its error.
+  // For example an invalid HTTP packet, which Node attaches to its error.
   const bytes = (value: Uint8Array): unknown => {
     const text = new TextDecoder("latin1").decode(value)
     return clean(text) === text ? value : marker
@@ -118,23 +118,23 @@ export const within = (value: unknown, redact: Redact): unknown => {
     const cleaned = copy(value, 0)
     return isFound ? cleaned : value
   } catch {
-    // A getter or a proxy of somebody else's.
+    // A getter or a proxy of an unknown error.
     return undefined
   }
 }
 
-/** From here on a secret is not likely to be a part of other words. */
+/** From this length on, a secret is unlikely to be part of another word. */
 const minCharactersByThemselves = 8
 
-/** The secrets and what else gives them away, the longest first, for one may hold another. */
+/** The secrets and related texts that reveal them, longest first, since one may contain another. */
 const all = (secrets: Iterable<string>): ReadonlyArray<string> => {
   const texts = new Set<string>()
   for (const secret of secrets) {
     if (secret === "") continue
     texts.add(secret)
-    // As a server sees it that takes the encoding for its own.
+    // As seen by a server that undoes percent-encoding.
     if (secret.includes("%")) texts.add(decoded(secret))
-    // In base64 a short one is told from other text only together with what stands before it.
+    // In base64, a short one can be recognised only together with the text before it.
     if (secret.length < minCharactersByThemselves) texts.add(`Bearer ${secret}`)
   }
   return [...texts].sort((a, b) => b.length - a.length)
@@ -147,14 +147,14 @@ const one = (secret: string): Redact => {
   const hints = [secret, ...encoded].map(longestPlain)
   let pattern: RegExp | undefined
   return (text) => {
-    // Compiling takes milliseconds, and most texts quote nothing.
+    // Compiling takes milliseconds, and most texts contain no secret.
     if (!escaped.test(text) && !hints.some((hint) => text.includes(hint))) return text
     pattern ??= patternOf(secret, encoded)
     return text.replace(pattern, marker)
   }
 }
 
-/** Without one of these, letters and digits stand for themselves. */
+/** Escapes. Without them, letters and digits are literal. */
 const escaped = /%[0-9A-Fa-f]{2}|\\u|&#/
 
 const longestPlain = (text: string): string =>
@@ -164,12 +164,12 @@ const patternOf = (secret: string, encoded: ReadonlyArray<string>): RegExp => {
   if (secret.length < minCharactersByThemselves) {
     return new RegExp(`${notInWord}(?:${[spelled(secret), ...encoded.map(base64Text)].join("|")})(?![A-Za-z0-9_])`, "g")
   }
-  // The character before and the one after hold bits of the secret and of its neighbours.
+  // The characters before and after it encode bits of the secret together with bits of its neighbours.
   const shared = "[A-Za-z0-9+/_-]?"
   return new RegExp([spelled(secret), ...encoded.map((text) => shared + base64Text(text) + shared)].join("|"), "g")
 }
 
-/** The end of an escape is no letter of the word that follows it. */
+/** Not after a word character, except at the end of an escape. */
 const notInWord = String.raw`(?:(?<![A-Za-z0-9_])|(?<=%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\[bfnrt]))`
 
 const decoded = (secret: string): string => {
@@ -180,9 +180,9 @@ const decoded = (secret: string): string => {
   }
 }
 
-/** Matches a text however its characters are escaped, also more than once. */
+/** Matches a text with its characters escaped in any way, even repeatedly. */
 const spelled = (text: string): string =>
-  // A run of backslashes is one piece: on its own each would be taken for the escape of the next.
+  // A run of backslashes is one piece: separately, each could be taken for the escape of the next.
   text.replace(/\\+|[^\\]/gu, (piece) =>
     piece.startsWith("\\") ? String.raw`(?:\\|%(?:25){0,3}5[cC]){${piece.length},${piece.length * 4}}` : anyOf(piece))
 
@@ -201,7 +201,7 @@ const anyOf = (char: string): string => {
 
 const entities: Readonly<Record<string, string>> = { "&": "|amp", "<": "|lt", ">": "|gt", "\"": "|quot", "'": "|apos" }
 
-/** The escapes of JSON that are no number. */
+/** The JSON escapes that are not numeric. */
 const escapes: Readonly<Record<string, string>> = { "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t" }
 
 const literal = (char: string): string => /[A-Za-z0-9]/.test(char) ? char : char.replace(/[$()*+./?[\]^{|}-]/g, "\\$&")
@@ -212,7 +212,7 @@ const hex = (number: number, digits: number): string =>
 
 const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 
-/** Base64 of a longer text that holds the secret: what is common to all of them, for each place that it can begin at. */
+/** The common parts of base64 texts that contain the secret, for each of its three possible alignments. */
 const inBase64 = (secret: string): ReadonlyArray<string> => {
   const bytes = utf8(secret)
   return [0, 1, 2].map((before) => {
@@ -227,7 +227,7 @@ const base64 = (bytes: Uint8Array): string => btoa(Array.from(bytes, (byte) => S
 const base64Text = (text: string): string =>
   text.replace(/[+/]/g, (char) => char === "+" ? `(?:[+-]|%2[bB])` : String.raw`(?:\\{0,4}/|_|%2[fF])`)
 
-/** Replaces what has the form of a signature in a text that names one: the base64 of twenty bytes. */
+/** Replaces texts that look like a signature (the base64 of twenty bytes) if the text mentions one. */
 export const signatures: Redact = (text) => text.includes("oauth_signature") ? text.replace(signature, marker) : text
 
 const signature = /*#__PURE__*/ new RegExp(

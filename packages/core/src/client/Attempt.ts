@@ -30,41 +30,40 @@ import * as Authorization from "./internal/authorization.ts"
 import { SendGate } from "./SendGate.ts"
 import type { SpendGuard } from "./SpendGuard.ts"
 
-/** A request that has ended. It holds nothing of credentials, query or body. */
+/** A completed request, without credentials, query or body. */
 export interface Sent {
   readonly operation: string
   readonly method: string
-  /** With the names of what was filled in: `/2/users/:id`. */
+  /** The path template: `/2/users/:id`. */
   readonly route: string
   /** 1 for the first request of a call, 2 for the next. */
   readonly attempt: number
-  /** None when no answer came. */
+  /** `undefined` if no response arrived. */
   readonly status: number | undefined
-  /** What the service calls the request, for its support. */
+  /** The service's id of the request, for its support. */
   readonly requestId: string | undefined
-  /** From sending to the end of the answer, in milliseconds. */
+  /** From sending to the end of the response, in milliseconds. */
   readonly duration: number
 }
 
-/** What attempts need of a client. */
+/** The parts of a client that attempts need. */
 export interface Environment {
   /** Scheme, host and path prefix, without a slash at the end. */
   readonly baseUrl: string
   readonly userAgent: string
-  /** Keeps these credentials, and the signature in an `authorization`, out of texts. */
+  /** Redacts these credentials, and the signature in an `authorization`. */
   readonly redact: (values: Credentials.Values, authorization?: string) => Redact
   readonly http: HttpClient
   readonly rateLimit: RateLimit.RateLimit
   readonly spend: Pick<SpendGuard, "guard"> | undefined
   readonly fingerprintOf: ReturnType<typeof CredentialHash.make>
-  readonly sign: Credentials.Sign | undefined
   /** Bytes, after decompression. */
   readonly maxBodySize: number
-  /** Whether spans hold queries and bodies. */
+  /** True if spans include queries and bodies. */
   readonly recordContent: boolean
-  /** Is told of every request that has ended. */
+  /** Called with every completed request. */
   readonly onRequest: ((request: Sent) => void) | undefined
-  /** What takes requests to the service; one that reads whole responses unless given. */
+  /** Sends the requests; by default, whole responses are read. */
   readonly carry?: Transport.Carrier | undefined
 }
 
@@ -85,116 +84,49 @@ export interface Series {
   readonly terms: Allowance
   /** Requests that were sent. */
   sent: number
-  /** Whether one that went before may have taken effect. */
+  /** True if an earlier one may have taken effect. */
   applied: boolean
 }
 
-/** Makes the step. It succeeds with a status of success only. */
+/** A series whose requests are authorized. */
+export interface AuthorizedSeries extends Series {
+  readonly authorize: Authorization.Authorize
+}
+
+type Failed = Effect.Effect<never, AttemptFailure.Failure>
+
+/** Makes the function that runs one attempt. It succeeds only with a success status. */
 export const make = (
   environment: Environment
-): (series: Series) => Effect.Effect<HttpClientResponse, AttemptFailure.Failure> => {
+): (series: AuthorizedSeries) => Effect.Effect<HttpClientResponse, AttemptFailure.Failure> => {
   const { origin } = new URL(environment.baseUrl)
   const bucketOf = makeBucketOf(environment)
-  /** Milliseconds by which the service's clock is ahead. */
-  let clockOffset = 0
+  const serviceClock = { offset: 0 }
 
   const send = (
-    series: Series,
+    series: AuthorizedSeries,
     url: string,
     isRedirected: boolean
   ): Effect.Effect<HttpClientResponse, AttemptFailure.Failure> =>
     Effect.withFiber<HttpClientResponse, AttemptFailure.Failure>((fiber) => {
-      const { prepared, terms, values } = series
-      const clock = fiber.getRef(Clock.Clock)
-      let header: string | undefined
-      const gate = prepared.effect === "create" ? fiber.getRef(SendGate) : undefined
-
-      const exchanged = Effect.suspend(() => {
-        if (gate?.maySend() === false) return Effect.interrupt
-        const begun = Monotonic.millisUnsafe(clock)
-        header = Authorization.header(
-          prepared,
-          values,
-          url,
-          clock.currentTimeMillisUnsafe() + clockOffset,
-          environment.sign
-        )
-        const attempt = ++series.sent
-        const exchange = Transport.exchange(
-          environment.http,
-          {
-            request: requestOf(environment, prepared, url, header),
-            limits: terms.limits,
-            left: terms.left,
-            maxBodySize: environment.maxBodySize,
-            span: {
-              operation: prepared.operation,
-              template: prepared.template,
-              resends: attempt - 1,
-              content: environment.recordContent ? contentOf(prepared.body) : false,
-              redact: environment.redact(values)
-            }
-          },
-          fiber,
-          clock,
-          environment.carry
-        )
-        return Effect.onExitPrimitive(exchange, (exit) => {
-          const taken = Monotonic.millisUnsafe(clock) - begun
-          terms.left -= taken
-          if (Exit.isSuccess(exit) && exit.value.status >= 300 && !AttemptFailure.leavesOpen(exit.value.status)) {
-            gate?.withoutEffect()
-          }
-          if (environment.onRequest !== undefined) {
-            tell(environment, environment.onRequest, series, attempt, exit, taken, header)
-          }
-          return undefined
-        })
-      })
-
-      const failed = (error: HttpClientError) => {
-        const failure = AttemptFailure.ofTransport(error, prepared, header)
-        if (!AttemptFailure.mayHaveApplied(failure)) gate?.withoutEffect()
-        return Effect.fail(failure)
-      }
-
-      const refused = (response: HttpClientResponse): Effect.Effect<never, AttemptFailure.Failure> =>
-        Effect.matchEffect(response.text, {
-          onFailure: failed,
-          onSuccess: (text) => {
-            const now = clock.currentTimeMillisUnsafe()
-            const offset = prepared.userAuth ? clockOffsetOf(response, now, clockOffset) : undefined
-            if (offset !== undefined) clockOffset = offset
-            return Effect.fail<AttemptFailure.Failure>({
-              _tag: "Refused",
-              prepared,
-              // Who waited for a rate limit may be given the answer to another call.
-              authorization: response.request.headers["authorization"],
-              response,
-              text,
-              isOfClock: offset !== undefined
-            })
-          }
-        })
-
+      const attempt = new Attempt(environment, serviceClock, series, url, fiber)
       const guarded = (bucket: RateLimit.Bucket) =>
         environment.rateLimit.guard(
           bucket,
           environment.spend === undefined
-            ? exchanged
-            : environment.spend.guard(series, bucket, exchanged, headersOf(environment, series, fiber, clock)),
-          terms.left
+            ? attempt.exchanged
+            : environment.spend.guard(series, bucket, attempt.exchanged, attempt.probe()),
+          series.terms.left
         )
       const bucket = bucketOf(series)
       return Effect.matchEffect("key" in bucket ? guarded(bucket) : Effect.flatMap(bucket, guarded), {
-        onFailure: (error): Effect.Effect<HttpClientResponse, AttemptFailure.Failure> =>
-          error._tag === "HttpClientError"
-            ? failed(error)
-            : Effect.fail({ _tag: "Withheld", prepared, authorization: header, error }),
+        onFailure: (error): Failed =>
+          error._tag === "HttpClientError" ? attempt.failed(error) : attempt.withheld(error),
         onSuccess: (response): Effect.Effect<HttpClientResponse, AttemptFailure.Failure> => {
           if (response.status >= 200 && response.status < 300) return Effect.succeed(response)
-          const target = isRedirected || prepared.method !== "GET" ? undefined : redirectOf(response, url, origin)
-          return target === undefined ? refused(response) : send(series, target, true)
+          const isFollowed = !isRedirected && series.prepared.method === "GET"
+          const target = isFollowed ? redirectOf(response, url, origin) : undefined
+          return target === undefined ? attempt.refused(response) : send(series, target, true)
         }
       })
     })
@@ -202,7 +134,125 @@ export const make = (
   return (series) => send(series, series.url, false)
 }
 
-/** Budgets are counted for each operation and token, or holder of tokens that change. */
+/** One request of a series. */
+class Attempt {
+  readonly #environment: Environment
+  /** The milliseconds by which the service's clock is ahead, as far as all attempts of a client know. */
+  readonly #serviceClock: { offset: number }
+  readonly #series: AuthorizedSeries
+  readonly #url: string
+  readonly #fiber: Fiber.Fiber<unknown, unknown>
+  readonly #clock: Clock.Clock
+  readonly #gate: SendGate | undefined
+  #header: string | undefined
+
+  constructor(
+    environment: Environment,
+    serviceClock: { offset: number },
+    series: AuthorizedSeries,
+    url: string,
+    fiber: Fiber.Fiber<unknown, unknown>
+  ) {
+    this.#environment = environment
+    this.#serviceClock = serviceClock
+    this.#series = series
+    this.#url = url
+    this.#fiber = fiber
+    this.#clock = fiber.getRef(Clock.Clock)
+    this.#gate = series.prepared.effect === "create" ? fiber.getRef(SendGate) : undefined
+  }
+
+  /** Sends the request. */
+  readonly exchanged: Transport.Sending = Effect.suspend(() => {
+    if (this.#gate?.maySend() === false) return Effect.interrupt
+    const { maxBodySize, recordContent, redact } = this.#environment
+    const { authorize, prepared, terms, values } = this.#series
+    const begun = Monotonic.millisUnsafe(this.#clock)
+    const header = authorize(this.#url, this.#clock.currentTimeMillisUnsafe() + this.#serviceClock.offset)
+    this.#header = header
+    const number = ++this.#series.sent
+    const exchange = Transport.exchange(
+      this.#environment.http,
+      {
+        request: requestOf(this.#environment, prepared, this.#url, header),
+        limits: terms.limits,
+        left: terms.left,
+        maxBodySize,
+        span: {
+          operation: prepared.operation,
+          template: prepared.template,
+          resends: number - 1,
+          content: recordContent ? contentOf(prepared.body) : false,
+          redact: redact(values)
+        }
+      },
+      this.#fiber,
+      this.#clock,
+      this.#environment.carry
+    )
+    return Effect.onExitPrimitive(exchange, (exit) => {
+      const duration = Monotonic.millisUnsafe(this.#clock) - begun
+      terms.left -= duration
+      if (Exit.isSuccess(exit) && exit.value.status >= 300 && !AttemptFailure.leavesOpen(exit.value.status)) {
+        this.#gate?.withoutEffect()
+      }
+      if (this.#environment.onRequest !== undefined) {
+        report(this.#environment, this.#environment.onRequest, this.#series, number, exit, duration, header)
+      }
+      return undefined
+    })
+  })
+
+  /** Requests the headers of the service's base URL, without a credential. */
+  probe(): Effect.Effect<Headers | undefined> {
+    return Effect.suspend(() => this.#probe())
+  }
+
+  #probe(): Effect.Effect<Headers | undefined> {
+    const { baseUrl, http, maxBodySize, redact, userAgent } = this.#environment
+    const { prepared: { operation }, terms: { left, limits }, values } = this.#series
+    const request = HttpClientRequest.make("HEAD")(`${baseUrl}/`, { headers: { "user-agent": userAgent } })
+    const span = { operation, template: "/", resends: 0, content: false, redact: redact(values) } as const
+    const exchange = { request, limits, left, maxBodySize, span }
+    return Effect.match(Transport.exchange(http, exchange, this.#fiber, this.#clock), {
+      onFailure: () => undefined,
+      onSuccess: ({ headers }) => headers
+    })
+  }
+
+  failed(error: HttpClientError): Failed {
+    const failure = AttemptFailure.ofTransport(error, this.#series.prepared, this.#header)
+    if (!AttemptFailure.mayHaveApplied(failure)) this.#gate?.withoutEffect()
+    return Effect.fail(failure)
+  }
+
+  withheld(error: AttemptFailure.Withheld["error"]): Failed {
+    return Effect.fail({ _tag: "Withheld", prepared: this.#series.prepared, authorization: this.#header, error })
+  }
+
+  refused(response: HttpClientResponse): Failed {
+    const { prepared } = this.#series
+    return Effect.matchEffect(response.text, {
+      onFailure: (error) => this.failed(error),
+      onSuccess: (text): Failed => {
+        const now = this.#clock.currentTimeMillisUnsafe()
+        const offset = prepared.userAuth ? clockOffsetOf(response, now, this.#serviceClock.offset) : undefined
+        if (offset !== undefined) this.#serviceClock.offset = offset
+        return Effect.fail({
+          _tag: "Refused",
+          prepared,
+          // A call that waited for a rate limit may receive the response to another call.
+          authorization: response.request.headers["authorization"],
+          response,
+          text,
+          isOfClock: offset !== undefined
+        })
+      }
+    })
+  }
+}
+
+/** Rate limits are counted per operation and token, or holder of renewed tokens. */
 const makeBucketOf = ({ fingerprintOf }: Environment) => {
   const buckets = new WeakMap<Redacted.Redacted, Map<string, RateLimit.Bucket>>()
   return ({ prepared, values }: Series): RateLimit.Bucket | Effect.Effect<RateLimit.Bucket> => {
@@ -212,11 +262,11 @@ const makeBucketOf = ({ fingerprintOf }: Environment) => {
     const { operation, pace } = prepared
     const credential = Authorization.kindOf(prepared)
     const bucket = known.get(operation)
-    // One token may be used in both ways, which seldom happens.
+    // One token may be used with both kinds, which is rare.
     if (bucket?.credential === credential) return bucket
     const make = (fingerprint: string): RateLimit.Bucket => {
       const bucket = { operation, credential, key: `${operation} ${credential} ${fingerprint}`, pace }
-      // Requests have names of their callers' making.
+      // Raw requests can have any number of names.
       if (known.size >= maxRememberedBudgets) known.clear()
       known.set(operation, bucket)
       return bucket
@@ -226,7 +276,7 @@ const makeBucketOf = ({ fingerprintOf }: Environment) => {
   }
 }
 
-const tell = (
+const report = (
   { redact }: Environment,
   onRequest: (request: Sent) => void,
   { prepared: { method, operation, template: route }, values }: Series,
@@ -240,22 +290,6 @@ const tell = (
   Callback.call(onRequest, { operation, method, route, attempt, status: response?.status, requestId, duration })
 }
 
-/** The headers of the service's address itself, requested without a credential. */
-const headersOf = (
-  { baseUrl, http, maxBodySize, redact, userAgent }: Environment,
-  { prepared: { operation }, terms: { left, limits }, values }: Series,
-  fiber: Fiber.Fiber<unknown, unknown>,
-  clock: Clock.Clock
-): Effect.Effect<Headers | undefined> =>
-  Effect.suspend(() => {
-    const request = HttpClientRequest.make("HEAD")(`${baseUrl}/`, { headers: { "user-agent": userAgent } })
-    const span = { operation, template: "/", resends: 0, content: false, redact: redact(values) } as const
-    return Effect.match(Transport.exchange(http, { request, limits, left, maxBodySize, span }, fiber, clock), {
-      onFailure: () => undefined,
-      onSuccess: ({ headers }) => headers
-    })
-  })
-
 const requestOf = (
   { userAgent }: Environment,
   { accept, body, method }: Prepared,
@@ -268,7 +302,7 @@ const requestOf = (
     : typeof body === "string"
     ? HttpBody.text(body, "application/json")
     : new Multipart.Form(body)
-  // Of what the body says of itself, the constructor takes no notice; the length of a text, every client knows.
+  // `makeWith` does not set the headers of a body; every client knows the length of a text.
   if (http._tag !== "Empty") headers["content-type"] = http.contentType
   if (http._tag === "Stream") headers["content-length"] = String(http.contentLength)
   return HttpClientRequest.makeWith(
@@ -286,7 +320,7 @@ const contentOf = (body: Prepared["body"]): string | undefined =>
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Where a redirect leads, if that is the same origin: no credential goes anywhere else. */
+/** The target of a redirect within the same origin: no credential is sent anywhere else. */
 const redirectOf = ({ headers, status }: HttpClientResponse, url: string, origin: string): string | undefined => {
   const location = redirectStatuses.has(status) ? headers["location"] : undefined
   if (location === undefined || !URL.canParse(location, url)) return undefined
@@ -296,12 +330,12 @@ const redirectOf = ({ headers, status }: HttpClientResponse, url: string, origin
   return target.href
 }
 
-/** Less than this, and a refusal is not about the clock. */
+/** With a smaller difference, the clock is not the reason for a refusal. */
 const clockToleranceMillis = 60_000
 
 /**
- * How far the service's clock is ahead, when it refuses a signature and its clock is clearly another one than it was
- * taken for. A cache between the two does not know the time.
+ * The milliseconds by which the service's clock is ahead, if the service refuses a signature and its clock differs clearly
+ * from the assumed one. The date of a cached response (with `age`) is ignored.
  */
 export const clockOffsetOf = (
   { headers, status }: HttpClientResponse,

@@ -1,6 +1,6 @@
 /**
- * What became of an attempt that did not succeed, and what follows from it: whether it may have taken effect, and whether
- * the same request may be sent again.
+ * The outcome of a failed attempt, and its consequences: whether it may have taken effect, and whether the same request may be
+ * retried.
  */
 import type { HttpClientError } from "effect/http/HttpClientError"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
@@ -12,30 +12,30 @@ import { retryAfterOf } from "../schema/RateLimitHeaders.ts"
 import type { ResponseHead } from "../schema/RateLimitHeaders.ts"
 import type { Prepared } from "../wire/RequestEncoder.ts"
 
-/** An attempt that did not succeed. */
+/** A failed attempt. */
 export type Failure = Exchanged | Withheld
 
-/** What an exchange with the service can come to. */
+/** The failures of an exchange with the service. */
 export type Exchanged = Refused | Unreadable | Unanswered
 
 interface Attempted {
-  /** The request that failed: that of the call, or the one that looks up its user. */
+  /** The failed request: that of the call, or the lookup of its user. */
   readonly prepared: Prepared
-  /** The header of the request, whose signature must not be told. */
+  /** The header of the request, whose signature must be redacted. */
   readonly authorization: string | undefined
 }
 
-/** The service answered, and not with success. */
+/** A response with a status other than success. */
 export interface Refused extends Attempted {
   readonly _tag: "Refused"
   readonly response: Pick<HttpClientResponse, "headers" | "request" | "status">
-  /** Empty where the body cannot be read. */
+  /** Empty if the body cannot be read. */
   readonly text: string
-  /** Whether it was the clock of this machine, which is corrected by now. */
+  /** True if this machine's clock was the reason; its offset is corrected by now. */
   readonly isOfClock: boolean
 }
 
-/** Success, of which no more can be made. */
+/** A 2xx whose body cannot be decoded. */
 export interface Unreadable extends Attempted {
   readonly _tag: "Unreadable"
   readonly response: HttpClientResponse
@@ -43,27 +43,28 @@ export interface Unreadable extends Attempted {
   readonly reason: string
 }
 
-/** No answer came, or not the whole of it. */
+/** No response, or an incomplete one. */
 export interface Unanswered extends Attempted, Loss {
   readonly _tag: "Unanswered"
   readonly timeout: keyof Timeouts.Limits | undefined
-  /** The status and headers with which the service accepted the request, where only the body was lost. */
+  /** The status and headers with which the service accepted the request, if only the body was lost. */
   readonly accepted: ResponseHead | undefined
-  /** In the words of the transport. */
-  readonly said: string
+  /** The transport's message. */
+  readonly message: string
   readonly cause: unknown
 }
 
-/** The rate limit or that of spending let nothing leave, or there was no credential. */
+/** Nothing was sent, because of the rate limit, the spend limit or a missing credential. */
 export interface Withheld extends Attempted {
   readonly _tag: "Withheld"
   readonly error: RateLimitWaitTooLong | SpendLimitReached | CredentialsError
 }
 
-/** Whether the service does not accept the credential. */
-export const isOfToken = (failure: Failure): boolean => failure._tag === "Refused" && failure.response.status === 401
+/** Tests whether the service refused the credential. */
+export const isUnauthorized = (failure: Failure): boolean =>
+  failure._tag === "Refused" && failure.response.status === 401
 
-/** Whether the attempt may have taken effect. */
+/** Tests whether the attempt may have taken effect. */
 export const mayHaveApplied = (failure: Failure): boolean => {
   switch (failure._tag) {
     case "Refused":
@@ -77,7 +78,7 @@ export const mayHaveApplied = (failure: Failure): boolean => {
   }
 }
 
-/** Whether the same request may be sent again. A create may be where nothing of it left. */
+/** Tests whether the same request may be retried. A create may be if nothing of it was sent. */
 export const mayRepeat = (failure: Failure): boolean => {
   const isCreate = failure.prepared.effect === "create"
   switch (failure._tag) {
@@ -91,7 +92,7 @@ export const mayRepeat = (failure: Failure): boolean => {
   }
 }
 
-/** A status, `timeout`, or the phase in which the connection was lost: what a retry is for. */
+/** The reason for a retry: a status, `timeout`, or the phase in which the connection was lost. */
 export const label = (failure: Failure): string => {
   switch (failure._tag) {
     case "Refused":
@@ -105,21 +106,21 @@ export const label = (failure: Failure): string => {
   }
 }
 
-/** The milliseconds that the service asked to wait. */
-export const asked = (failure: Failure): number | undefined =>
+/** The milliseconds of a 503's `retry-after`. */
+export const retryAfter = (failure: Failure): number | undefined =>
   failure._tag === "Refused" && failure.response.status === 503 ? retryAfterOf(failure.response.headers) : undefined
 
-/** A failure of the service that may pass: not one that it does not know the method. */
+/** Tests for a failure of the service that may be temporary: 501 (unknown method) is not. */
 const isOfServer = (status: number): boolean => status >= 500 && status !== 501
 
 /**
- * Whether a status other than success leaves open that the request took effect. A service or a gateway that fails (5xx) or runs
- * out of time (408) may have passed it on, and a form that was processed is often answered with 302 or 303.
+ * Tests whether a request with this status, which is no success, may have taken effect. A service or a gateway that fails (5xx)
+ * or times out (408) may have passed it on, and 302 or 303 often follow a processed form.
  */
 export const leavesOpen = (status: number): boolean =>
   isOfServer(status) || status === 408 || status === 302 || status === 303
 
-/** What an error of the transport means. */
+/** The failure that a transport error means. */
 export const ofTransport = (
   error: HttpClientError & { readonly [Transport.head]?: ResponseHead },
   prepared: Prepared,
@@ -127,13 +128,13 @@ export const ofTransport = (
 ): Exchanged => {
   const { [Transport.head]: head, reason } = error
   if (reason._tag === "DecodeError") {
-    // The answer came, but is too long or not compressed as it says.
+    // A response arrived, but is too long or not compressed as declared.
     const { cause, response } = reason
     const answer = { prepared, authorization, response, text: "" }
     if (response.status >= 300) return { _tag: "Refused", ...answer, isOfClock: false }
     return { _tag: "Unreadable", ...answer, reason: messageOf(cause) ?? reason._tag }
   }
-  // It did not happen, whatever the rest would have said. What is no create is asked again, and then for the rest as well.
+  // The create did not happen, whatever the lost body contains. Other requests are retried to get the body.
   if (prepared.effect === "create" && head !== undefined && head.status >= 300 && !leavesOpen(head.status)) {
     const { headers, status } = head
     const response = { headers, status, request: reason.request }
@@ -158,12 +159,12 @@ export const ofTransport = (
     isFinal: loss.isFinal || reason._tag !== "TransportError",
     accepted: head !== undefined && head.status < 300 ? head : undefined,
     timeout: timedOut?.limit ?? (code === undefined ? undefined : timeoutOf[code]),
-    said: messageOf(cause) ?? reason._tag,
+    message: messageOf(cause) ?? reason._tag,
     cause: timedOut === undefined ? cause : undefined
   }
 }
 
-/** What it means that time is up before anything could be sent. */
+/** The failure of a call whose time is up before anything was sent. */
 export const ofTimeout = (late: Timeouts.TimedOut, prepared: Prepared): Unanswered => ({
   _tag: "Unanswered",
   prepared,
@@ -173,11 +174,11 @@ export const ofTimeout = (late: Timeouts.TimedOut, prepared: Prepared): Unanswer
   isFinal: true,
   accepted: undefined,
   timeout: late.limit,
-  said: late.message,
+  message: late.message,
   cause: undefined
 })
 
-/** What it means that there is no credential. */
+/** The failure of a call without a credential. */
 export const ofCredentials = (prepared: Prepared) => (error: CredentialsError): Withheld => ({
   _tag: "Withheld",
   prepared,
@@ -185,82 +186,82 @@ export const ofCredentials = (prepared: Prepared) => (error: CredentialsError): 
   error
 })
 
-/** What a transport tells of a request without an answer. */
+/** The facts that a transport reports about a request without a response. */
 export interface Signs {
   /** The platform's code, such as `ECONNRESET`; empty without one. */
   readonly code: string
-  /** Whether anything left, where the transport knows. */
+  /** True if anything was sent, if the transport knows. */
   readonly sent: boolean | undefined
-  /** How far it got, where the transport knows. */
+  /** The phase it reached, if the transport knows. */
   readonly phase: TransportFailure["phase"] | undefined
-  /** Whether a limit of ours was reached. */
+  /** True if one of our timeouts was reached. */
   readonly isTimedOut: boolean
 }
 
-/** What follows from that. */
+/** The consequences of a lost request. */
 export interface Loss {
   readonly phase: TransportFailure["phase"]
-  /** Whether any of the request may have reached the service. */
+  /** True if any of the request may have reached the service. */
   readonly sent: boolean
-  /** Whether trying again is of no use. */
+  /** True if a retry cannot help. */
   readonly isFinal: boolean
 }
 
-/** The other side is not who it should be, which is known before anything leaves: no retry changes that. */
+/** Codes of an untrusted server certificate, which is detected before anything is sent; retries cannot help. */
 const untrusted =
   /^(ERR_TLS_CERT_|CERT_|(DEPTH_ZERO_)?SELF_SIGNED_CERT|UNABLE_TO_(VERIFY|GET|DECRYPT|DECODE)_|CRL_|INVALID_(CA|PURPOSE)$|HOSTNAME_MISMATCH$)/
 
-/** No one can be talked to, or the answer was broken on its way: the code alone does not tell. */
+/** Codes of TLS failures, before or after the request was sent: the code does not distinguish them. */
 const tls = /^(ERR_TLS_|ERR_SSL_|EPROTO$)/
 
-/** There was no connection. */
+/** Codes of failed connections. */
 const unconnected = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/
 
 interface Cause {
   readonly when: (signs: Signs) => boolean
-  readonly phase: TransportFailure["phase"] | "told"
+  readonly phase: TransportFailure["phase"] | "reported"
   readonly sent: boolean
   readonly isFinal?: true
 }
 
 /**
- * The causes, the first that fits first. Only what is known to have kept all of a request back makes it unsent: otherwise a
- * create may have happened.
+ * The causes of a loss, of which the first match applies. A request counts as unsent only if that is certain: otherwise a create
+ * may have happened.
  */
 export const causes = {
-  "the transport saw it leave": { when: ({ sent }) => sent === true, phase: "told", sent: true },
+  "reported as sent by the transport": { when: ({ sent }) => sent === true, phase: "reported", sent: true },
   "refused in the handshake": {
     when: ({ code, sent }) => sent === false && (untrusted.test(code) || tls.test(code)),
     phase: "tls",
     sent: false,
     isFinal: true
   },
-  "the transport kept it back": { when: ({ sent }) => sent === false, phase: "told", sent: false },
-  "a certificate that is not trusted": {
+  "reported as unsent by the transport": { when: ({ sent }) => sent === false, phase: "reported", sent: false },
+  "an untrusted certificate": {
     when: ({ code }) => untrusted.test(code),
     phase: "tls",
     sent: false,
     isFinal: true
   },
-  "TLS, before or after it left": { when: ({ code }) => tls.test(code), phase: "tls", sent: true, isFinal: true },
-  "late while connecting": {
+  "TLS, before or after sending": { when: ({ code }) => tls.test(code), phase: "tls", sent: true, isFinal: true },
+  "timed out while connecting": {
     when: ({ isTimedOut, phase }) => isTimedOut && phase === "connect",
     phase: "connect",
     sent: false
   },
-  "late later": { when: ({ isTimedOut }) => isTimedOut, phase: "told", sent: true },
-  "no connection": { when: ({ code }) => unconnected.test(code), phase: "told", sent: false },
-  "anything else": { when: () => true, phase: "told", sent: true }
+  "timed out later": { when: ({ isTimedOut }) => isTimedOut, phase: "reported", sent: true },
+  "no connection": { when: ({ code }) => unconnected.test(code), phase: "reported", sent: false },
+  "anything else": { when: () => true, phase: "reported", sent: true }
 } as const satisfies Readonly<Record<string, Cause>>
 
-/** What the signs mean: the first cause that fits. */
+/** The consequences of the first cause that matches. */
 export const lossOf = (signs: Signs): Loss => {
   for (const cause of Object.values<Cause>(causes)) {
     if (!cause.when(signs)) continue
     const { isFinal = false, phase, sent } = cause
-    return { phase: phase === "told" ? signs.phase ?? (sent ? "unknown" : "connect") : phase, sent, isFinal }
+    return { phase: phase === "reported" ? signs.phase ?? (sent ? "unknown" : "connect") : phase, sent, isFinal }
   }
-  // The last one fits everything.
+  // Unreachable: the last cause matches everything.
   return { phase: "unknown", sent: true, isFinal: false }
 }
 
@@ -269,7 +270,7 @@ const phases: ReadonlyArray<unknown> = ["connect", "send", "headers", "body"]
 const isPhase = (phase: unknown): phase is Exclude<TransportFailure["phase"], "tls" | "unknown"> =>
   phases.includes(phase)
 
-/** The limits that the connections of Undici have of their own. */
+/** The timeouts of Undici's own connections. */
 const timeoutOf: Readonly<Record<string, keyof Timeouts.Limits>> = {
   UND_ERR_CONNECT_TIMEOUT: "connect",
   UND_ERR_HEADERS_TIMEOUT: "firstByte",

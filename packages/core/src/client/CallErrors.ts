@@ -1,6 +1,6 @@
 /**
- * From failures to the errors that a call fails with. What the service or the transport says passes `redact` here, before
- * anything else sees it.
+ * Turns failures into the errors of calls. Every text of the service or the transport is redacted here, before anything else
+ * sees it.
  */
 import * as Effect from "effect/Effect"
 import type { HttpClientError } from "effect/http/HttpClientError"
@@ -21,65 +21,65 @@ import type { Wire } from "../wire/Wire.ts"
 import * as AttemptFailure from "./AttemptFailure.ts"
 import * as Authorization from "./internal/authorization.ts"
 
-/** What telling of a call and reading its answer takes. */
+/** The parts of a declaration that errors and decoding need. */
 export type CallInfo = Pick<Definition, "name" | "effect" | "confirmWith" | "paging"> & {
   readonly result: Definition["result"] | Response.Received
 }
 
-/** What errors tell of a call. */
+/** The parts of a call that errors show. */
 export type Call = Pick<Prepared, "operation" | "effect" | "confirmWith" | "accepts">
 
-/** What sending can fail with. */
+/** The errors of sending. */
 export type SendError = Exclude<Errors.AnyError, Errors.ConflictingIdentifiers | Errors.PaginationStuck>
 
-/** What an exchange with the service can fail with. */
+/** The errors of an exchange with the service. */
 export type ExchangeError =
   | Errors.Refusal
   | Errors.UndecodableResponse
   | Errors.OutcomeUnknown
   | Errors.TransportFailure
 
-/** What errors tell of a client. */
-export interface About {
+/** The parts of a client that errors need. */
+export interface ClientInfo {
   readonly wire: Wire
-  /** Whether it waits for rate limits. */
+  /** True if it waits for rate limits. */
   readonly waits: boolean
   readonly redact: Redact
 }
 
-/** The error of a failure. It may be that of another request than the call's own: the user is looked up for any. */
-export const of = (failure: AttemptFailure.Failure, call: Call, about: About): SendError =>
-  failure._tag === "Withheld" ? failure.error : ofExchange(failure, call, about)
+/** The error of a failure, which may be that of the user's lookup instead of the call's own request. */
+export const of = (failure: AttemptFailure.Failure, call: Call, client: ClientInfo): SendError =>
+  failure._tag === "Withheld" ? failure.error : ofExchange(failure, call, client)
 
 /** The error of an exchange that failed. */
-export const ofExchange = (failure: AttemptFailure.Exchanged, call: Call, about: About): ExchangeError => {
+export const ofExchange = (failure: AttemptFailure.Exchanged, call: Call, client: ClientInfo): ExchangeError => {
   switch (failure._tag) {
     case "Refused": {
-      const error = refusal(failure, call, about)
+      const error = refusal(failure, call, client)
       return failure.prepared.effect === "create" && AttemptFailure.mayHaveApplied(failure)
         ? open(error, failure.prepared.confirmWith)
         : error
     }
     case "Unreadable":
-      return undecodable({ ...failure.prepared, operation: call.operation }, failure.response, failure, about.redact)
+      return undecodable({ ...failure.prepared, operation: call.operation }, failure.response, failure, client.redact)
     case "Unanswered": {
-      const { accepted, cause, phase, prepared, said, sent, timeout } = failure
+      const { accepted, cause, message, phase, prepared, sent, timeout } = failure
       return lost({ ...prepared, operation: call.operation }, {
         phase,
         sent,
-        accepted: accepted && knownOf(accepted, about.redact),
+        accepted: accepted && knownOf(accepted, client.redact),
         timeout,
-        reason: about.redact(said),
-        cause: Redaction.within(cause, about.redact)
+        reason: client.redact(message),
+        cause: Redaction.within(cause, client.redact)
       })
     }
   }
 }
 
-/** The error of a create that the service neither accepted nor ruled out. */
+/** The error of a create that the service neither accepted nor clearly refused. */
 const open = (refusal: Errors.Refusal, confirmWith: string | undefined): Errors.OutcomeUnknown => {
   const { detail, excerpt, operation, rateLimit, requestId, status, title } = refusal
-  const reason = detail ?? title ?? "it gives no reason"
+  const reason = detail ?? title ?? "no reason given"
   return new Errors.OutcomeUnknown({
     operation,
     status,
@@ -92,11 +92,11 @@ const open = (refusal: Errors.Refusal, confirmWith: string | undefined): Errors.
   })
 }
 
-/** The error of a request whose answer did not come, or not the whole of it. */
+/** The error of a request without a complete response. */
 export const lost = (
   { confirmWith, effect, operation }: Pick<Call, "operation" | "effect" | "confirmWith">,
   { accepted, cause, phase, reason, sent, timeout }: Pick<Errors.TransportFailure, "phase" | "reason" | "cause"> & {
-    /** Whether any of the request may have reached the service. */
+    /** True if any of the request may have reached the service. */
     readonly sent: boolean
     readonly accepted?: Known | undefined
     readonly timeout?: Errors.TransportFailure["timeout"]
@@ -106,29 +106,29 @@ export const lost = (
     ? new Errors.OutcomeUnknown({ operation, ...accepted, reason, confirmWith, cause })
     : new Errors.TransportFailure({ operation, phase, timeout, reason, cause })
 
-/** What is known of an answer of which only the head can be read. */
+/** The known parts of a response whose body cannot be read. */
 type Known = Pick<Errors.OutcomeUnknown, "status" | "requestId" | "rateLimit">
 
 const knownOf = ({ headers, status }: Answer, redact: Redact): Known => ({
   status,
   requestId: requestIdOf(headers, redact),
-  rateLimit: RateLimitHeaders.budgetOf(headers)
+  rateLimit: RateLimitHeaders.rateLimitOf(headers)
 })
 
-/** Why a call to a client that is closed fails, which no other try changes. */
+/** The reason for failing calls of a closed client, which are not retried. */
 export const closedReason = "the client is closed"
 
-/** The error of a call to a client that is closed. */
+/** The error of a call of a closed client. */
 export const closed = (
   { confirmWith, effect, name }: Omit<CallInfo, "result">
 ): Errors.TransportFailure | Errors.OutcomeUnknown =>
   lost({ operation: name, effect, confirmWith }, { phase: "connect", sent: false, reason: closedReason })
 
-/** The body as text, of a response that has arrived. */
+/** The body of a response as text. */
 export const textOf = (call: Omit<CallInfo, "result">, response: HttpClientResponse) =>
   arrived(call, response, response.text)
 
-/** The body as bytes, of a response that has arrived. */
+/** The body of a response as bytes. */
 export const bytesOf = (call: Omit<CallInfo, "result">, response: HttpClientResponse) =>
   Effect.map(arrived(call, response, response.arrayBuffer), (bytes) => new Uint8Array(bytes))
 
@@ -139,7 +139,7 @@ const arrived = <A>(
 ): Effect.Effect<A, Errors.TransportFailure | Errors.OutcomeUnknown> =>
   Effect.mapError(
     body,
-    // The error of the transport holds the request, so it is no cause to show.
+    // The transport's error holds the request, which must not be exposed as a cause.
     ({ reason }) =>
       lost({ operation: name, effect, confirmWith }, {
         phase: "body",
@@ -154,14 +154,14 @@ interface Answer {
   readonly headers: Response.Headers
 }
 
-/** Whether there is nothing in what was read that has to be told without credentials. */
+/** Tests whether a decoded response needs no redaction. */
 export const isClean = (
   decoded: Response.Response<unknown, unknown> | ResponseDecoder.Undecodable
 ): decoded is Response.Response<unknown, unknown> =>
   !(decoded instanceof ResponseDecoder.Undecodable) && decoded.errors.length === 0 && decoded.anomalies.length === 0
 
-/** What was read, without credentials that the answer quotes: in what it says of failures, or in why it cannot be read. */
-export const reread = (
+/** Redacts the errors and anomalies of a decoded response, or the error of an undecodable one. */
+export const redactResponse = (
   { confirmWith, effect, name }: Omit<CallInfo, "result">,
   decoded: Response.Response<unknown, unknown> | ResponseDecoder.Undecodable,
   answer: Answer,
@@ -171,12 +171,12 @@ export const reread = (
   if (decoded instanceof ResponseDecoder.Undecodable) {
     return undecodable({ operation: name, effect, confirmWith }, answer, { reason: decoded.reason, text }, redact)
   }
-  // The lists are ours, and the body tells the same.
+  // The lists are shared with the body, so that both are redacted.
   for (const [index, problem] of decoded.errors.entries()) {
     Reflect.set(decoded.errors, index, Redaction.within(problem, redact))
   }
   for (const [index, anomaly] of decoded.anomalies.entries()) {
-    Reflect.set(decoded.anomalies, index, Anomaly.told(anomaly, redact))
+    Reflect.set(decoded.anomalies, index, Anomaly.redacted(anomaly, redact))
   }
   return decoded
 }
@@ -187,30 +187,34 @@ export const requestIdOf = (headers: Response.Headers, redact: Redact): string |
   return id === undefined ? undefined : redact(id)
 }
 
-/** A success of which no more can be made. A create is not failed by that. */
+/** The error of a 2xx whose body cannot be decoded. A create has probably happened all the same. */
 const undecodable = (
   { confirmWith, effect, operation }: Pick<Call, "operation" | "effect" | "confirmWith">,
   answer: Answer,
   { reason, text }: { readonly reason: string; readonly text: string },
   redact: Redact
 ): Errors.UndecodableResponse | Errors.OutcomeUnknown => {
-  const told = { operation, reason: excerptOf(redact(reason)), excerpt: excerptOf(redact(text)) }
+  const common = { operation, reason: excerptOf(redact(reason)), excerpt: excerptOf(redact(text)) }
   return effect === "create"
-    ? new Errors.OutcomeUnknown({ ...told, ...knownOf(answer, redact), confirmWith })
-    : new Errors.UndecodableResponse({ ...told, status: answer.status, requestId: requestIdOf(answer.headers, redact) })
+    ? new Errors.OutcomeUnknown({ ...common, ...knownOf(answer, redact), confirmWith })
+    : new Errors.UndecodableResponse({
+      ...common,
+      status: answer.status,
+      requestId: requestIdOf(answer.headers, redact)
+    })
 }
 
-/** The beginning of a text from which credentials are gone, so that none is cut in two. */
+/** The beginning of a text. It is redacted before, so that no credential is cut in two. */
 const excerptOf = (text: string): string => text.slice(0, 2000)
 
 const refusal = (
   { prepared, response: { headers, status }, text }: AttemptFailure.Refused,
   { accepts, effect, operation }: Call,
-  { redact, waits, wire }: About
+  { redact, waits, wire }: ClientInfo
 ): Errors.Refusal => {
-  const told = redact(text)
-  const described = describe(told, wire)
-  const rateLimit = RateLimitHeaders.budgetOf(headers)
+  const redacted = redact(text)
+  const described = describe(redacted, wire)
+  const rateLimit = RateLimitHeaders.rateLimitOf(headers)
   const credential: Errors.CredentialKind = accepts.includes("app") ? "app" : Authorization.kindOf(prepared)
   const common = {
     operation,
@@ -220,7 +224,7 @@ const refusal = (
     ...described,
     requestId: requestIdOf(headers, redact),
     rateLimit,
-    excerpt: described.problems.length === 0 && told !== "" ? excerptOf(told) : undefined
+    excerpt: described.problems.length === 0 && redacted !== "" ? excerptOf(redacted) : undefined
   }
   if (isOfMoney(status, described)) {
     const isCapped = described.title === "SpendCapReached"
@@ -232,7 +236,7 @@ const refusal = (
   }
   switch (status) {
     case 400:
-      return new Errors.BadRequest({ ...common, otherWire: otherWireOf(told, wire) })
+      return new Errors.BadRequest({ ...common, otherWire: otherWireOf(redacted, wire) })
     case 401:
       return new Errors.Unauthorized(common)
     case 403:
@@ -252,37 +256,37 @@ const refusal = (
   }
 }
 
-/** Whether it is for want of money: a spend cap is refused with the status of what is not permitted. */
+/** Tests whether money is the reason: a spend cap is refused with 403. */
 const isOfMoney = (status: number, { title, type }: Described): boolean =>
   status === 402 || (status === 403 && (title === "SpendCapReached" || type?.endsWith("/problems/credits") === true))
 
-/** The day on which a spend cap begins anew. */
+/** The day on which a spend cap resets. */
 const resetOf = ({ problems: [problem] }: Described): Date | undefined => {
   const day = problem !== undefined && "reset_date" in problem ? new Date(String(problem["reset_date"])) : undefined
   return day === undefined || Number.isNaN(day.getTime()) ? undefined : day
 }
 
-/** The wire that says otherwise what a refusal does not know: a key, or a field or expansion. */
+/** The wire that has another name for a key, field or expansion that the service does not know. */
 const otherWireOf = (text: string, { elsewhere }: Wire): string | undefined =>
   elsewhere && Array.from(text.matchAll(unknownWords), ([, words = ""]) => words.split(",")).flat()
-      .some(elsewhere.isSaidOtherwise)
+      .some(elsewhere.isNamedDifferently)
     ? elsewhere.name
     : undefined
 
-/** As the service tells of what it does not know: `[post.fields] is not one of [id,ids]`. */
+/** The service's message about unknown names: `[post.fields] is not one of [id,ids]`. */
 const unknownWords = /\[([\w.,]+)\] is not one of/g
 
 const isProblem = /*#__PURE__*/ Schema.is(Problem)
 
 type Described = Pick<Errors.BadRequest, "type" | "title" | "detail" | "problems">
 
-/** As OAuth has it: a code, with or without a description. */
+/** A problem from an OAuth error: a code, with or without a description. */
 const ofCode = (error: string, body: object): object =>
   Predicate.hasProperty(body, "error_description") && typeof body.error_description === "string"
     ? { title: error, detail: body.error_description }
     : { message: error }
 
-/** What a refusal says of itself: the document and the members of its `errors`. Never fails. */
+/** The reasons in a refusal: the document and the members of its `errors`. Never fails. */
 export const describe = (text: string, wire: Wire): Described => {
   let body: unknown
   try {

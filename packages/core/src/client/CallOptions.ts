@@ -1,4 +1,4 @@
-/** What a single call may be told besides its parameters. */
+/** The options of a single call. */
 import * as Predicate from "effect/Predicate"
 import * as Errors from "../errors/Errors.ts"
 import * as Timeouts from "../http/Timeouts.ts"
@@ -6,30 +6,30 @@ import type { Definition } from "../schema/Definition.ts"
 import type { Extras } from "../wire/ExtraParameters.ts"
 import * as Retry from "./Retry.ts"
 
-/** What a call of any operation takes besides its parameters. */
+/** The options of a call, besides its parameters. */
 export interface CallOptions extends Extras {
   /**
-   * Limits in milliseconds, instead of those of the client. A number is the total: every try and the pauses between them,
-   * the lookup of the user's id included, but not what is waited for a rate limit.
+   * Timeouts in milliseconds, instead of those of the client. A number is the total: every attempt, the pauses between them and
+   * the lookup of the user's id, but not the waiting for a rate limit.
    */
   readonly timeout?: number | Omit<Timeouts.Timeouts, "connect"> | undefined
   /**
-   * How often a failed request is sent again, 0 to 10, instead of the client's `retries`. 0 is exactly one request, and one
-   * for the lookup of the user's id where that is needed.
+   * The maximum number of retries, 0 to 10, instead of the client's `retries`. With 0 there is exactly one request, and one for
+   * the lookup of the user's id if it is needed.
    */
   readonly retries?: number | undefined
 }
 
-/** What a request to any path takes besides itself. */
+/** The options of a raw request. */
 export type RequestOptions = Pick<CallOptions, "timeout" | "retries">
 
-/** The names of what a request to any path takes besides itself. */
+/** The names of the options of a raw request. */
 export const requestOptionNames: ReadonlyArray<string> = ["timeout", "retries"]
 
-/** The names of what a call takes besides its parameters. */
+/** The names of the options of a call. */
 export const optionNames: ReadonlyArray<string> = [...requestOptionNames, "extraQuery", "extraBody"]
 
-/** Checks the options of a call: the rule that they break, or nothing. */
+/** Checks the options of a call: the error of the rule that they break, if any. */
 export const checkOptions = (
   definition: Pick<Definition, "name">,
   options: CallOptions,

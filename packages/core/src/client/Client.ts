@@ -1,6 +1,6 @@
 /**
- * The service that every operation needs, and the Layer that makes it of settings; `ClientConfig` reads them from the
- * environment. Credentials, HttpClient and the rate-limit policy are Layers of their own.
+ * The service that every operation needs, and the Layer that makes it from settings; `ClientConfig` reads them from the
+ * environment. Credentials, HttpClient and the rate-limit policy are separate Layers.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -29,16 +29,16 @@ import { type CallOptions, checkOptions, requestOptionNames, type RequestOptions
 import * as Authorization from "./internal/authorization.ts"
 import * as Call from "./internal/call.ts"
 import * as Retry from "./Retry.ts"
-import { type Meter, SpendGuard } from "./SpendGuard.ts"
+import { type Meter, SpendGuard, takeBody } from "./SpendGuard.ts"
 import * as Transfer from "./Transfer.ts"
 
-/** Where and how the client speaks. */
+/** The settings of a client. */
 export interface Settings {
-  /** Address of the service, with a path prefix if it has one. Default: that of the wire, which the neutral one has not. */
+  /** URL of the service, with a path prefix if it has one. Default: that of `wire`; the neutral one has none. */
   readonly baseUrl?: string | undefined
   /**
-   * The words that the service uses: `Wire.neutral` (`posts`, the default), `Wire.x` (`tweets`, as X speaks since August
-   * 2026) or `Wire.x202602` (as before).
+   * The names that the service uses: `Wire.neutral` (`posts`, the default), `Wire.x` (`tweets`, X since August 2026) or
+   * `Wire.x202602` (X before).
    */
   readonly wire?: Wire.Wire | undefined
   /** Sent as `user-agent`. */
@@ -46,44 +46,44 @@ export interface Settings {
   /** `spec` (the default) enforces ranges and lengths before sending; `identifiers` leaves them to the service. */
   readonly checks?: RequestEncoder.Checks["checks"]
   /**
-   * What becomes of an answer of which a part is not as the interface has it: `lenient` (the default) leaves that part out and
-   * lists it in `anomalies`; `strict` fails with `UndecodableResponse`.
+   * How to treat a response that does not match the schema: `lenient` (the default) omits the invalid parts and lists them in
+   * `anomalies`; `strict` fails with `UndecodableResponse`.
    */
   readonly verify?: Anomaly.Verify | undefined
-  /** What the project may use: recent queries have 512 characters with `standard`, 1,024 with `research` (the default). */
+  /** The project's access level: recent queries have 512 characters with `standard`, 1,024 with `research` (the default). */
   readonly accessLevel?: RequestEncoder.Checks["accessLevel"]
-  /** Limits in milliseconds: a number is the total of a call. On by default; see `Timeouts.Timeouts`. */
+  /** Timeouts in milliseconds: a number is the total of a call. On by default; see `Timeouts.Timeouts`. */
   readonly timeout?: number | Timeouts.Timeouts | undefined
   /**
-   * How often a failed request is sent again, 0 to 10; default 2. Reads, deletes and toggles only: a create is repeated
-   * only when nothing of it left.
+   * The maximum number of retries, 0 to 10; default 2. Applies to reads, deletes and toggles: a create is retried only if nothing
+   * of it was sent.
    */
   readonly retries?: number | undefined
   /** The longest body of a response in bytes, after decompression; default 64 MiB. */
   readonly maxBodySize?: number | undefined
-  /** Puts the query and the body of requests into spans, which may hold what people wrote. Default false. */
+  /** Records the query and the body of requests in spans; they may contain users' content. Default false. */
   readonly recordContent?: boolean | undefined
-  /** Called with every request that has ended, tries of one call each on their own. What it throws or rejects with is ignored. */
+  /** Called with every completed request, also with each attempt of one call. Its exceptions and rejections are ignored. */
   readonly onRequest?: ((request: Sent) => void) | undefined
-  /** Allows `http:` to hosts other than this machine. Credentials would travel in clear text. */
+  /** Allows `http:` to hosts other than this machine. Credentials are then sent in clear text. */
   readonly allowInsecureHttp?: boolean | undefined
 }
 
-/** What opens and reads answers that have no end; `internal/LiveConnection` does so. */
+/** The parts of a client that streams need. */
 export interface Live {
   readonly wire: Wire.Wire
   readonly verify: Anomaly.Verify
   readonly anomalies: Anomaly.Telemetry
   /**
-   * What sends requests as `request` does, where something else takes them to the service. What it brings is for the caller to
-   * read, and to count with the meter that is to be used, if there is one.
+   * Makes a `request` that sends through `carry`. The caller reads the response and counts its cost with the meter, if `use` was
+   * called with one.
    */
   readonly request: (carry: Transport.Carrier, use: (meter: Meter) => void) => Client["Service"]["request"]
 }
 
 /** Sends operations. Programs call the operations instead. */
 export class Client extends Context.Service<Client, {
-  /** Sends a prepared request: any status but success is an error. */
+  /** Sends a prepared request: any status other than success is an error. */
   readonly send: (
     prepared: RequestEncoder.Prepared,
     options?: CallOptions
@@ -94,47 +94,47 @@ export class Client extends Context.Service<Client, {
     parameters: unknown,
     options?: CallOptions
   ) => Effect.Effect<HttpClientResponse, Errors.AnyError>
-  /** What keeps a call of an operation from being sent; nothing is sent. */
+  /** Checks a call of an operation without sending it. */
   readonly check: (
     definition: Definition,
     parameters: unknown
   ) => Effect.Effect<void, Errors.InvalidParameters | Errors.ConflictingIdentifiers>
   /**
-   * Sends what `check` prepares. When it refuses, it is asked again with what keeps credentials out of what it says: what was
-   * passed may be one in the wrong place.
+   * Sends the request that `check` prepares. If `check` refuses, it is called again with a function that redacts credentials from
+   * its message: an argument may be a credential in the wrong place.
    */
   readonly sendChecked: (
     check: (redact?: Redaction.Redact) => RequestEncoder.Prepared | Errors.InvalidParameters,
     options?: RequestOptions
   ) => Effect.Effect<HttpClientResponse, CallErrors.SendError>
-  /** Reads the answer to a call. */
+  /** Decodes the response to a call. */
   readonly read: (
     definition: CallErrors.CallInfo,
     response: HttpClientResponse
   ) => Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError>
   /**
-   * Tells the credential of calls with this `user_auth` from others without giving it away; `none` where it is not set. That of
-   * an account stays the same when its tokens are renewed.
+   * Identifies the credential of calls with this `user_auth` by a hash; `none` if it is not set. The hash of an account stays the
+   * same when its tokens are renewed.
    */
   readonly credential: (userAuth: boolean) => Effect.Effect<string, Errors.CredentialsError>
-  /** Sends a file to an address that the service has given out, or fetches one, without any credential. */
+  /** Uploads a file to a URL that the service has issued, or downloads one, without any credential. */
   readonly transfer: Transfer.Send
-  /** What keeps the credentials out of what is told of calls elsewhere. */
+  /** The function that redacts credentials from texts. */
   readonly redact: Effect.Effect<Redaction.Redact>
-  /** What opens and reads answers that have no end. */
+  /** The parts of a client that streams need. */
   readonly live: Live
 }>()("@postwire/core/client/Client") {}
 
 /**
- * The client from settings, and with it the rate-limit policy that it was built with, for
- * `RateLimit.snapshot`. When its scope is closed, calls fail with `TransportFailure`.
+ * The client from settings, with the rate-limit policy that it was built with, for `RateLimit.snapshot`. After its scope is
+ * closed, calls fail with `TransportFailure`.
  */
 export const layer = (
   settings: Settings = {}
 ): Layer.Layer<Client, Errors.InvalidSettings, Credentials.Credentials | HttpClient> =>
   Layer.effectContext(make(settings))
 
-/** Settings that were checked. */
+/** Checked settings. */
 export interface Checked {
   /** Scheme, host and path prefix, without a slash at the end. */
   readonly baseUrl: string
@@ -166,14 +166,15 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const rateLimit = yield* RateLimit
   const spending = yield* SpendGuard
   const credentials = yield* Credentials.Credentials
-  const { current, sign } = credentials
+  const { current } = credentials
   const anomalies = yield* Anomaly.Telemetry
-  const { baseUrl, exchange, limits, userAgent, verify, wire } = yield* check(settings)
+  const checked = yield* check(settings)
+  const { baseUrl, exchange, limits, userAgent, verify, wire } = checked
   const fingerprintOf = CredentialHash.make(baseUrl)
   const http = yield* HttpClient
   const spend = spending?.(baseUrl)
   const redact = Redaction.ofCalls(http)
-  // Without credentials, there is none to tell.
+  // Without credentials there is nothing to redact.
   const known = credentials.known ?? Effect.orElseSucceed(current, (): Credentials.Values => ({}))
   const environment: Call.Environment = {
     ...exchange,
@@ -186,47 +187,36 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     rateLimit,
     spend,
     fingerprintOf,
-    sign,
+    sign: credentials.sign,
     telemetry: yield* Retry.Telemetry
   }
   const send = Call.make(environment)
-  const encode = (
-    definition: Definition,
-    parameters: unknown,
-    options: CallOptions | undefined,
-    clean?: Redaction.Redact
-  ) =>
-    ExtraParameters.add(
-      RequestEncoder.encode(definition, parameters, wire, limits, clean),
-      definition,
-      wire,
-      options,
-      clean
-    )
-  /** Fails with what `check` says without credentials: what was passed may be one in the wrong place. */
+  let isClosed = false
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      isClosed = true
+    })
+  )
+  /** Fails with the redacted error of `check`: an argument may be a credential in the wrong place. */
   const refused = <E extends Error>(error: E, check: (redact: Redaction.Redact) => RequestEncoder.Prepared | E) =>
     Effect.flatMap(known, (values) => {
-      const told = check(redact(values))
-      return Effect.fail(told instanceof Error ? told : error)
+      const redacted = check(redact(values))
+      return Effect.fail(redacted instanceof Error ? redacted : error)
     })
   const requestBy = (sender: () => typeof send): Client["Service"]["request"] => (definition, parameters, options) =>
     Effect.suspend((): Effect.Effect<HttpClientResponse, Errors.AnyError> => {
       if (isClosed) return Effect.fail(CallErrors.closed(definition))
       const invalid = options === undefined ? undefined : checkOptions(definition, options)
       if (invalid !== undefined) return Effect.fail(invalid)
-      const prepared = encode(definition, parameters, options)
-      return prepared instanceof Error
-        ? refused(prepared, (clean) => encode(definition, parameters, options, clean))
-        : sender()(prepared, options)
+      const encode = (clean?: Redaction.Redact) => {
+        const prepared = RequestEncoder.encode(definition, parameters, wire, limits, clean)
+        return ExtraParameters.add(prepared, definition, wire, options, clean)
+      }
+      const prepared = encode()
+      return prepared instanceof Error ? refused(prepared, encode) : sender()(prepared, options)
     })
-  let isClosed = false
   const isAllowed = ({ hostname, protocol }: URL) =>
     protocol === "https:" || (protocol === "http:" && baseUrl.startsWith("http:") && isPlainAllowed(hostname, settings))
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      isClosed = true
-    })
-  )
   const client = Client.of({
     send,
     transfer: Transfer.make({ ...exchange, http, userAgent, isAllowed, isClosed: () => isClosed }),
@@ -259,45 +249,58 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
         const invalid = options === undefined ? undefined : checkOptions(call, options, requestOptionNames)
         return invalid === undefined ? send(prepared, options) : Effect.fail(invalid)
       }),
-    read: (definition, response) => {
-      const settle = (
-        decoded: Response.Response<unknown, unknown> | ResponseDecoder.Undecodable,
-        text: () => string
-      ): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
-        if (spend !== undefined && !(decoded instanceof ResponseDecoder.Undecodable)) {
-          Response.markCost(decoded, Response.costOf(response))
-        }
-        if (CallErrors.isClean(decoded)) return Effect.succeed(decoded)
-        return Effect.flatMap(known, (values) => {
-          const told = redact(values, response.request.headers["authorization"])
-          const read = CallErrors.reread(definition, decoded, response, text(), told)
-          if (read instanceof Error) return Effect.fail(read)
-          return read.anomalies.length === 0
-            ? Effect.succeed(read)
-            : Effect.as(anomalies.found(definition.name, read.anomalies), read)
-        })
-      }
-      return definition.result._tag === "Bytes"
-        ? Effect.flatMap(
-          CallErrors.bytesOf(definition, response),
-          (bytes) =>
-            settle(
-              ResponseDecoder.decodeBytes(definition, bytes, response.headers),
-              () => new TextDecoder().decode(bytes)
-            )
-        )
-        : Effect.flatMap(
-          CallErrors.textOf(definition, response),
-          (text) => settle(ResponseDecoder.decode(definition, wire, text, () => response.headers, verify), () => text)
-        )
-    }
+    read: readerOf(checked, { anomalies, known, redact, isSpendCounted: spend !== undefined })
   })
   return Context.make(Client, client).pipe(Context.add(RateLimit, rateLimit))
 })
 
+/** Makes the function that decodes responses, redacts their errors and reports their anomalies. */
+const readerOf = (
+  { verify, wire }: Checked,
+  { anomalies, isSpendCounted, known, redact }: {
+    readonly anomalies: Anomaly.Telemetry
+    readonly known: Effect.Effect<Credentials.Values>
+    readonly redact: Call.Environment["redact"]
+    readonly isSpendCounted: boolean
+  }
+): Client["Service"]["read"] => {
+  const settle = (
+    definition: CallErrors.CallInfo,
+    response: HttpClientResponse,
+    decoded: Response.Response<unknown, unknown> | ResponseDecoder.Undecodable,
+    text: () => string
+  ): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
+    if (isSpendCounted && !(decoded instanceof ResponseDecoder.Undecodable)) {
+      Response.markCost(decoded, Response.costOf(response))
+    }
+    if (CallErrors.isClean(decoded)) return Effect.succeed(decoded)
+    return Effect.flatMap(known, (values) => {
+      const clean = redact(values, response.request.headers["authorization"])
+      const read = CallErrors.redactResponse(definition, decoded, response, text(), clean)
+      if (read instanceof Error) return Effect.fail(read)
+      return read.anomalies.length === 0
+        ? Effect.succeed(read)
+        : Effect.as(anomalies.found(definition.name, read.anomalies), read)
+    })
+  }
+  return (definition, response) => {
+    if (definition.result._tag === "Bytes") {
+      return Effect.flatMap(CallErrors.bytesOf(definition, response), (bytes) => {
+        const decoded = ResponseDecoder.decodeBytes(definition, bytes, response.headers)
+        return settle(definition, response, decoded, () => new TextDecoder().decode(bytes))
+      })
+    }
+    const parse = isSpendCounted ? (text: string) => takeBody(response, text) : undefined
+    return Effect.flatMap(CallErrors.textOf(definition, response), (text) => {
+      const decoded = ResponseDecoder.decode(definition, wire, text, () => response.headers, verify, parse)
+      return settle(definition, response, decoded, () => text)
+    })
+  }
+}
+
 const invalid = (setting: string, rule: string) => Effect.fail(new Errors.InvalidSettings({ setting, rule }))
 
-/** A truthy something is not taken for `true`, nor for `false`. */
+/** Checks a flag: other truthy or falsy values are refused. */
 export const checkFlag = (setting: string, flag: unknown): Effect.Effect<boolean, Errors.InvalidSettings> =>
   flag === undefined || typeof flag === "boolean"
     ? Effect.succeed(flag === true)
@@ -342,7 +345,7 @@ const userAgentOf = ({ userAgent = "postwire" }: Settings): Effect.Effect<string
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-/** Whether what travels in clear text may go there. */
+/** Tests whether unencrypted requests to a host are allowed. */
 const isPlainAllowed = (hostname: string, { allowInsecureHttp }: Settings): boolean =>
   loopback.test(hostname) || allowInsecureHttp === true
 
@@ -351,14 +354,14 @@ const baseUrlOf = (settings: Settings, wire: Wire.Wire): Effect.Effect<string, E
   if (given === undefined || given === "") {
     return invalid(
       "baseUrl",
-      "is missing: the neutral wire has no default address, but `postwire sandbox` starts a local service and prints " +
-        "one. Pass it to the client, or set POSTWIRE_BASE_URL (read where no settings are given, or with " +
+      "is missing: the neutral wire has no default URL, but `postwire sandbox` starts a local service and prints " +
+        "one. Pass it to the client, or set POSTWIRE_BASE_URL (read if no settings are given, or with " +
         "fromEnvironment())"
     )
   }
   const url = URL.canParse(given) ? new URL(given) : undefined
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    return invalid("baseUrl", "must be an address that begins with https:// or http://")
+    return invalid("baseUrl", "must be a URL that begins with https:// or http://")
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     return invalid("baseUrl", "must have no user name, password, query or fragment")

@@ -1,6 +1,6 @@
 /**
- * The client and its credentials from the environment, or from whatever ConfigProvider is installed. Apart from `Client`,
- * because a program in a browser has its settings from elsewhere.
+ * The client and its credentials from the environment, or from the installed ConfigProvider. It is a module of its own because a
+ * program in a browser has other sources for its settings.
  */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import * as Wire from "../wire/Wire.ts"
 import * as Client from "./Client.ts"
 import * as Telemetry from "./Telemetry.ts"
 
-/** Where the service is and how it speaks: `POSTWIRE_BASE_URL` and `POSTWIRE_WIRE` (a name of `Wire.named`), each optional. */
+/** The service's URL and names: `POSTWIRE_BASE_URL` and `POSTWIRE_WIRE` (a name of `Wire.named`), each optional. */
 export const settings: Config.Config<Client.Settings> = /*#__PURE__*/ Config.map(
   /*#__PURE__*/ Config.all({
     baseUrl: /*#__PURE__*/ Config.option(/*#__PURE__*/ Config.String("POSTWIRE_BASE_URL")),
@@ -21,7 +21,7 @@ export const settings: Config.Config<Client.Settings> = /*#__PURE__*/ Config.map
   }),
   ({ baseUrl, wire }) => {
     const name = Option.getOrUndefined(wire)
-    // An empty variable is as good as none.
+    // An empty variable counts as absent.
     return { baseUrl: Option.getOrUndefined(baseUrl) || undefined, wire: name ? Wire.named[name] : undefined }
   }
 )
@@ -48,7 +48,7 @@ export const layerCredentials: Layer.Layer<Credentials.Credentials, InvalidSetti
     })
   )
 
-/** The client with its credentials, and its retries and anomalies as metrics. */
+/** The client with its credentials, and with `Telemetry`. */
 export const layer: Layer.Layer<Client.Client, InvalidSettings | Config.ConfigError, HttpClient> = /*#__PURE__*/ Layer
   .unwrap(
     /*#__PURE__*/ Effect.gen(function*() {

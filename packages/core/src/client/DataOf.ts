@@ -1,10 +1,10 @@
-/** What an answer has to have for a program made of operations to go on. */
+/** The required data of a response. */
 import * as Effect from "effect/Effect"
 import { UndecodableResponse } from "../errors/Errors.ts"
 import type { Response } from "../schema/Response.ts"
 import { Client } from "./Client.ts"
 
-/** The data of an answer. One without data is one that cannot be read. */
+/** The data of a response; a response without data is an `UndecodableResponse`. */
 export const dataOf = <A, E, R>(
   operation: string,
   call: Effect.Effect<Response<A>, E, R>
@@ -16,7 +16,7 @@ export const dataOf = <A, E, R>(
         return yield* new UndecodableResponse({
           operation,
           status: 200,
-          reason: "there is no data in it",
+          reason: "it has no data",
           requestId: requestId && redact(requestId),
           excerpt: redact(JSON.stringify(body)).slice(0, 2000)
         })

@@ -2,7 +2,7 @@
  * One declaration per operation; every client, the sandbox and the documentation interpret this value.
  *
  * `make` and `makePaged` return the operation itself: a function from parameters to an Effect, with `.pages` and
- * `.items` Streams where the service pages, and the declaration as `.definition`. `StreamOperation.make` declares those that answer
+ * `.items` Streams if the service pages, and the declaration as `.definition`. `StreamOperation.make` declares those that answer
  * until somebody ends them.
  */
 import * as Effect from "effect/Effect"
@@ -40,7 +40,7 @@ type Get<D, K extends string> = D extends { readonly [X in K]: infer V } ? V : {
 
 type Groups<D> = Get<D, "path"> & Get<D, "query"> & Get<D, "body">
 
-/** What no value has: its message is what the compiler says of a parameter that another one excludes. */
+/** A type without values: its message is the compiler's for a parameter that another one excludes. */
 export interface Excluded<Message extends string> {
   readonly [excluded]: Message
 }
@@ -55,12 +55,12 @@ type Choice<A extends string, B extends string, None, G> =
   | ({ readonly [K in B]: In<G[K & keyof G]> } & { readonly [K in A]?: Excluded<OneOf<A, B, None>> | undefined })
   | (None extends true ? { readonly [K in A | B]?: undefined } : never)
 
-/** `A` in one piece, with what editors show of each parameter. */
+/** `A` as one object type, with the docstrings that editors show for each parameter. */
 type Described<A, D> = A extends unknown ? { [K in keyof A]: A[K] } & Documentation.ParametersOf<D> : never
 
 type UserAuth<D> = D extends { readonly userAuth: boolean } ? { readonly user_auth?: boolean | undefined } : {}
 
-/** The parameters of a declaration, selectors left out. */
+/** The parameters of a declaration without selectors. */
 export type ParametersOf<D> = D extends { readonly alternatives: Alternatives<infer A, infer B, infer None> }
   ? Described<Group<Omit<Groups<D>, A | B>> & Choice<A, B, None, Groups<D>> & UserAuth<D>, D>
   : Described<Group<Groups<D>> & UserAuth<D>, D>
@@ -74,18 +74,18 @@ export type ErrorsOf<D> =
   | (D extends { readonly alternatives: Alternatives } ? ConflictingIdentifiers : never)
   | (D extends { readonly effect: "create" } ? OutcomeUnknown : never)
 
-/** Anything that is neither a parameter nor a selector of the operation is refused by name. */
+/** Refuses, by name, anything that is neither a parameter nor a selector of the operation. */
 type Refused<P, R, Sel extends keyof Selection, S> =
   & { readonly [K in Exclude<keyof S, KeysOf<P> | Sel>]?: NotAParameter<K, Meant<K> & (KeysOf<P> | Sel)> }
   & RefusedParts<SelectionOf<P, R, Sel>, S>
 
-/** What the compiler shows of what is no parameter, and of the one that is meant. */
+/** The compiler's message for an unknown parameter, with a suggestion. */
 interface NotAParameter<in out Name, in out DidYouMean> {
   readonly notAParameter: Name
   readonly didYouMean: DidYouMean
 }
 
-/** Words of the live service. */
+/** The neutral name for one of the live service. */
 type Meant<Name> = Name extends `${infer A}tweet${infer B}` ? `${A}post${Meant<B>}`
   : Name extends `${infer A}.fields` ? `${A}_fields`
   : Name
@@ -94,7 +94,7 @@ type KeysOf<P> = P extends unknown ? keyof P : never
 
 type KindOf<R> = R extends One<infer K> ? K : R extends Many<infer K> ? K : Kind
 
-/** What a call takes: the parameters and the selection `S`; optional as a whole when nothing is required. */
+/** The arguments of a call: the parameters and the selection `S`; optional as a whole if nothing is required. */
 export type Arguments<P, R, Sel extends keyof Selection, S, Options> = {} extends P
   ? [parameters?: P & S & Refused<P, R, Sel, S>, options?: Options]
   : [parameters: P & S & Refused<P, R, Sel, S>, options?: Options]
@@ -124,23 +124,23 @@ export type SelectionOf<P, R, Sel extends keyof Selection> = Pick<
 >
 
 /**
- * An operation: called with parameters it is an Effect that needs a `Client`.
- * `P` are its parameters, `R` its result, `Sel` its selectors, `E` its errors, `F` the form of what it returns.
+ * An operation: called with parameters, it returns an Effect that needs a `Client`.
+ * `P` are its parameters, `R` its result, `Sel` its selectors, `E` its errors, `F` its return type.
  */
 export interface Operation<in out P, out R, Sel extends keyof Selection, out E, F extends Form = "response"> {
   <const S extends SelectionOf<P, R, Sel>>(
     ...args: Arguments<P, R, Sel, S, CallOptions>
   ): Effect.Effect<FormOf<F, R, S, HttpClientResponse>, E, Client>
   readonly definition: Definition
-  /** The same operation, returning its result in another form. */
+  /** The same operation with another return type. */
   readonly as: <F extends Form>(form: F) => Operation<P, R, Sel, E, F>
 }
 
 type DirectionsOf<D> = D extends { readonly paging: { readonly directions: "both" } } ? Direction : "forward"
 
 /**
- * An operation that pages, in the directions `D`. `.pages` and `.items` fetch a page only when it is needed, until there is
- * no next token.
+ * A paged operation, in the directions `D`. `.pages` and `.items` fetch a page only when it is needed, until there is no next
+ * token.
  */
 export interface Paged<
   in out P,
@@ -151,7 +151,7 @@ export interface Paged<
   in D extends Direction = "forward"
 > extends Operation<P, R, Sel, E, F> {
   readonly as: <F extends Form>(form: F) => Paged<P, R, Sel, E, F, D>
-  /** Every page, with its `includes`, `errors`, `meta` and place (`page`). */
+  /** Every page, with its `includes`, `errors`, `meta` and tokens (`page`). */
   readonly pages: <const S extends SelectionOf<P, R, Sel>>(
     ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => Stream.Stream<FormOf<F, R, S, HttpClientResponse>, E | PaginationStuck, Client>
@@ -159,7 +159,7 @@ export interface Paged<
   readonly items: <const S extends SelectionOf<P, R, Sel>>(
     ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => Stream.Stream<ItemOf<R, S>, E | PaginationStuck, Client>
-  /** Every item of every page, joined with the objects that expansions brought with it. */
+  /** Every item of every page, joined with its related objects. */
   readonly joined: <const S extends SelectionOf<P, R, Sel>>(
     ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => Stream.Stream<Joined<ItemOf<R, S>, Included<S>>, E | PaginationStuck, Client>
@@ -172,7 +172,7 @@ export const make = <const D extends Definition & { readonly paging?: never; rea
   // oxlint-disable-next-line postwire/no-blind-assertion -- The signature comes from the declaration's type alone; running it is untyped.
   operation(definition, "response") as never
 
-/** Declares an operation that pages. */
+/** Declares a paged operation. */
 export const makePaged = <const D extends Definition & { readonly paging: Paging; readonly live?: never }>(
   definition: D
 ): Paged<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>, "response", DirectionsOf<D>> =>
@@ -182,7 +182,7 @@ export const makePaged = <const D extends Definition & { readonly paging: Paging
 const operation = (definition: Definition, form: Form) =>
   Object.assign(call(definition, form), { definition, as: (form: Form) => operation(definition, form) })
 
-// Apart from the above, so that a program that never pages does not bundle streams.
+// Separate from `operation`, so that a program without pagination does not bundle streams.
 const paged = (definition: Definition, form: Form): object => {
   const run =
     <A>(project: (page: Pagination.Page) => ReadonlyArray<A>) => (parameters: object = {}, options?: PageOptions) =>

@@ -1,6 +1,5 @@
 /**
- * Pages of an operation as Streams. Only a missing token ends them, or the limit that was asked for; an empty or short
- * page does not.
+ * Pages of an operation as Streams. They end with a missing token or at the given limit, not with an empty or short page.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -17,38 +16,38 @@ import * as RequestEncoder from "../wire/RequestEncoder.ts"
 import { type CallOptions, checkOptions, optionNames } from "./CallOptions.ts"
 import { Client } from "./Client.ts"
 
-/** What a run of pages takes besides the parameters. Limits of time hold for each page. */
+/** The options of pagination. Timeouts apply to each page. */
 export interface PageOptions<out D extends Direction = Direction> extends CallOptions {
   /**
-   * The number of items across all pages, from 0; every one unless given. The last page asks for no more than is needed,
-   * as far as the operation's smallest page allows; `.pages` yields it whole.
+   * The maximum number of items across all pages, from 0; unlimited by default. The last page requests no more items than needed,
+   * as far as the operation's smallest page size allows; `.pages` yields it whole.
    */
   readonly limit?: number | undefined
   /**
    * 1 fetches the next page while this one is used; default 0. At most one page more than needed is fetched, which counts
-   * towards the budgets of the service.
+   * towards rate limits.
    */
   readonly prefetch?: 0 | 1 | undefined
   /** `backward` follows the previous tokens, from the token among the parameters. Default `forward`. */
   readonly direction?: D | undefined
 }
 
-/** Where a run of pages stands. */
+/** The state of a pagination. */
 export interface Position {
-  /** Of the page to fetch; `undefined` for the first. */
+  /** The token of the page to fetch; `undefined` for the first. */
   readonly token: string | undefined
-  /** Tokens that were used, but for those of long ago. */
+  /** Recently used tokens. */
   readonly seen: Set<string>
   /** Items still wanted. */
   readonly left: number
 }
 
-/** A service that goes in circles does so in a few steps; to remember every token of a long run would cost memory. */
+/** A cycle of tokens is short; remembering every token of a long run would cost memory. */
 const maxRememberedTokens = 10_000
 
 const pageOptionNames = [...optionNames, "limit", "prefetch", "direction"]
 
-/** The first page or the one that the token among the parameters leads to; `undefined` when no item is wanted. */
+/** The first page, or the page of the token among the parameters; `undefined` if the limit is 0. */
 export const start = (
   definition: Definition,
   parameters: Readonly<Record<string, unknown>>,
@@ -72,7 +71,7 @@ export const start = (
   return limit === 0 ? undefined : { token, seen: new Set(token === undefined ? [] : [token]), left: limit }
 }
 
-/** The parameters of the page at a position: its token, and no more items than are wanted. */
+/** The parameters of the page at a position: its token, and no more items than the limit leaves. */
 export const parametersAt = (
   { paging, query }: Pick<Definition, "paging" | "query">,
   parameters: Readonly<Record<string, unknown>>,
@@ -82,7 +81,7 @@ export const parametersAt = (
   const given = parameters["max_results"] ?? size?.default
   const smallest = size?.bounds?.of === "value" ? size.bounds.minimum : 1
   const wanted = Math.max(left, smallest)
-  // Some operations take the token under either name, and refuse both.
+  // Some operations accept the token under either name, but not under both.
   const isUnderOther = paging?.token === "next_token" && (parameters["next_token"] ?? undefined) === undefined &&
     (parameters["pagination_token"] ?? undefined) !== undefined
   return {
@@ -93,11 +92,11 @@ export const parametersAt = (
   }
 }
 
-/** The items of a page that are wanted; an empty page has no `data`. */
+/** The items of a page within the limit; an empty page has no `data`. */
 export const itemsAt = (position: Position, page: Response<unknown, unknown>): ReadonlyArray<unknown> =>
   Array.isArray(page.data) ? upTo(position, page.data) : []
 
-/** The same, joined with what expansions brought along. */
+/** The same, joined with their related objects. */
 export const joinedAt = (position: Position, page: Response<unknown, unknown>): ReadonlyArray<unknown> =>
   upTo(position, page.joined())
 
@@ -105,8 +104,7 @@ const upTo = <A>({ left }: Position, items: ReadonlyArray<A>): ReadonlyArray<A> 
   items.length <= left ? items : items.slice(0, left)
 
 /**
- * The position after a page, which is told its own token and the next: `undefined` at the end, an error when the service
- * repeats a token.
+ * The position after a page, whose tokens are set on it: `undefined` at the end, an error if the service repeats a token.
  */
 export const advance = (
   definition: Pick<Definition, "name">,
@@ -127,7 +125,7 @@ export const advance = (
   return { token, seen, left }
 }
 
-/** What each page takes of the options. The caller may change them between pages. */
+/** The call options of each page, copied because the caller may change them between pages. */
 export const callOptionsOf = ({ extraBody, extraQuery, retries, timeout }: PageOptions): CallOptions => ({
   timeout,
   retries,
@@ -135,18 +133,18 @@ export const callOptionsOf = ({ extraBody, extraQuery, retries, timeout }: PageO
   ...(extraBody === undefined ? {} : { extraBody: ExtraParameters.copied(extraBody) })
 })
 
-/** A page as it came and as it reads, and the position that it was fetched at. */
+/** A page, raw and decoded, and the position that it was fetched at. */
 export interface Page {
   readonly raw: HttpClientResponse
   readonly response: Response<unknown, unknown>
   readonly position: Position
 }
 
-/** A page in a form. */
+/** A page in a return type. */
 export const inForm = (form: Form, { raw, response }: Page): unknown =>
   form === "raw" ? raw : form === "response" ? response : response.body
 
-/** The pages as a Stream of what `project` makes of each; with prefetch, the next one is under way by then. */
+/** A Stream of the projections of each page; with prefetch, the next page is requested before a page is emitted. */
 export const stream = <A>(
   definition: Definition,
   parameters: object,
@@ -167,7 +165,7 @@ export const stream = <A>(
       const items = project({ raw, response, position })
       if (next === undefined) return Effect.succeed([items, Option.none()])
       if (next instanceof PaginationStuck || prefetch !== 1) return Effect.succeed([items, Option.some(at(next))])
-      // Who works on this page may keep the thread busy: a turn of the event loop lets the next request leave before.
+      // The consumer of this page may block the thread: yielding lets the next request be sent before.
       return Effect.map(
         Effect.tap(Effect.forkIn(fetchAt(next), scope, { startImmediately: true }), () => Effect.yieldNow),
         (fiber) => [items, Option.some({ position: next, page: Fiber.join(fiber) })]
@@ -198,7 +196,7 @@ interface State {
 
 type Step<A> = readonly [items: ReadonlyArray<A>, next: Option.Option<State>]
 
-/** Fetches one page and reads it. */
+/** Fetches and decodes one page. */
 export const fetchPage = (
   definition: Definition,
   parameters: object,

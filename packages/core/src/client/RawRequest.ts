@@ -1,7 +1,7 @@
 /**
- * A request to any path of the service, for what this version has no operation for. It is sent as every call is: with the
- * credential, the limits of time and rate, the retries, the errors, the spans and the hooks of the client. Names are those
- * of the service, in what is sent and in what comes back: nothing is renamed.
+ * A request to any path of the service, for features without an operation in this version. It is sent like every call: with the
+ * credential, timeouts, rate limits, retries, errors, spans and hooks of the client. Request and response have the names of the
+ * service: nothing is translated.
  */
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
@@ -29,37 +29,36 @@ export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 /** A method of HTTP. */
 export type Method = typeof methods[number]
 
-/** A schema of Effect or of any library that speaks Standard Schema v1. It must not be asynchronous. */
+/** A schema of Effect or of any library that implements Standard Schema v1. It must not be asynchronous. */
 export type ResultSchema<A> = Schema.ConstraintDecoder<A> | StandardSchemaV1<unknown, A>
 
-/** What is asked of the service. */
+/** A request to the service. */
 export interface Request<out A = unknown> {
   readonly method: Method
   /**
-   * From the root of the service, as `/2/widgets/123`; what is filled in is percent-encoded by `encodeURIComponent`. It
-   * begins with one slash and has no empty segment, `.` or `..`, no backslash, query, fragment or encoded slash.
+   * The path from the root of the service, such as `/2/widgets/123`; encode variable parts with `encodeURIComponent`. It begins
+   * with one slash and has no empty segment, `.` or `..`, no backslash, query, fragment or encoded slash.
    */
   readonly path: string
-  /** Members of the query by the service's names. Lists travel with commas. */
+  /** Members of the query by the service's names. Lists are sent with commas. */
   readonly query?: ExtraParameters.Query | undefined
   /** The body, sent as JSON. A GET has none. */
   readonly body?: ExtraParameters.Json | undefined
   /**
-   * Reads `data`, or the whole body where that has no `data`, `includes`, `errors` or `meta`. Without one `data` is
-   * `unknown`. What it does not accept is `UndecodableResponse`, in the raw form nothing.
+   * Decodes `data`, or the whole body if that has no `data`, `includes`, `errors` or `meta`. Without a schema, `data` is
+   * `unknown`. Data that it refuses is an `UndecodableResponse`; the raw return type ignores the schema.
    */
   readonly schema?: ResultSchema<A> | undefined
   /** Signs with OAuth 1.0a instead of sending the bearer token. Default false. */
   readonly user_auth?: boolean | undefined
   /**
-   * What sending it twice does: nothing (`read`), the same state (`toggle`), a second thing (`create`). A `create` is never
-   * repeated once it may have left, and then fails with `OutcomeUnknown`. Default: `read` of a GET, `create` of the others.
+   * The effect of sending it twice: none (`read`), the same state (`toggle`), a second thing (`create`). A `create` is never
+   * retried once it may have been sent; it then fails with `OutcomeUnknown`. Default: `read` for a GET, `create` for others.
    */
   readonly effect?: Definition["effect"] | undefined
   /**
-   * What errors, hooks and metrics call it, and whose rate limit it counts towards: up to 64 letters, digits and `_`, such
-   * as the name of an operation. Default: the method and the path, with `:id` in place of what is no word of lower-case
-   * letters.
+   * Its name in errors, hooks and metrics, and the rate limit that it counts towards: up to 64 letters, digits and `_`, such as
+   * the name of an operation. Default: the method and the path, with `:id` for segments other than lower-case words.
    */
   readonly name?: string | undefined
 }
@@ -69,21 +68,21 @@ export interface Included {
   readonly [bucket: string]: ReadonlyArray<{ readonly [member: string]: unknown }>
 }
 
-/** What requests can fail with. */
+/** The errors of requests. */
 export type RequestError = Errors.OperationError | Errors.OutcomeUnknown
 
-/** The result of a request in a form. A body that has none of the members of a response is `data` as a whole. */
+/** The result of a request in a return type. A body without members of a response is `data` as a whole. */
 export type ResultOf<F extends Form, A, Raw> = F extends "response" ? Response<A, Included>
   : F extends "raw" ? Raw
   : Dictionary<A, Included>
 
-/** A request as an Effect, returning its result in a form. */
+/** A request as an Effect with a return type. */
 export interface Sending<F extends Form = "response"> {
   <A = unknown>(
     request: Request<A>,
     options?: RequestOptions
   ): Effect.Effect<ResultOf<F, A, HttpClientResponse>, RequestError, Client>
-  /** The same, returning its result in another form. */
+  /** The same with another return type. */
   readonly as: <F extends Form>(form: F) => Sending<F>
 }
 
@@ -96,7 +95,7 @@ function inForm(form: Form): object {
       const sent = send(client, request, checked, options)
       if (form === "raw") return sent
       return Effect.map(
-        Effect.flatMap(sent, (raw) => client.read(toldOf(checked), raw)),
+        Effect.flatMap(sent, (raw) => client.read(infoOf(checked), raw)),
         (response) => form === "response" ? response : response.body
       )
     })
@@ -112,20 +111,20 @@ function inForm(form: Form): object {
  */
 export const request = /*#__PURE__*/ inForm("response")
 
-/** A request that was checked: what telling and reading it takes, and what is sent. */
+/** A checked request: the parts that errors and decoding need, and the prepared request. */
 export interface Checked extends CallErrors.CallInfo {
   readonly prepared: Prepared
 }
 
-/** What is told of a request: of one that breaks a rule, nothing comes that could be read. */
-export const toldOf = (checked: Checked | Errors.InvalidParameters): CallErrors.CallInfo =>
+/** The parts of a request that errors and decoding need; an invalid request has no response to decode. */
+export const infoOf = (checked: Checked | Errors.InvalidParameters): CallErrors.CallInfo =>
   checked instanceof Errors.InvalidParameters
     ? { name: unchecked, effect: "read", result: { _tag: "Received", read: () => ({}) } }
     : checked
 
 const unchecked = "request"
 
-/** Sends a request that was checked, or fails with the rule that it breaks. */
+/** Sends a checked request, or fails with the rule that it breaks. */
 export const send = (
   client: Client["Service"],
   request: unknown,
@@ -133,13 +132,13 @@ export const send = (
   options: RequestOptions | undefined
 ): Effect.Effect<HttpClientResponse, Errors.AnyError> =>
   client.sendChecked((redact) => {
-    const told = redact === undefined ? checked : check(request, redact)
-    return told instanceof Errors.InvalidParameters ? told : told.prepared
+    const clean = redact === undefined ? checked : check(request, redact)
+    return clean instanceof Errors.InvalidParameters ? clean : clean.prepared
   }, options)
 
 const members = ["method", "path", "query", "body", "schema", "user_auth", "effect", "name"]
 
-/** Checks a request, which may come from anywhere. */
+/** Checks a request of any type. */
 export const check = (request: unknown, redact?: Redact): Checked | Errors.InvalidParameters => {
   const refuse = (slot: string, fault: ExtraParameters.Fault) => ExtraParameters.refusal(unchecked, slot, fault, redact)
   const invalid = (member: string, rule: string) => refuse(member, new ExtraParameters.Fault(undefined, rule))
@@ -154,10 +153,10 @@ export const check = (request: unknown, redact?: Redact): Checked | Errors.Inval
   const method = methods.find((method) => method === given["method"])
   if (method === undefined) return invalid("method", `must be one of ${methods.join(", ")}`)
   const rule = RequestPath.ruleOf(path)
-  if (rule !== undefined || typeof path !== "string") return invalid("path", rule ?? "must be a text")
+  if (rule !== undefined || typeof path !== "string") return invalid("path", rule ?? "must be a string")
   const encoded = query === undefined ? "" : ExtraParameters.queryOf(query)
   if (encoded instanceof ExtraParameters.Fault) return refuse("query", encoded)
-  if (body !== undefined && method === "GET") return invalid("body", "has no place to go: a GET has no body")
+  if (body !== undefined && method === "GET") return invalid("body", "cannot be sent: a GET has no body")
   const json = body === undefined ? undefined : ExtraParameters.jsonOf(body)
   if (json instanceof ExtraParameters.Fault) return refuse("body", json)
   if (typeof userAuth !== "boolean") return invalid("user_auth", Parameters.boolean.rule)
@@ -166,10 +165,10 @@ export const check = (request: unknown, redact?: Redact): Checked | Errors.Inval
     return invalid("effect", "must be read, toggle or create")
   }
   if (name !== undefined && !(typeof name === "string" && namePattern.test(name))) {
-    return invalid("name", "must be 1 to 64 letters, digits or underscores, a letter first")
+    return invalid("name", "must be 1 to 64 letters, digits or underscores, the first a letter")
   }
   const decode = RawBody.decoderOf(schema)
-  if (decode === undefined) return invalid("schema", "must be a schema of Effect or of Standard Schema v1")
+  if (decode === undefined) return invalid("schema", "must be a schema of Effect or Standard Schema v1")
   const template = RequestPath.templateOf(path)
   const operation = name ?? `${method} ${template}`
   return {
@@ -192,7 +191,7 @@ export const check = (request: unknown, redact?: Redact): Checked | Errors.Inval
       scopes: [],
       accept: "application/json",
       pace: undefined,
-      // Nobody knows what it is charged.
+      // Its price is unknown.
       priced: { price: "free", items: 0 },
       accepts: ["oauth1", "bearer"]
     }

@@ -1,4 +1,4 @@
-/** The same request as often as that is safe, makes sense, is affordable and there is time. */
+/** Repeats a request while that is safe and useful, and while retries and time remain. */
 import * as Effect from "effect/Effect"
 import { fromWeb, type HttpClientResponse } from "effect/http/HttpClientResponse"
 import type { Problem } from "../errors/Errors.ts"
@@ -8,17 +8,17 @@ import * as AttemptFailure from "./AttemptFailure.ts"
 import * as CallErrors from "./CallErrors.ts"
 import * as Retry from "./Retry.ts"
 
-/** Makes the step out of that of one attempt. All calls of a client share a budget of retries. */
-export const make = <F extends AttemptFailure.Failure>(
-  attempt: (series: Series) => Effect.Effect<HttpClientResponse, F>,
+/** Makes the function that runs a series, from the one that runs an attempt. All calls of a client share one retry budget. */
+export const make = <S extends Series, F extends AttemptFailure.Failure>(
+  attempt: (series: S) => Effect.Effect<HttpClientResponse, F>,
   { telemetry, wire }: { readonly telemetry: Retry.Telemetry; readonly wire: Wire }
-): (series: Series) => Effect.Effect<HttpClientResponse, F> => {
+): (series: S) => Effect.Effect<HttpClientResponse, F> => {
   const budget = new Retry.Budget()
 
   const from = (
-    series: Series,
+    series: S,
     retried: number,
-    /** Whether it is signed by the service's clock. */
+    /** True if it is already signed by the service's clock. */
     resynced: boolean
   ): Effect.Effect<HttpClientResponse, F> =>
     Effect.matchEffect(attempt(series), {
@@ -35,14 +35,14 @@ export const make = <F extends AttemptFailure.Failure>(
         }
         if (!AttemptFailure.mayRepeat(failure) || retried >= terms.retries) return Effect.fail(failure)
         const reason = AttemptFailure.label(failure)
-        return Effect.flatMap(Retry.pause(retried, AttemptFailure.asked(failure)), (pause) => {
+        return Effect.flatMap(Retry.pause(retried, AttemptFailure.retryAfter(failure)), (pause) => {
           if (pause === undefined || pause >= terms.left) return Effect.fail(failure)
           if (!budget.take(reason === "timeout" ? 2 : 1)) {
             return Effect.andThen(telemetry.exhausted(operation), Effect.fail(failure))
           }
           return telemetry.retrying(operation, reason, pause).pipe(
             Effect.andThen(Effect.sleep(pause)),
-            // Not before: of a pause that is under way, a call that joins this lookup uses up the rest.
+            // Not earlier: a call that joins this lookup during the pause uses only the rest of it.
             Effect.andThen(Effect.suspend(() => {
               terms.left -= pause
               series.applied ||= AttemptFailure.mayHaveApplied(failure)
@@ -56,18 +56,18 @@ export const make = <F extends AttemptFailure.Failure>(
   return (series) => from(series, 0, false)
 }
 
-/** What the operation would have answered, when a repeated attempt finds done what an earlier one, without answer, was to do. */
+/** The success response of a toggle whose retry is refused because an earlier attempt, without response, has set it. */
 const settledBy = (failure: AttemptFailure.Failure, wire: Wire): HttpClientResponse | undefined => {
   const { settled } = failure.prepared
   if (settled === undefined || failure._tag !== "Refused") return undefined
   const { response: { headers, request, status }, text } = failure
   const { body, by } = settled
   if (status !== by.status) return undefined
-  const says = (problem: Problem) =>
+  const matches = (problem: Problem) =>
     Object.entries(by.problem).every(([member, value]) =>
       member === "type" ? problem.type?.split("/").at(-1) === value : problem[member] === value
     )
-  return CallErrors.describe(text, wire).problems.some(says)
+  return CallErrors.describe(text, wire).problems.some(matches)
     ? fromWeb(request, new globalThis.Response(body, { status: 200, headers: { ...headers } }))
     : undefined
 }

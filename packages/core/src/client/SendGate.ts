@@ -21,7 +21,7 @@ export const SendGate = /*#__PURE__*/ Context.Reference<SendGate | undefined>("@
 export class SendTracker implements SendGate {
   #out = 0
 
-  /** Whether any may have taken effect. */
+  /** True if any may have taken effect. */
   get isOut(): boolean {
     return this.#out > 0
   }

@@ -1,4 +1,4 @@
-/** Where a client asks before it spends. Apart from `Spend`, because most programs do not count what is spent. */
+/** The interface between a client and `Spend`. It is a module of its own because most programs do not count spending. */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { HttpClientError } from "effect/http/HttpClientError"
@@ -14,36 +14,54 @@ export interface Outgoing {
   readonly prepared: Prepared
   readonly values: Values
   readonly url: string
-  /** How many milliseconds are left of the time for the call; who waits takes them from it. */
+  /** The milliseconds left for the call; waiting reduces them. */
   readonly terms: { left: number }
   /** Requests of the call that were sent. */
   readonly sent: number
 }
 
-/** Counts what a response without an end is charged. */
+/** Counts the cost of an endless response. */
 export interface Meter {
-  /** Counts what has come, and fails when one more might pass a limit. */
+  /** Counts received bodies, and fails if another one might exceed a limit. */
   readonly count: (bodies: ReadonlyArray<object>) => Effect.Effect<void, SpendLimitReached>
-  /** No more will come. */
+  /** Ends the count. */
   readonly end: Effect.Effect<void>
 }
 
-/** Counts what the requests of a client are charged. */
+/** Counts the cost of a client's requests. */
 export interface SpendGuard {
-  /** Sends a request, unless it might pass a limit. */
+  /** Sends a request, unless it might exceed a limit. */
   readonly guard: (
     outgoing: Outgoing,
     bucket: Bucket,
     send: Effect.Effect<HttpClientResponse, HttpClientError>,
-    /** The headers of an answer that costs nothing; `undefined` when there is no answer. */
-    ask: Effect.Effect<Headers | undefined>
+    /** The headers of a response that costs nothing; `undefined` if there is no response. */
+    probe: Effect.Effect<Headers | undefined>
   ) => Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached>
-  /** The same for a response without an end: what it brings is counted by a meter, unless it is free. */
+  /** The same for an endless response, whose contents are counted by a meter unless they are free. */
   readonly metered: (use: (meter: Meter) => void) => Pick<SpendGuard, "guard">
 }
 
-/** The guard in force for a service by its address; none unless a Layer of `Spend` is provided. */
+/** The guard of a service by its URL; none unless a Layer of `Spend` is provided. */
 export const SpendGuard = /*#__PURE__*/ Context.Reference<((bill: string) => SpendGuard) | undefined>(
   "@postwire/core/spend/Spend",
   { defaultValue: () => undefined }
 )
+
+/** Bodies that a guard has parsed for counting. */
+const parsed = new WeakMap<HttpClientResponse, unknown>()
+
+/** Parses the body of a response and keeps it for {@link takeBody}. */
+export const parseBody = (response: HttpClientResponse, text: string): unknown => {
+  const body: unknown = JSON.parse(text)
+  parsed.set(response, body)
+  return body
+}
+
+/** The parsed body of a response. A kept one is returned only once, since decoding changes it. */
+export const takeBody = (response: HttpClientResponse, text: string): unknown => {
+  if (!parsed.has(response)) return JSON.parse(text)
+  const body = parsed.get(response)
+  parsed.delete(response)
+  return body
+}

@@ -1,5 +1,5 @@
 /**
- * Files to and from addresses that the service has given out. Such an address is the permission: no credential goes there, and
+ * Transfers files to and from URLs that the service has issued. Such a URL is itself the permission: no credential is sent, and
  * no redirect is followed.
  */
 import * as Clock from "effect/Clock"
@@ -23,9 +23,9 @@ import * as AttemptFailure from "./AttemptFailure.ts"
 import * as CallErrors from "./CallErrors.ts"
 import * as Retry from "./Retry.ts"
 
-/** A request to such an address. It may be sent again. */
+/** A request to such a URL. It may be retried. */
 export interface Transfer {
-  /** What errors call it. */
+  /** Its name in errors. */
   readonly operation: string
   readonly method: "GET" | "PUT"
   readonly url: string
@@ -33,33 +33,33 @@ export interface Transfer {
   readonly body?: { readonly type: string; readonly bytes: ReadonlyArray<Multipart.Bytes> }
 }
 
-/** Sends one and reads the whole answer, whatever its status. */
+/** Sends a transfer and reads the whole response, whatever its status. */
 export type Send = (transfer: Transfer) => Effect.Effect<HttpClientResponse, Errors.TransportFailure>
 
-/** What sending needs of a client. */
+/** The parts of a client that transfers need. */
 export interface Environment {
   readonly http: HttpClient
   readonly userAgent: string
   readonly timeouts: Timeouts.Limits
   readonly retries: number
   readonly maxBodySize: number
-  /** Whether an address may be used. */
+  /** Tests whether a URL may be used. */
   readonly isAllowed: (url: URL) => boolean
   readonly isClosed: () => boolean
 }
 
-/** Makes the step. What is lost, and what the other side fails at, is tried again. */
+/** Makes the function that sends transfers. Lost requests and failures of the server are retried. */
 export const make = (environment: Environment): Send => (transfer) => {
   const { method, operation } = transfer
   const fail = (reason: string) => Effect.fail(new Errors.TransportFailure({ operation, phase: "connect", reason }))
   const url = URL.canParse(transfer.url) ? new URL(transfer.url) : undefined
   if (url === undefined || !environment.isAllowed(url)) {
-    return fail("the service gave an address that cannot be used: it must begin with https://")
+    return fail("the service sent a URL that cannot be used: it must begin with https://")
   }
   url.hash = ""
   const redact = redactOf(url.href)
   const prepared: Prepared = { ...blank, operation, method, effect: method === "GET" ? "read" : "toggle" }
-  // Its signature is in no span, whatever may be recorded.
+  // The URL's signature is never recorded in spans.
   const span = { operation, template: `/${operation}`, content: false, redact } as const
   const request = requestOf(environment, transfer, url.href)
   const mebibytes = Math.ceil(
@@ -88,9 +88,12 @@ export const make = (environment: Environment): Send => (transfer) => {
     })
   const from = (tried: number, end: number): Effect.Effect<HttpClientResponse, Errors.TransportFailure> => {
     if (environment.isClosed()) return fail(CallErrors.closedReason)
-    const again = (asked: number | undefined, otherwise: Effect.Effect<HttpClientResponse, Errors.TransportFailure>) =>
+    const again = (
+      retryAfter: number | undefined,
+      otherwise: Effect.Effect<HttpClientResponse, Errors.TransportFailure>
+    ) =>
       tried >= environment.retries ? otherwise : Effect.flatMap(
-        Effect.all([Retry.pause(tried, asked), Monotonic.millis]),
+        Effect.all([Retry.pause(tried, retryAfter), Monotonic.millis]),
         ([pause, now]) =>
           pause === undefined || now + pause >= end
             ? otherwise
@@ -102,7 +105,7 @@ export const make = (environment: Environment): Send => (transfer) => {
         return failure._tag === "Unanswered" && AttemptFailure.mayRepeat(failure) ? again(undefined, lost) : lost
       },
       onSuccess: (response) =>
-        isPassing(response.status) ? again(retryAfterOf(response.headers), Effect.succeed(response)) : Effect.succeed(
+        isTemporary(response.status) ? again(retryAfterOf(response.headers), Effect.succeed(response)) : Effect.succeed(
           response
         )
     })
@@ -112,8 +115,8 @@ export const make = (environment: Environment): Send => (transfer) => {
 
 const MiB = 1_048_576
 
-/** A status that may be another one soon. */
-const isPassing = (status: number): boolean => status === 408 || status === 429 || (status >= 500 && status !== 501)
+/** Tests for a status that a retry may change. */
+const isTemporary = (status: number): boolean => status === 408 || status === 429 || (status >= 500 && status !== 501)
 
 const blank: Omit<Prepared, "operation" | "method" | "effect"> = {
   confirmWith: undefined,
@@ -141,7 +144,7 @@ const requestOf = ({ userAgent }: Environment, { body, headers, method }: Transf
     Option.none(),
     fromRecordUnsafe({
       accept: "*/*",
-      // Positions in a file are those of the file.
+      // Offsets refer to the uncompressed file.
       "accept-encoding": "identity",
       "user-agent": userAgent,
       ...(http._tag === "Stream" && { "content-type": http.contentType, "content-length": String(http.contentLength) }),
@@ -151,10 +154,10 @@ const requestOf = ({ userAgent }: Environment, { body, headers, method }: Transf
   )
 }
 
-/** The length, in characters, from which a parameter or a segment of an address may be its signature. */
+/** The minimum length of parameters and segments of a URL that are redacted as possible signatures, in characters. */
 const leastSecretLength = 6
 
-/** Keeps the permission out of texts, which may quote an address or its signature alone. */
+/** Redacts the URL, or its signature alone. */
 export const redactOf = (address: string): Redaction.Redact => {
   const { href, password, pathname, search, searchParams, username } = new URL(address)
   return Redaction.make(() => [
@@ -170,15 +173,15 @@ const errorOf = (
   redact: Redaction.Redact
 ): Errors.TransportFailure => {
   if (failure._tag !== "Unanswered") {
-    const reason = failure._tag === "Unreadable" ? failure.reason : "the answer cannot be read"
+    const reason = failure._tag === "Unreadable" ? failure.reason : "the response cannot be read"
     return new Errors.TransportFailure({ operation, phase: "body", reason: redact(reason) })
   }
-  const { cause, phase, said, timeout } = failure
+  const { cause, message, phase, timeout } = failure
   return new Errors.TransportFailure({
     operation,
     phase,
     timeout,
-    reason: redact(said),
+    reason: redact(message),
     cause: Redaction.within(cause, redact)
   })
 }

@@ -1,9 +1,9 @@
 /**
- * The id of the authenticated user. With `user_auth` true it is in the access token; otherwise the service is asked once
- * per client and bearer token, however many calls need it at the same time. A failed lookup is not remembered.
+ * The id of the authenticated user. With `user_auth` true it is in the access token; otherwise it is looked up once per client
+ * and bearer token, however many calls need it at the same time. A failed lookup is not cached.
  *
- * A lookup is a part of the call that begins it: it has the limits and the retries of that call. Calls that allow the same
- * share it and its outcome; one that allows something else looks for itself.
+ * A lookup is part of the call that starts it and has its timeouts and retries. Calls with the same allowance share it and its
+ * outcome; a call with another allowance makes its own lookup.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -12,23 +12,23 @@ import * as Fiber from "effect/Fiber"
 import * as Monotonic from "../runtime/Monotonic.ts"
 import type { Allowance } from "./Attempt.ts"
 
-/** The route that tells the id. */
+/** The route of the lookup. */
 export const route = "GET /2/users/me"
 
-/** The id inside an OAuth 1.0a access token: what stands before the first hyphen. */
+/** The id in an OAuth 1.0a access token: the part before the first hyphen. */
 export const ofAccessToken = (accessToken: string): string => accessToken.replace(/-.*/s, "")
 
-/** A lookup under way. */
+/** A lookup in progress. */
 interface Shared<E> {
   readonly fiber: Fiber.Fiber<string, E>
   readonly terms: Allowance
   calls: number
 }
 
-/** Ids that a client remembers. */
+/** The maximum number of cached ids. */
 const maxRememberedIds = 1024
 
-/** Makes the memory of one client. */
+/** Makes the cache of one client. */
 export const make = <E>(
   lookup: (bearerToken: string, terms: Allowance) => Effect.Effect<string, E>
 ): (bearerToken: string, terms: Allowance) => Effect.Effect<string, E> => {
@@ -58,9 +58,9 @@ export const make = <E>(
       const id = ids.get(bearerToken)
       if (id !== undefined) return Effect.succeed(id)
       const key = `${terms.retries} ${Object.values(terms.limits).join(" ")} ${bearerToken}`
-      const underWay = lookups.get(key)
-      // One that has more time than this call would hold it up.
-      const known = underWay !== undefined && underWay.terms.left <= terms.left ? underWay : undefined
+      const running = lookups.get(key)
+      // A lookup with more time left than this call could delay it.
+      const known = running !== undefined && running.terms.left <= terms.left ? running : undefined
       const shared = known ?? begin(key, bearerToken, terms, Effect.runForkWith(fiber.context))
       shared.calls++
       const outcome = Effect.onExit(Fiber.join(shared.fiber), () => {
@@ -71,7 +71,7 @@ export const make = <E>(
       return known === undefined ? outcome : join(known, fiber.getRef(Clock.Clock), outcome, bearerToken, terms)
     })
 
-  /** Shares the outcome and what it takes, but not that the time of the call that began it was up. */
+  /** Shares the outcome and its duration, except for a timeout of the call that started the lookup. */
   const join = (
     shared: Shared<E>,
     clock: Clock.Clock,
@@ -91,7 +91,7 @@ export const make = <E>(
         return shared.terms.left <= 0 && terms.left > 0 ? find(bearerToken, terms) : Effect.failCause(cause)
       }
     })
-    // What it waited for a rate limit is not in it, nor what was before.
+    // Excludes time before joining, and waiting for a rate limit.
     function charge() {
       terms.left -= Math.min(before - shared.terms.left, Monotonic.millisUnsafe(clock) - joined)
     }

@@ -1,18 +1,15 @@
 /**
- * What calls for an account can fail with besides; programs find it in `Errors`. Apart from those, for a program without accounts
- * has no need of them.
+ * Errors of calls with an account, re-exported by `Errors`. They are a module of their own because a program without accounts
+ * does not need them.
  */
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
 import type { Scope } from "../schema/Scopes.ts"
 
-/**
- * The user did not allow the operation: the access token of the account was granted without a scope that it needs. Raised
- * before any traffic.
- */
+/** The account's access token was granted without a scope that the operation needs. Raised before any traffic. */
 export class MissingScope extends Data.TaggedError("MissingScope")<{
   readonly operation: string
-  /** The name of the account; empty where the program keeps the tokens itself. */
+  /** The name of the account; empty if the program stores the tokens itself. */
   readonly account: string
   /** The scopes that the operation needs and the user did not grant. */
   readonly missing: ReadonlyArray<Scope>
@@ -22,10 +19,10 @@ export class MissingScope extends Data.TaggedError("MissingScope")<{
   override get message(): string {
     const scopes = this.missing.join(", ")
     return this.account === ""
-      ? `${this.operation} needs ${scopes}, which the user has not granted. Sign in again, and ask for that.`
-      : `${this.operation} needs ${scopes}, which the user of account ${
+      ? `${this.operation}: the user has not granted ${scopes}. Sign in again and request it.`
+      : `${this.operation}: the user of account ${
         JSON.stringify(this.account)
-      } has not granted. Sign in again: postwire login ${this.account} --for ${this.operation}`
+      } has not granted ${scopes}. Sign in again: postwire login ${this.account} --for ${this.operation}`
   }
 }
 
@@ -33,9 +30,9 @@ export class MissingScope extends Data.TaggedError("MissingScope")<{
 export type LoginReason =
   /** The store has no account of that name. */
   | "absent"
-  /** The service refuses the refresh token: the user revoked it, another login took its place, or it was used elsewhere. */
+  /** The service refuses the refresh token: the user revoked it, another login replaced it, or it was used elsewhere. */
   | "refused"
-  /** The answer to a renewal was lost, and the service refuses the refresh token now. */
+  /** The response to a renewal was lost, and the service now refuses the refresh token. */
   | "lost"
   /** The access token has expired or was refused, and there is no refresh token: `offline.access` was not granted. */
   | "not renewable"
@@ -44,17 +41,17 @@ const loginReasons: Readonly<Record<LoginReason, string>> = {
   absent: "has never signed in here",
   refused:
     "has to sign in again: the service refuses its refresh token, which was revoked, replaced by another login, or used elsewhere",
-  lost: "has to sign in again: the answer to a renewal was lost, and the service refuses the old refresh token",
+  lost: "has to sign in again: the response to a renewal was lost, and the service refuses the old refresh token",
   "not renewable":
     "has to sign in again: its access token has expired, and there is no refresh token (grant offline.access)"
 }
 
-/** An account has no credential any more that could be used or renewed: its user has to sign in. */
+/** An account has no usable or renewable credential left: its user has to sign in. */
 export class LoginRequired extends Data.TaggedError("LoginRequired")<{
-  /** The name of the account; empty where the program keeps the tokens itself. */
+  /** The name of the account; empty if the program stores the tokens itself. */
   readonly account: string
   readonly reason: LoginReason
-  /** What the service said. */
+  /** The detail that the service gave. */
   readonly detail?: string | undefined
 }> {
   override get message(): string {

@@ -1,11 +1,11 @@
-/** What checks of compliance can fail with besides the calls themselves; programs find it in `Errors`. */
+/** Errors of compliance checks, beside those of the calls themselves; re-exported by `Errors`. */
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
 
-/** A job, or an address of it, is over its time. */
+/** A compliance job, or one of its URLs, has expired. */
 export class ComplianceExpired extends Data.TaggedError("ComplianceExpired")<{
   readonly jobId: string
-  /** What came too late: sending the ids, fetching the results, or the job as a whole. */
+  /** Which deadline has passed: for uploading the ids, downloading the results, or the whole job. */
   readonly what: "upload" | "download" | "job"
 }> {
   override get message(): string {
@@ -14,41 +14,41 @@ export class ComplianceExpired extends Data.TaggedError("ComplianceExpired")<{
 }
 
 const expired = {
-  upload: "takes no ids any more",
-  download: "does not have its results any more",
+  upload: "no longer accepts ids",
+  download: "no longer has its results",
   job: "has expired"
 } as const
 
-/** A job has no results yet. It goes on, and may have them later. */
+/** A job has no results yet. It is still running and may have them later. */
 export class ComplianceNotComplete extends Data.TaggedError("ComplianceNotComplete")<{
   readonly jobId: string
-  /** `created` of one that has no ids yet. */
+  /** `created` for a job that has no ids yet. */
   readonly status: string
-  /** How long it was waited for, in milliseconds. */
+  /** The time waited, in milliseconds. */
   readonly waited?: number | undefined
 }> {
   override get message(): string {
     const waited = this.waited === undefined ? "" : ` after ${Math.round(this.waited / 1000)} s`
     return `Compliance job ${this.jobId} is not complete${waited}: it is ${this.status}. ` +
-      "Nothing is lost: look with getComplianceJob, or set a longer maxWait."
+      "Nothing is lost: check with getComplianceJob, or set a longer maxWait."
   }
 }
 
-/** The service could not do a job. */
+/** The service could not complete a job. */
 export class ComplianceFailed extends Data.TaggedError("ComplianceFailed")<{
   readonly jobId: string
 }> {
   override get message(): string {
-    return `Compliance job ${this.jobId} has failed. Look at the ids that it was given, and create another one.`
+    return `Compliance job ${this.jobId} has failed. Check the ids that were uploaded, and create another job.`
   }
 }
 
-/** The address of a job refuses its file. */
+/** The upload or download URL of a job refused the request. */
 export class ComplianceRefused extends Data.TaggedError("ComplianceRefused")<{
   readonly jobId: string
   readonly what: "upload" | "download"
   readonly status: number
-  /** The first 2,000 characters of the answer. */
+  /** The first 2,000 characters of the response. */
   readonly excerpt?: string | undefined
 }> {
   override get message(): string {
@@ -56,10 +56,10 @@ export class ComplianceRefused extends Data.TaggedError("ComplianceRefused")<{
   }
 }
 
-/** The results of a job are not as they should be, or not whole. What came before was given out. */
+/** The results of a job are malformed or incomplete. Results before the fault were already emitted. */
 export class ComplianceUnreadable extends Data.TaggedError("ComplianceUnreadable")<{
   readonly jobId: string
-  /** The line at fault, from 1; none of the file as a whole. */
+  /** The malformed line, from 1; absent if the file as a whole is at fault. */
   readonly line?: number | undefined
   readonly reason: string
 }> {

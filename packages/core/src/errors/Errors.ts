@@ -1,11 +1,11 @@
 /**
- * Everything that can go wrong, one tagged class per fact. An operation's error type holds exactly those it can produce.
+ * All errors, one tagged class per kind of failure. An operation's error type holds exactly those that it can fail with.
  *
  * `MissingAccessToken`, `ConflictingIdentifiers`, `InvalidParameters` and `InvalidSettings` are mistakes of the program
  * and also instances of `TypeError`. No error ever holds a credential: where a service quotes one, or a parameter is one,
- * it says `<redacted>`.
+ * it is replaced by `<redacted>`.
  *
- * `instanceof` and `_tag` tell them apart, across copies of this module too.
+ * `instanceof` and `_tag` distinguish them, even across copies of this module.
  */
 import * as Data from "effect/Data"
 import * as Predicate from "effect/Predicate"
@@ -51,10 +51,10 @@ export {
 } from "./UploadErrors.ts"
 import type { RateLimitInfo } from "../schema/RateLimitHeaders.ts"
 
-/** `bearer`: an OAuth 2.0 token. `oauth1`: an OAuth 1.0a signature. `app`: id and secret of an app, with which one signs in. */
+/** `bearer`: an OAuth 2.0 token. `oauth1`: an OAuth 1.0a signature. `app`: id and secret of an app, used for signing in. */
 export type CredentialKind = "bearer" | "oauth1" | "app"
 
-/** The credential that the chosen `user_auth` needs is absent or empty. Raised before any traffic. */
+/** The credential for the chosen `user_auth` is absent or empty. Raised before any traffic. */
 export class MissingAccessToken extends Data.TaggedError("MissingAccessToken")<{
   readonly operation: string
   readonly credential: CredentialKind
@@ -76,13 +76,13 @@ export class MissingAccessToken extends Data.TaggedError("MissingAccessToken")<{
 export class ConflictingIdentifiers extends Data.TaggedError("ConflictingIdentifiers")<{
   readonly operation: string
   readonly parameters: ReadonlyArray<string>
-  /** Those of them that were given. */
+  /** The parameters among them that were given. */
   readonly given: ReadonlyArray<string>
   readonly rule: string
 }> {
   override get message(): string {
     const given = this.given.length === 0 ? "neither was given" : `${this.given.join(" and ")} were given`
-    return `${this.operation} takes ${this.rule}, but ${given}.`
+    return `${this.operation} accepts ${this.rule}, but ${given}.`
   }
 }
 
@@ -91,7 +91,7 @@ export class InvalidParameters extends Data.TaggedError("InvalidParameters")<{
   readonly operation: string
   readonly parameter: string
   readonly rule: string
-  /** The value in short, as text; left out when none was given. */
+  /** The value in short, as text; absent if none was given. */
   readonly value?: string | undefined
 }> {
   override get message(): string {
@@ -101,7 +101,7 @@ export class InvalidParameters extends Data.TaggedError("InvalidParameters")<{
   }
 }
 
-/** The error of a parameter. Its value is shown as `redact` leaves it, and `undefined` not at all. */
+/** The error of a parameter. The value is shown redacted, and not at all if it is `undefined`. */
 export const invalidParameter = (
   operation: string,
   parameter: string,
@@ -121,41 +121,41 @@ export class InvalidSettings extends Data.TaggedError("InvalidSettings")<{
   }
 }
 
-/** What every refusal tells. */
+/** The fields of every refusal. */
 interface RefusalFields {
   readonly operation: string
   readonly status: number
   /** The kind of authorization that the refused request carried. */
   readonly credential: CredentialKind
-  /** The kinds that the operation takes. */
+  /** The kinds that the operation accepts. */
   readonly accepts: ReadonlyArray<CredentialKind>
-  /** Type, title and detail of the problem document, where there is one. */
+  /** Type, title and detail of the problem document, if there is one. */
   readonly type?: string | undefined
   readonly title?: string | undefined
   readonly detail?: string | undefined
-  /** The single problems, each with the parameter at fault where there is one. */
+  /** The individual problems, each with its parameter if it has one. */
   readonly problems: ReadonlyArray<Problem>
   /** The service's id of the request, for its support. */
   readonly requestId?: string | undefined
   readonly rateLimit?: RateLimitInfo | undefined
-  /** The first 2,000 characters of a body that is no problem document. */
+  /** The first 2,000 characters of a body that is not a problem document. */
   readonly excerpt?: string | undefined
 }
 
-/** 400: the service found a parameter wrong; `problems` says which. */
+/** 400: the service refused a parameter; `problems` names it. */
 export class BadRequest extends Data.TaggedError("BadRequest")<
   RefusalFields & {
-    /** The wire that has another word for one that the service does not know. */
+    /** The `wire` setting that has another name for one that the service does not know. */
     readonly otherWire?: string | undefined
   }
 > {
   override get message(): string {
     return refused(
       this,
-      "The service refused a parameter",
+      "the service refused a parameter",
       this.otherWire === undefined
         ? undefined
-        : `The service seems to use other names: try wire: "${this.otherWire}", or set ${environmentVariable("wire")}.`
+        : `The service may use other names: try wire: "${this.otherWire}", or set ${environmentVariable("wire")}.`
     )
   }
 }
@@ -165,10 +165,10 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<RefusalFields
   override get message(): string {
     return refused(
       this,
-      `The service does not accept the ${credentialName[this.credential]}`,
+      `the service does not accept the ${credentialName[this.credential]}`,
       this.credential === "app"
         ? "Check them; a public app has no secret, a confidential one needs it."
-        : `Check it; the operation takes ${accepted(this.accepts)}.`
+        : `Check it; the operation accepts ${accepted(this.accepts)}.`
     )
   }
 }
@@ -176,28 +176,28 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<RefusalFields
 /** 402 or 403: the developer account has no credits left, or has reached its spend cap. Retrying does not help. */
 export class PaymentRequired extends Data.TaggedError("PaymentRequired")<
   RefusalFields & {
-    /** What is at its end. */
+    /** Which of the two is exhausted. */
     readonly reason: "credits" | "spend cap"
-    /** When the next billing cycle begins, where the service says it: a day, UTC. */
+    /** When the next billing cycle begins, if the service reports it: a day, UTC. */
     readonly resetAt?: Date | undefined
   }
 > {
   override get message(): string {
-    const until = this.resetAt === undefined ? "" : `, or wait for ${this.resetAt.toISOString().slice(0, 10)}`
+    const until = this.resetAt === undefined ? "" : `, or wait until ${this.resetAt.toISOString().slice(0, 10)}`
     return this.reason === "credits"
-      ? refused(this, "The developer account has no credits left", "Buy credits in the service's console.")
+      ? refused(this, "the developer account has no credits left", "Buy credits in the service's console.")
       : refused(
         this,
-        "The developer account has reached its spend cap",
+        "the developer account has reached its spend cap",
         `Raise the cap in the service's console${until}.`
       )
   }
 }
 
-/** 403: the credential is valid but may not do this. */
+/** 403: the credential is valid but not permitted to do this. */
 export class Forbidden extends Data.TaggedError("Forbidden")<
   RefusalFields & {
-    /** Whether the operation only reads. */
+    /** True if the operation only reads. */
     readonly isRead?: boolean | undefined
   }
 > {
@@ -206,81 +206,81 @@ export class Forbidden extends Data.TaggedError("Forbidden")<
       .some((type) => type?.endsWith("/unsupported-authentication"))
     return refused(
       this,
-      `The ${credentialName[this.credential]} may not do this`,
+      `this is not permitted with the ${credentialName[this.credential]}`,
       isOfWrongKind
-        ? `The operation takes ${accepted(this.accepts)}.`
+        ? `The operation accepts ${accepted(this.accepts)}.`
         : this.isRead === true
         ? "The app's access or the user's permissions may not include it."
-        : isAboutPermission(saidIn(this))
+        : isAboutPermission(reasonsOf(this))
         ? "If the app was given write permission after the credential was made, generate a new credential and use that."
         : undefined
     )
   }
 }
 
-/** 404: there is no such thing. */
+/** 404: the resource does not exist or is not visible. */
 export class NotFound extends Data.TaggedError("NotFound")<RefusalFields> {
   override get message(): string {
-    return refused(this, "The service knows no such thing")
+    return refused(this, "not found")
   }
 }
 
-/** 429: the budget of this operation and credential is spent. */
+/** 429: the rate limit of this operation and credential is exceeded. */
 export class RateLimited extends Data.TaggedError("RateLimited")<
   RefusalFields & {
-    /** When the window ends, where the service said so. */
+    /** When the rate limit resets, if the service reported it. */
     readonly resetAt?: Date | undefined
-    /** Milliseconds to wait, where the service said so. */
+    /** Milliseconds to wait, if the service reported it. */
     readonly retryAfter?: number | undefined
-    /** Operation and kind of credential whose budget is spent. */
+    /** The operation whose rate limit is exceeded. */
     readonly bucket: string
-    /** Whether the client waits for rate limits. It does not wait for a usage cap, nor for a service that goes on refusing. */
+    /** True if the client waits for rate limits. It does not wait for a usage cap, nor for a service that keeps refusing. */
     readonly waits?: boolean | undefined
   }
 > {
   override get message(): string {
-    const until = this.resetAt === undefined ? "" : ` until ${this.resetAt.toISOString()}`
+    const resets = this.resetAt === undefined ? "" : `; resets at ${this.resetAt.toISOString()}`
     const advice = this.waits === true
-      ? "Waiting is not enough: this is a usage cap, or the service goes on refusing."
+      ? "Waiting does not help: this is a usage cap, or the service keeps refusing."
       : "Set waitOnRateLimit to wait for it."
-    return refused(this, `The budget of ${this.bucket} is spent${until}`, advice)
+    return refused(this, exceeded(this) + resets, advice)
   }
 }
 
 /** 5xx: the service failed. */
 export class ServerFailure extends Data.TaggedError("ServerFailure")<RefusalFields> {
   override get message(): string {
-    return refused(this, "The service failed")
+    return refused(this, "the service failed")
   }
 }
 
-/** A status that the interface does not know. A redirect is one, unless a read can follow it within the origin. */
+/** A status that the interface does not define. This includes redirects, unless a read can follow them within the origin. */
 export class UnexpectedStatus extends Data.TaggedError("UnexpectedStatus")<RefusalFields> {
   override get message(): string {
-    return refused(this, "The service answered in a way that the interface does not know")
+    return refused(this, "unexpected status")
   }
 }
 
-/** The answer did not come: connection, TLS, timeout, or a body that broke off. */
+/** No complete response arrived: connection, TLS, timeout, or a truncated body. */
 export class TransportFailure extends Data.TaggedError("TransportFailure")<{
   readonly operation: string
-  /** How far the exchange got, where the transport tells. */
+  /** The phase that the exchange reached, if the transport reports it. */
   readonly phase: "connect" | "tls" | "send" | "headers" | "body" | "unknown"
-  /** The limit that was reached, when it was one. */
+  /** The timeout that was reached, if any. */
   readonly timeout?: "connect" | "firstByte" | "idle" | "total" | undefined
   readonly reason: string
   readonly cause?: unknown | undefined
 }> {
   override get message(): string {
     const advice = refusedHere.test(this.reason) ? ". Is the sandbox running?" : ""
-    return `${this.operation}: no answer (${this.phase}): ${this.reason}${advice}`
+    return `${this.operation}: no response (${this.phase}): ${this.reason}${advice}`
   }
 }
 
-/** Nothing listens on this machine. */
+/** No process listens on that port of this machine. */
 const refusedHere = /\bECONNREFUSED (127\.|::1)/
 
-/** The answer is not JSON, or not of the form that the interface has. */
+/** The response is not JSON, or does not match the schema. */
 export class UndecodableResponse extends Data.TaggedError("UndecodableResponse")<{
   readonly operation: string
   readonly status: number
@@ -290,17 +290,17 @@ export class UndecodableResponse extends Data.TaggedError("UndecodableResponse")
   readonly excerpt: string
 }> {
   override get message(): string {
-    return `${this.operation}: cannot read the answer (${this.status}): ${this.reason}`
+    return `${this.operation}: cannot decode the response (${this.status}): ${this.reason}`
   }
 }
 
 /**
- * A create that may have happened: its answer did not come, cannot be read, or has a status that leaves it open (5xx but 501,
- * 408, 302, 303). It is never sent again.
+ * A create that may have happened: its response did not arrive, cannot be decoded, or has a status that leaves it open (5xx
+ * but 501, 408, 302, 303). It is never retried.
  */
 export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
   readonly operation: string
-  /** The status of the answer, where one came. With one of success, the create has happened, as far as the service says. */
+  /** The status of the response, if one arrived. After a success status, the create has happened according to the service. */
   readonly status?: number | undefined
   readonly reason: string
   /** The operation that shows whether it happened. */
@@ -311,31 +311,31 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
   readonly rateLimit?: RateLimitInfo | undefined
   /** The first 2,000 characters of a body that came as a whole. */
   readonly excerpt?: string | undefined
-  /** Of a status other than success: the error that it is for what is no create. */
+  /** With a status other than success: the error that an operation other than a create would fail with. */
   readonly cause?: unknown | undefined
 }> {
   override get message(): string {
-    const look = this.confirmWith === undefined ? "look" : `look with ${this.confirmWith}`
+    const check = this.confirmWith === undefined ? "check" : `check with ${this.confirmWith}`
     const what = this.status === undefined
-      ? `the request left but no answer came (${this.reason}). It may have happened`
+      ? `the request was sent but no response arrived (${this.reason}). It may have happened`
       : this.status >= 300
-      ? `the service answered with ${this.status} (${this.reason}). It may have happened`
-      : `the service accepted it (${this.status}), but its answer cannot be read (${this.reason}). It has probably happened`
-    return `${this.operation}: ${what}: ${look} before sending it again.`
+      ? `the service responded with ${this.status} (${this.reason}). It may have happened`
+      : `the service accepted it (${this.status}), but the response cannot be decoded (${this.reason}). It has probably happened`
+    return `${this.operation}: ${what}: ${check} before sending it again.`
   }
 }
 
-/** The service returned a page token that it had returned before; going on would never end. */
+/** The service returned a page token for a second time; pagination would never end. */
 export class PaginationStuck extends Data.TaggedError("PaginationStuck")<{
   readonly operation: string
   readonly token: string
 }> {
   override get message(): string {
-    return `${this.operation}: the service repeats the page token ${this.token}.`
+    return `${this.operation}: the service repeated the page token ${this.token}.`
   }
 }
 
-/** Waiting for the budget would take longer than `maxWait` allows. */
+/** Waiting for the rate limit would take longer than `maxWait` allows. */
 export class RateLimitWaitTooLong extends Data.TaggedError("RateLimitWaitTooLong")<{
   readonly operation: string
   readonly bucket: string
@@ -344,49 +344,49 @@ export class RateLimitWaitTooLong extends Data.TaggedError("RateLimitWaitTooLong
   readonly maxWait: number
 }> {
   override get message(): string {
-    return `${this.operation}: the budget of ${this.bucket} is spent until ${this.resetAt.toISOString()}, longer than ` +
-      `maxWait (${this.maxWait} ms) allows.`
+    return `${this.operation}: ${exceeded(this)}; resets at ${this.resetAt.toISOString()}, later than maxWait ` +
+      `(${this.maxWait} ms) allows.`
   }
 }
 
-/** A request might spend more than the setting `spendLimit` allows. Raised before it is sent. */
+/** A request might exceed the setting `spendLimit`. Raised before it is sent. */
 export class SpendLimitReached extends Data.TaggedError("SpendLimitReached")<{
   readonly operation: string
-  /** Whose limit it is: that of a day or of a month, both in UTC, or that of this client. */
+  /** The period of the limit: a day or a month, both in UTC, or the lifetime of this client. */
   readonly period: "day" | "month" | "total"
-  /** In dollars, with what is in doubt and what requests in flight may cost. */
+  /** In dollars, including uncertain costs and the possible costs of requests in flight. */
   readonly spent: number
   /** In dollars. */
   readonly limit: number
   /** The most that the request may cost, in dollars. */
   readonly needed: number
-  /** When the limit begins anew; never, where it is that of this client. */
+  /** When the limit resets; absent for the limit of this client, which never does. */
   readonly resetAt?: Date | undefined
-  /** Why the spend store did not answer, where that is the reason; then `spent` is unknown, and 0. */
+  /** Why the spend store did not respond, if that is the reason; then `spent` is unknown, and 0. */
   readonly unavailable?: string | undefined
 }> {
   override get message(): string {
     const of = this.period === "total" ? "this client" : `the ${this.period}`
     const may = `${this.operation}: it may cost ${dollars(this.needed)}`
     if (this.unavailable !== undefined) {
-      return `${may}, and the spend store does not answer (${this.unavailable}), so the limit of ${of}, ` +
-        `${dollars(this.limit)}, cannot be kept. Nothing was sent. Try again later, or set spendLimit.withoutStore.`
+      return `${may}, and the spend store does not respond (${this.unavailable}), so the limit of ${of}, ` +
+        `${dollars(this.limit)}, cannot be enforced. Nothing was sent. Try again later, or set spendLimit.withoutStore.`
     }
     if (this.needed > this.limit) {
-      return `${may}, and the whole limit of ${of} is ${dollars(this.limit)}. Ask for less, or raise spendLimit.`
+      return `${may}, and the whole limit of ${of} is ${dollars(this.limit)}. Request less, or raise spendLimit.`
     }
-    const until = this.resetAt === undefined ? "" : ` It begins anew at ${this.resetAt.toISOString()}.`
+    const until = this.resetAt === undefined ? "" : ` It resets at ${this.resetAt.toISOString()}.`
     return `${may}, and ${dollars(this.spent)} of the ${dollars(this.limit)} of ${of} are spent or reserved.${until}`
   }
 }
 
-/** As much of it as it takes to see a difference. */
+/** With as many digits as it takes to see a difference. */
 const dollars = (amount: number): string => {
   const micros = Math.round(amount * 1_000_000)
   return `$${amount.toFixed(micros % 10_000 === 0 ? 2 : micros % 1_000 === 0 ? 3 : 6)}`
 }
 
-/** What a status other than success becomes. */
+/** The errors of a status other than success. */
 export type Refusal =
   | BadRequest
   | Unauthorized
@@ -397,10 +397,10 @@ export type Refusal =
   | ServerFailure
   | UnexpectedStatus
 
-/** What credentials of an account can fail with while they are read or renewed. */
+/** The errors of reading or renewing the credentials of an account. */
 export type CredentialsError = LoginRequired | TokenStoreFailure | TransportFailure | Refusal
 
-/** What every operation can fail with. */
+/** The errors of every operation. */
 export type OperationError =
   | MissingAccessToken
   | MissingScope
@@ -436,7 +436,7 @@ const classes = [
   SpendLimitReached
 ] as const
 
-/** Whether something is one of these errors: what `error instanceof NotFound` and so on say of each alone. */
+/** Tests whether something is one of these errors. */
 export const isAnyError = (error: unknown): error is AnyError =>
   [...classes, MissingScope, LoginRequired, TokenStoreFailure].some((errorClass) => error instanceof errorClass)
 
@@ -450,36 +450,42 @@ const credentialName = {
   app: "id and secret of the app"
 } as const
 
+/** Names the rate limit unless it is the operation's own. */
+const exceeded = ({ bucket, operation }: { readonly bucket: string; readonly operation: string }): string =>
+  `rate limit${bucket === operation ? "" : ` of ${bucket}`} exceeded`
+
 const accepted = (kinds: ReadonlyArray<CredentialKind>): string =>
   kinds.length === 1
     ? `${kinds[0] === "oauth1" ? "OAuth 1.0a" : "a bearer token"} only`
     : "OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)"
 
-/** What the service said: the single problems, or else the whole. */
-const saidIn = ({ detail, problems, title }: Pick<RefusalFields, "detail" | "problems" | "title">): Array<string> => {
+/** The reasons that the service gave: those of the individual problems, or else of the document. */
+const reasonsOf = (
+  { detail, problems, title }: Pick<RefusalFields, "detail" | "problems" | "title">
+): Array<string> => {
   const single = problems
     .map(({ detail, message, title }) => message ?? detail ?? title)
     .filter(Predicate.isNotUndefined)
   return [...new Set(single.length > 0 ? single : [detail ?? title].filter(Predicate.isNotUndefined))]
 }
 
-/** Whether a 403 may be one of permissions: it says so, or it says nothing else. */
-const isAboutPermission = (said: ReadonlyArray<string>): boolean =>
-  said.every((text) => /permission|^Forbidden\.?$/i.test(text))
+/** Tests whether a 403 may concern permissions: it mentions them, or gives no other reason. */
+const isAboutPermission = (reasons: ReadonlyArray<string>): boolean =>
+  reasons.every((text) => /permission|^Forbidden\.?$/i.test(text))
 
 const refused = (
   error: Pick<RefusalFields, "operation" | "status" | "detail" | "problems" | "title">,
   meaning: string,
   advice = ""
 ): string => {
-  const said = saidIn(error)
-  const reason = said.length === 0 ? "" : `: ${said.join("; ").replace(/\.$/, "")}`
+  const reasons = reasonsOf(error)
+  const reason = reasons.length === 0 ? "" : `: ${reasons.join("; ").replace(/\.$/, "")}`
   return `${error.operation}: ${meaning} (${error.status})${reason}.${advice === "" ? "" : ` ${advice}`}`
 }
 
 /**
- * Mistakes of the program are TypeErrors by the spec. A class can have one base only, so the shared part of the
- * prototype chain is copied once onto TypeError.prototype and put under these four.
+ * The specification requires TypeErrors for mistakes of the program. A class can have only one base, so the shared part of the
+ * prototype chain is copied onto TypeError.prototype and put under these four.
  */
 const extendTypeError = (prototype: object): void => {
   const shared: Array<object> = []

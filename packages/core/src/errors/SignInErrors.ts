@@ -1,33 +1,33 @@
-/** What reading the end of a sign-in can fail with; programs find it in `Errors`. Apart from those, which every call brings along. */
+/** Errors of the end of a sign-in, re-exported by `Errors`. They are separate from the errors that every call needs. */
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
 
-/** The user, or the service for them, said no to a sign-in. */
+/** The user, or the service, denied a sign-in. */
 export class AuthorizationDenied extends Data.TaggedError("AuthorizationDenied")<{
-  /** The code of OAuth, such as `access_denied`. */
+  /** The OAuth error code, such as `access_denied`. */
   readonly error: string
-  /** What the service said of it. */
+  /** The detail that the service gave. */
   readonly detail?: string | undefined
 }> {
   override get message(): string {
     const said = this.detail === undefined ? "" : `: ${this.detail.replace(/\.$/, "")}`
     return this.error === "access_denied"
-      ? `The sign-in was denied${said}. Nothing was changed; start again to be asked again.`
+      ? `The sign-in was denied${said}. Nothing was changed; start again to be prompted again.`
       : `The service refused the sign-in (${this.error})${said}.`
   }
 }
 
 const redirectFaults: Readonly<Record<InvalidRedirect["fault"], string>> = {
-  address: "This is no address. Use the whole address that the browser shows at the end of the sign-in",
-  other: "This address belongs to another sign-in. Use the one that this sign-in ended at, or start again",
-  incomplete: "This address does not say how the sign-in ended. Use the whole one that the browser shows at its end"
+  address: "This is not a URL. Use the whole URL that the browser shows at the end of the sign-in",
+  other: "This URL belongs to another sign-in. Use the one that this sign-in ended at, or start again",
+  incomplete: "This URL does not contain the result of the sign-in. Use the whole one that the browser shows at its end"
 }
 
-/** An address is not the one that a sign-in ended at. It is not shown, because it may hold a code. */
+/** The URL is not the one that a sign-in ended at. It is not shown, because it may hold a code. */
 export class InvalidRedirect extends Data.TaggedError("InvalidRedirect")<{
   /**
-   * `address`: it is none. `other`: it has the state or the token of another sign-in, or none. `incomplete`: nothing in it
-   * says whether the user agreed.
+   * `address`: it is not a URL. `other`: it has the state or the token of another sign-in, or none. `incomplete`: it does not
+   * contain the user's decision.
    */
   readonly fault: "address" | "other" | "incomplete"
 }> {

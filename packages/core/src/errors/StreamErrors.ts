@@ -1,11 +1,11 @@
-/** What streams can fail with besides the calls themselves; programs find it in `Errors`. */
+/** Errors of streams, beside those of the calls themselves; re-exported by `Errors`. */
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
 
-/** The stream has no rules that say what it is to bring, or the service cannot use them. Connecting again does not help. */
+/** The stream has no rules that select posts, or the service cannot use them. Reconnecting does not help. */
 export class NoRules extends Data.TaggedError("NoRules")<{
   readonly operation: string
-  /** What the service says of it. */
+  /** The detail that the service gave. */
   readonly detail?: string | undefined
 }> {
   override get message(): string {
@@ -20,18 +20,18 @@ export interface HeldConnection {
   readonly id?: string | undefined
   /** Such as `filtered_stream`. */
   readonly endpoint: string
-  /** When it was made, by the service's clock. */
+  /** When it was opened, by the service's clock. */
   readonly since: Date
   /** The address of the client that holds it. */
   readonly clientIp?: string | undefined
 }
 
-/** The app holds as many connections to the stream as it may have, and none of them is a lost one of this client. */
+/** The app's connections to the stream are at their maximum, and none of them is a lost one of this client. */
 export class TooManyConnections extends Data.TaggedError("TooManyConnections")<{
   readonly operation: string
-  /** Who holds them; empty where the service does not tell. */
+  /** The open connections; empty if the service does not list them. */
   readonly connections: ReadonlyArray<HeldConnection>
-  /** What the service says of it. */
+  /** The detail that the service gave. */
   readonly detail?: string | undefined
 }> {
   override get message(): string {
@@ -40,13 +40,13 @@ export class TooManyConnections extends Data.TaggedError("TooManyConnections")<{
         id === undefined ? "" : ` (${id})`
       }`
     )
-    return `${this.operation}: the app has as many connections as it may have${
+    return `${this.operation}: the app has as many connections as it is allowed${
       held.length === 0 ? saidOf(this) : `: ${held.join(", ")}`
-    }. End one with deleteConnections, or wait until its holder ends it.`
+    }. End one with deleteConnections, or wait until one is closed.`
   }
 }
 
-/** The consumer of a stream took longer than the service sends, and more was waiting for it than its buffer holds. */
+/** The consumer of a stream is slower than the service, and more items were waiting than its buffer holds. */
 export class StreamOverflow extends Data.TaggedError("StreamOverflow")<{
   readonly operation: string
   /** How many items the buffer holds. */
@@ -58,22 +58,22 @@ export class StreamOverflow extends Data.TaggedError("StreamOverflow")<{
   }
 }
 
-/** What waits for a slow consumer could not be put on the disk, or read from there. */
+/** Items for a slow consumer could not be written to the disk or read back. */
 export class SpillFailed extends Data.TaggedError("SpillFailed")<{
   /** The folder. */
   readonly place: string
   readonly fault: "forbidden" | "full" | "damaged" | "unavailable"
-  /** What the system says of it. */
+  /** The detail that the system gave. */
   readonly detail?: string | undefined
 }> {
   override get message(): string {
-    return `${this.place} ${spillFaults[this.fault]}${saidOf(this)}. Items that waited there are lost; connect anew ` +
+    return `${this.place} ${spillFaults[this.fault]}${saidOf(this)}. The items that waited there are lost; reconnect ` +
       "with resumeFrom."
   }
 }
 
 const spillFaults = {
-  forbidden: "may not be written",
+  forbidden: "is not writable",
   full: "is full",
   damaged: "does not hold what was written to it",
   unavailable: "cannot be used"
@@ -82,7 +82,7 @@ const spillFaults = {
 const saidOf = ({ detail }: { readonly detail?: string | undefined }): string =>
   detail === undefined ? "" : ` (${detail.replace(/\.$/, "")})`
 
-/** What streams can fail with besides the calls themselves. */
+/** Errors of streams, beside those of the calls themselves. */
 export type StreamError = NoRules | TooManyConnections | StreamOverflow | SpillFailed
 
 brand([NoRules, TooManyConnections, StreamOverflow, SpillFailed])

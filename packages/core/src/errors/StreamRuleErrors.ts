@@ -1,25 +1,25 @@
-/** What changing the rules of the filtered stream can fail with besides the calls themselves; programs find it in `Errors`. */
+/** Errors of changes to the rules of the filtered stream, beside those of the calls themselves; re-exported by `Errors`. */
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
 
-/** A rule that cannot be one, and why. */
+/** An invalid rule and the reason. */
 export interface RefusedRule {
-  /** Its place among those that were wished for, from 0. */
+  /** Its index among the wanted rules, from 0. */
   readonly index: number
   readonly value: string
   readonly tag?: string | undefined
-  /** What is wrong, and what is expected. */
+  /** The fault and the expectation. */
   readonly detail: string
-  /** Where the trouble starts, if that is known: UTF-16 units of the value before it. */
+  /** The start of the fault, if known, in UTF-16 units of the value. */
   readonly position?: number | undefined
-  /** Where it ends. */
+  /** Its end. */
   readonly end?: number | undefined
 }
 
-/** Some rules cannot be rules of the filtered stream: the client or the service refuses them. None of the rules was changed. */
+/** Some rules are invalid for the filtered stream: the client or the service refuses them. No rule was changed. */
 export class InvalidRules extends Data.TaggedError("InvalidRules")<{
   readonly operation: string
-  /** All that are wrong, in their order. */
+  /** All invalid rules, in their order. */
   readonly rules: ReadonlyArray<RefusedRule>
 }> {
   override get message(): string {
@@ -35,21 +35,21 @@ export class InvalidRules extends Data.TaggedError("InvalidRules")<{
   }
 }
 
-/** The app would have more rules than it may have. None of the rules was deleted. */
+/** The app would exceed its maximum number of rules. No rule was deleted. */
 export class RuleCapReached extends Data.TaggedError("RuleCapReached")<{
   readonly operation: string
   /** How many rules the app would have. */
   readonly rules: number
-  /** How many it may have, if the service tells. */
+  /** The maximum, if the service reports it. */
   readonly cap?: number | undefined
 }> {
   override get message(): string {
-    const most = this.cap === undefined ? "more than the app may have" : `and the app may have ${this.cap}`
-    return `${this.operation}: there would be ${this.rules} rules, ${most}. Join some with OR, or leave some out.`
+    const most = this.cap === undefined ? "more than the app is allowed" : `and the app is allowed ${this.cap}`
+    return `${this.operation}: there would be ${this.rules} rules, ${most}. Join some with OR, or omit some.`
   }
 }
 
-/** What changing rules can fail with besides the calls themselves. */
+/** Errors of changes to rules, beside those of the calls themselves. */
 export type RuleError = InvalidRules | RuleCapReached
 
 brand([InvalidRules, RuleCapReached])

@@ -1,31 +1,31 @@
-/** What publishing a thread can fail with besides; programs find it in `Errors`. Apart from those, which every call brings along. */
+/** Errors of publishing a thread, re-exported by `Errors`. They are separate from the errors that every call needs. */
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
 
-/** Why it cannot be told whether a part was posted. */
+/** Why it is unknown whether a part was posted. */
 export type UndecidedReason =
-  /** The posts of the author could not be read. */
+  /** The author's posts could not be read. */
   | "unreadable"
-  /** They could, but the part before is not among them yet. */
+  /** They could be read, but the previous part is not among them yet. */
   | "lagging"
-  /** There are too many of them to go through. */
+  /** There are too many of them to search. */
   | "crowded"
-  /** They do not show posts of this kind to everybody: promoted ones, those of a community, or for subscribers. */
+  /** The author's posts do not include this kind for everyone: promoted ones, those of a community, or for subscribers. */
   | "unlisted"
   /** The service accepted it, or refuses it as a duplicate, but it is not among them. */
   | "hidden"
 
 const undecidedReasons: Readonly<Record<UndecidedReason, string>> = {
-  unreadable: "the posts of the author cannot be read",
-  lagging: "the posts of the author do not show the part before either",
-  crowded: "the author has posted too much since then to go through",
-  unlisted: "the posts of the author need not show it",
-  hidden: "the service says so, but the posts of the author do not show it"
+  unreadable: "the author's posts cannot be read",
+  lagging: "the author's posts do not show the previous part either",
+  crowded: "the author has posted too much since then to search",
+  unlisted: "the author's posts may not include it",
+  hidden: "the service reports it, but the author's posts do not show it"
 }
 
 /**
- * A part of a thread may have been posted: its answer did not come, and the posts of the author do not tell. Nothing after it
- * was sent. The same call looks again; with `undecided` it decides.
+ * A part of a thread may have been posted: its response did not arrive, and the author's posts do not show it. Nothing after it
+ * was sent. Repeating the call searches again; with `undecided` it decides.
  */
 export class ThreadUndecided extends Data.TaggedError("ThreadUndecided")<{
   readonly key: string
@@ -36,15 +36,15 @@ export class ThreadUndecided extends Data.TaggedError("ThreadUndecided")<{
   readonly reason: UndecidedReason
   /** When it was sent. */
   readonly sentAt: Date
-  /** The user whose posts were looked at. */
+  /** The user whose posts were searched. */
   readonly authorId: string
-  /** The post that the part replies to, where it replies to one. */
+  /** The post that the part replies to, if any. */
   readonly inReplyTo?: string | undefined
   /** How its text begins. */
   readonly text: string
-  /** How often it was looked for. */
+  /** The number of searches. */
   readonly looks: number
-  /** What stood in the way of looking. */
+  /** Why the last search failed. */
   readonly detail?: string | undefined
 }> {
   override get message(): string {
@@ -52,7 +52,7 @@ export class ThreadUndecided extends Data.TaggedError("ThreadUndecided")<{
     const said = this.detail === undefined ? "" : ` (${this.detail.replace(/\.$/, "")})`
     return `Part ${this.part} of ${this.parts} of thread ${
       JSON.stringify(this.key)
-    } may have been posted at ${this.sentAt.toISOString()}: ${undecidedReasons[this.reason]}${said}. Looked ${
+    } may have been posted at ${this.sentAt.toISOString()}: ${undecidedReasons[this.reason]}${said}. Searched ${
       this.looks === 1 ? "once" : `${this.looks} times`
     } for a post of user ${this.authorId}${reply} that begins ${
       JSON.stringify(this.text)
@@ -60,7 +60,7 @@ export class ThreadUndecided extends Data.TaggedError("ThreadUndecided")<{
   }
 }
 
-/** A part of a thread was deleted before the thread was finished: the next one has nothing to reply to. What else was posted stays. */
+/** A part was deleted before the thread was complete, so that the next one has nothing to reply to. The other parts remain. */
 export class ThreadBroken extends Data.TaggedError("ThreadBroken")<{
   readonly key: string
   /** Which part is gone, from 1. */
@@ -73,7 +73,7 @@ export class ThreadBroken extends Data.TaggedError("ThreadBroken")<{
     return `Part ${this.part} of ${this.parts} of thread ${
       JSON.stringify(this.key)
     } is gone: post ${this.id} was deleted, or is not visible to its author. Nothing can reply to it. ` +
-      `Publish the thread anew under another key, or end it with undecided: "abandon".`
+      `Publish the thread again under another key, or end it with undecided: "abandon".`
   }
 }
 

@@ -1,39 +1,39 @@
 /**
- * What an upload and a thread can fail with besides the calls themselves; programs find it in `Errors`. Apart from those, for a
- * program that uploads nothing has no need of them.
+ * Errors of uploads and threads, beside those of the calls themselves; re-exported by `Errors`. They are a module of their own
+ * because a program that uploads nothing does not need them.
  */
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
 
-/** The service has looked at a medium and refuses it. It stays so: the file has to be made in another way. */
+/** The service processed a medium and refuses it. This is permanent: the file has to be encoded differently. */
 export class MediaProcessingFailed extends Data.TaggedError("MediaProcessingFailed")<{
   readonly mediaId: string
-  /** What the service calls it, as `InvalidMedia`. */
+  /** The service's name of the failure, such as `InvalidMedia`. */
   readonly reason?: string | undefined
-  /** What the service says of it. */
+  /** The detail that the service gave. */
   readonly detail?: string | undefined
   readonly code?: number | undefined
 }> {
   override get message(): string {
     const said = [this.reason, this.detail].filter((text) => text !== undefined).join(": ").replace(/\.$/, "")
     return `The service cannot process media ${this.mediaId}${said === "" ? "" : ` (${said})`}. ` +
-      "The file may be damaged, or of a kind that the service does not take."
+      "The file may be damaged, or of a type that the service does not accept."
   }
 }
 
-/** A medium is still being processed after `maxWait`. It is with the service, and may be ready later. */
+/** A medium is still being processed after `maxWait`. The service has it, and it may be ready later. */
 export class MediaNotReady extends Data.TaggedError("MediaNotReady")<{
   readonly mediaId: string
-  /** How long it was waited for, in milliseconds. */
+  /** The time waited, in milliseconds. */
   readonly waited: number
 }> {
   override get message(): string {
-    return `The service still processes media ${this.mediaId} after ${Math.round(this.waited / 1000)} s. ` +
-      "Nothing is lost: look with getMediaUploadStatus, or set a longer maxWait."
+    return `The service is still processing media ${this.mediaId} after ${Math.round(this.waited / 1000)} s. ` +
+      "Nothing is lost: check with getMediaUploadStatus, or set a longer maxWait."
   }
 }
 
-/** The service does not keep what was sent any more, and the source cannot be read from its beginning again. */
+/** The service has discarded the uploaded part, and the source cannot be read from its beginning again. */
 export class UploadExpired extends Data.TaggedError("UploadExpired")<{
   readonly mediaId: string
 }> {
@@ -42,36 +42,36 @@ export class UploadExpired extends Data.TaggedError("UploadExpired")<{
   }
 }
 
-/** What is wrong with a source. */
+/** The fault of a source. */
 export type SourceFault =
   /** There is no such file. */
   | "absent"
-  /** This user may not read it. */
+  /** This user has no permission to read it. */
   | "forbidden"
   /** It changed while it was read, or since the part of it that was sent. */
   | "changed"
   /** It ended before its size. */
   | "short"
-  /** It goes on beyond its size. */
+  /** It continues beyond its size. */
   | "long"
   /** It cannot be read. */
   | "unreadable"
 
 const sourceFaults: Readonly<Record<SourceFault, string>> = {
   absent: "there is no such file",
-  forbidden: "this user may not read it",
+  forbidden: "this user has no permission to read it",
   changed: "it has changed since a part of it was sent",
   short: "it ended before its size",
-  long: "it goes on beyond its size",
+  long: "it continues beyond its size",
   unreadable: "it cannot be read"
 }
 
-/** What was to be uploaded cannot be read, or is not what it was said to be. */
+/** The file to upload cannot be read, or does not match its description. */
 export class SourceFailure extends Data.TaggedError("SourceFailure")<{
-  /** Its name: of a file that without its folders. */
+  /** Its name; for a file, without its folders. */
   readonly source: string
   readonly fault: SourceFault
-  /** What the system said. */
+  /** The detail that the system gave. */
   readonly detail?: string | undefined
 }> {
   override get message(): string {

@@ -1,16 +1,16 @@
-/** Follows exchanges and gives up those that are late. */
+/** Watches exchanges and aborts those that exceed a timeout. */
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Monotonic from "../runtime/Monotonic.ts"
 import { type Limits, type Phase, type Progress, TimedOut } from "./Timeouts.ts"
 
-/** The longest time that a timer of the platform can have. */
+/** The longest delay of a platform timer. */
 const longestTimerMillis = 2 ** 31 - 1
 
-/** What is allowed. */
-export interface Allowance {
-  /** As they were set. Of these, `connect` is the transport's. */
+/** The limits of one exchange. */
+export interface ExchangeLimits {
+  /** As configured. The transport itself enforces `connect`. */
   readonly limits: Limits
   /** Milliseconds left of the total. */
   readonly left: number
@@ -22,7 +22,7 @@ const limitOf = { connect: "connect", send: "idle", headers: "firstByte", body: 
   Record<Phase, keyof Limits>
 >
 
-/** Follows the phases of one exchange and knows when the next limit is reached. */
+/** Follows the phases of one exchange and knows when the next timeout is reached. */
 export class Watch implements Progress {
   readonly maxBodySize: number
   readonly #clock: Clock.Clock
@@ -33,11 +33,12 @@ export class Watch implements Progress {
   #since: number
   #fail: ((reason: TimedOut) => void) | undefined
   #cancel: (() => void) | undefined
-  isTold = false
-  /** Its place among those that share a timer; below 0 for none. */
+  /** True once the transport reports its progress. */
+  isReported = false
+  /** Its index among the watches that share a timer; negative if it is not there. */
   index = -1
 
-  constructor(clock: Clock.Clock, { left, limits, maxBodySize }: Allowance) {
+  constructor(clock: Clock.Clock, { left, limits, maxBodySize }: ExchangeLimits) {
     this.#clock = clock
     this.#limits = limits
     this.maxBodySize = maxBodySize
@@ -47,7 +48,7 @@ export class Watch implements Progress {
   }
 
   started(fail: (reason: TimedOut) => void): void {
-    this.isTold = true
+    this.isReported = true
     this.#fail = fail
     this.reached("connect")
     if (Monotonic.isLive(this.#clock)) watches.add(this, this.#since, this.#shortest)
@@ -65,19 +66,19 @@ export class Watch implements Progress {
     this.#fail = undefined
   }
 
-  /** Milliseconds until the next look, or the limit that is reached. */
+  /** Milliseconds until the next check, or the timeout that was reached. */
   next(now: number = Monotonic.millisUnsafe(this.#clock)): number | TimedOut {
     const limit = limitOf[this.#phase]
     const allowed = limit === "connect" ? Infinity : this.#limits[limit]
     const left = Math.min(this.#end, this.#since + allowed) - now
-    // A phase that begins later may have a shorter limit.
+    // A later phase may have a shorter timeout.
     if (left > 0) return Math.min(left, this.#shortest)
     return this.#end <= now
       ? new TimedOut("total", this.#phase, this.#limits.total)
       : new TimedOut(limit, this.#phase, allowed)
   }
 
-  /** The milliseconds until the next look; infinite when a limit was reached, and the exchange given up. */
+  /** Milliseconds until the next check; infinite if a timeout was reached and the exchange aborted. */
   check(now: number): number {
     const next = this.next(now)
     if (typeof next === "number") return next
@@ -88,7 +89,7 @@ export class Watch implements Progress {
   #look(): void {
     const next = this.next()
     if (typeof next !== "number") return this.#fail?.(next)
-    // A fiber for every request would cost more than the rest of the watching: this is for clocks that tests move.
+    // A fiber per request would cost more than all other watching; this branch is for clocks that tests control.
     const fiber = Effect.runFork(
       Effect.andThen(this.#clock.sleep(Duration.millis(next)), Effect.sync(() => this.#look()))
     )
@@ -96,14 +97,14 @@ export class Watch implements Progress {
   }
 }
 
-/** A timer that fires so many milliseconds late tells that the thread was busy. */
+/** A timer that fires this many milliseconds late means that the thread was busy. */
 export const busyMillis = 20
 
 type Timer = { readonly ref?: () => void; readonly unref?: () => void }
 
 /**
- * One timer of the platform for all exchanges under way, at the nearest of their limits; most end without it being set
- * anew. They are in an array: a Set whose members come and go makes work for the collector.
+ * One platform timer for all running exchanges, set to their nearest timeout; most exchanges end without it being reset.
+ * They are in an array, since a Set with frequent changes strains the garbage collector.
  */
 class Watches {
   readonly #watches: Array<Watch> = []
@@ -112,7 +113,7 @@ class Watches {
   #isSecondLook = false
 
   add(watch: Watch, now: number, millis: number): void {
-    // As long as something is under way, the process goes on.
+    // Running exchanges keep the process alive.
     if (this.#watches.length === 0) this.#timer?.ref?.()
     watch.index = this.#watches.length
     this.#watches.push(watch)
@@ -132,7 +133,7 @@ class Watches {
   }
 
   #set(now: number, millis: number): void {
-    // What a platform has for a timer is an object with `unref`, or a number.
+    // A platform's timer is an object with `unref`, or a number.
     if (this.#timer !== undefined) clearTimeout(this.#timer as Parameters<typeof clearTimeout>[0])
     this.#due = now + millis
     this.#timer = setTimeout(() => this.#look(), millis) as Timer
@@ -143,14 +144,14 @@ class Watches {
     const isLate = now - this.#due > busyMillis
     this.#timer = undefined
     this.#due = Infinity
-    // The thread was busy, and what came meanwhile was not read: the next turn of the event loop reads it first.
+    // The thread was busy, so that data may wait to be read: the next turn of the event loop reads it first.
     if (isLate && !this.#isSecondLook) {
       this.#isSecondLook = true
       return this.#set(now, 1)
     }
     this.#isSecondLook = false
     let nearest = Infinity
-    // Who is given up leaves.
+    // Aborted watches remove themselves.
     for (const watch of this.#watches.slice()) nearest = Math.min(nearest, watch.check(now))
     if (this.#watches.length > 0 && nearest !== Infinity) this.#set(now, Math.min(nearest, longestTimerMillis))
   }

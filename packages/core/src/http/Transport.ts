@@ -1,6 +1,6 @@
 /**
- * One exchange with the service over any `HttpClient`: how long its phases may take, how long its body may be, and the
- * span that tells of it. Redirects are never followed here.
+ * One exchange with the service over any `HttpClient`: its timeouts, the maximum size of its body, and its span. Redirects are
+ * never followed here.
  */
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -22,13 +22,13 @@ import * as Tracer from "effect/Tracer"
 import type { Redact } from "../auth/Redaction.ts"
 import * as Monotonic from "../runtime/Monotonic.ts"
 import type { ResponseHead } from "../schema/RateLimitHeaders.ts"
-import { type Allowance, busyMillis, Watch } from "./Deadlines.ts"
+import { busyMillis, type ExchangeLimits, Watch } from "./Deadlines.ts"
 import { Progress, TimedOut } from "./Timeouts.ts"
 
-/** The property under which the `HttpClientError` of a transport has the {@link ResponseHead} of a response that it lost on the way. */
+/** The property of an `HttpClientError` that holds the {@link ResponseHead} of a response whose body was lost. */
 export const head: unique symbol = Symbol.for("@postwire/core/http/Transport/head")
 
-/** The head that came before a failure. */
+/** The head that was received before a failure. */
 export const headOf = ({ reasons }: Cause.Cause<unknown>): ResponseHead | undefined => {
   const error = reasons.find((reason) => reason._tag === "Fail")?.error
   return Predicate.hasProperty(error, head) && isHead(error[head]) ? error[head] : undefined
@@ -39,69 +39,68 @@ const isHead = (value: unknown): value is ResponseHead =>
   Predicate.hasProperty(value, "headers") &&
   Predicate.isObject(value.headers)
 
-/** An error of a transport, and the head that came before it. */
+/** Adds the head that was received before it to a transport error. */
 export const headed = (error: HttpClientError, response: ResponseHead): HttpClientError =>
   Object.defineProperty(error, head, { value: response })
 
-/** The longest body of a response in bytes, after decompression, unless a setting says otherwise. */
+/** The default maximum size of a response body in bytes, after decompression. */
 export const defaultMaxBodyBytes = 64 * 1024 * 1024
 
-/** A response, or why there is none. */
+/** A response, or the transport's error. */
 export type Sending = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError>
 
 /**
- * The property under which an `HttpClient` that tells its {@link Progress} has a function to be called with it: sent like
- * this, a request passes no other client and has no span but ours.
+ * The property of an `HttpClient` that reports its {@link Progress}: a function that sends a request directly, without other
+ * clients around it and with no span but ours.
  */
-export const tells: unique symbol = Symbol.for("@postwire/core/http/Transport/tells")
+export const reports: unique symbol = Symbol.for("@postwire/core/http/Transport/reports")
 
-/** The value of {@link tells}. */
-export type Telling = (request: HttpClientRequest.HttpClientRequest, progress: Progress) => Sending
+/** The value of {@link reports}. */
+export type Reporting = (request: HttpClientRequest.HttpClientRequest, progress: Progress) => Sending
 
-const tellingOf = (http: HttpClient.HttpClient): Telling | undefined => {
-  const telling = tells in http ? http[tells] : undefined
-  return typeof telling === "function" ? telling as Telling : undefined
+const reportingOf = (http: HttpClient.HttpClient): Reporting | undefined => {
+  const reporting = reports in http ? http[reports] : undefined
+  return typeof reporting === "function" ? reporting as Reporting : undefined
 }
 
 /**
- * The scope of a response that has no end: it is wanted as soon as its head is there, and its connection is closed with the
- * scope. A transport that knows of no such thing gives a body that can be read while it comes, too; this client's would wait
- * for its end.
+ * The scope of an endless response: it is returned as soon as its head is received, and its connection is closed with the
+ * scope. Other transports return a body that can be read while it arrives, too; this client's would wait for its end.
  */
 export const Streaming = /*#__PURE__*/ Context.Reference<Scope.Scope | undefined>(
   "@postwire/core/http/Transport/Streaming",
   { defaultValue: () => undefined }
 )
 
-/** What an exchange is about. */
-export interface Exchange extends Allowance {
+/** One exchange. */
+export interface Exchange extends ExchangeLimits {
   readonly request: HttpClientRequest.HttpClientRequest
   readonly span: SpanDetails
 }
 
-/** What a span tells of a request. */
+/** The contents of a request's span. */
 export interface SpanDetails {
   readonly operation: string
-  /** The path with the names of its variable parts. */
+  /** The path template. */
   readonly template: string
-  /** How many requests of the same call went before. */
+  /** The number of earlier requests of the same call. */
   readonly resends: number
-  /** Whether query and body may be recorded. */
+  /** The body to record, if any; `false` to record neither query nor body. */
   readonly content: string | undefined | false
-  /** Keeps credentials out, which a path may hold by mistake. */
+  /** Redacts credentials, which a path may hold by mistake. */
   readonly redact: Redact
 }
 
-/** Takes a request to the service and brings its response, within what is allowed. */
+/** Sends a request and returns its response, within the limits. */
 export type Carrier = (
   http: HttpClient.HttpClient,
-  allowance: Allowance,
+  limits: ExchangeLimits,
   request: HttpClientRequest.HttpClientRequest,
   fiber: Fiber.Fiber<unknown, unknown>,
   clock: Clock.Clock
 ) => Sending
 
-/** Sends a request. A response has been read to its end, unless another carrier is given. */
+/** Sends a request. The response is read completely, unless another carrier is given. */
 export const exchange = (
   http: HttpClient.HttpClient,
   exchange: Exchange,
@@ -113,28 +112,28 @@ export const exchange = (
     ? carry(http, exchange, exchange.request, fiber, clock)
     : spanned(exchange, (request) => carry(http, exchange, request, fiber, clock))
 
-const watched: Carrier = (http, allowance, request, fiber, clock) => {
-  const telling = tellingOf(http)
-  return telling === undefined
-    ? limited(http, new Watch(clock, withTimeToSend(allowance, request)), request, fiber)
-    : telling(request, new Watch(clock, allowance))
+const watched: Carrier = (http, limits, request, fiber, clock) => {
+  const reporting = reportingOf(http)
+  return reporting === undefined
+    ? limited(http, new Watch(clock, withTimeToSend(limits, request)), request, fiber)
+    : reporting(request, new Watch(clock, limits))
 }
 
-/** What may take long to leave has time for it, where nobody knows when it has left. */
+/** Adds time for sending a large body, if the transport does not report when it is sent. */
 const withTimeToSend = (
-  allowance: Allowance,
+  exchange: ExchangeLimits,
   { body }: HttpClientRequest.HttpClientRequest
-): Allowance => {
-  if (body._tag !== "Stream" || body.contentLength === undefined) return allowance
-  const { limits } = allowance
+): ExchangeLimits => {
+  if (body._tag !== "Stream" || body.contentLength === undefined) return exchange
+  const { limits } = exchange
   const firstByte = limits.firstByte + body.contentLength / slowestBytesPerMilli
-  return { ...allowance, limits: { ...limits, firstByte } }
+  return { ...exchange, limits: { ...limits, firstByte } }
 }
 
 /** 64 KiB a second. */
 const slowestBytesPerMilli = 65.536
 
-/** Keeps the limits of any client: with a fiber that waits for them, unless a client beneath tells its progress. */
+/** Enforces the limits for any client: with a fiber that waits for them, unless a client beneath reports its progress. */
 const limited = (
   http: HttpClient.HttpClient,
   watch: Watch,
@@ -144,7 +143,7 @@ const limited = (
   const init = Context.getOrUndefined(fiber.context, RequestInit)
   let begun: ResponseHead | undefined
   const whole = Effect.flatMap(http.execute(request), (response) => {
-    if (watch.isTold) return Effect.succeed(response)
+    if (watch.isReported) return Effect.succeed(response)
     begun = response
     watch.reached("body")
     return buffered(request, response, watch)
@@ -161,10 +160,10 @@ const limited = (
   return Effect.mapError(raced, (error) => begun === undefined ? error : headed(error, begun))
 }
 
-/** Redirects are followed by nobody but us. */
+/** Keeps transports from following redirects. */
 export const noRedirects = { redirect: "manual" } as const
 
-/** Watches a transport that tells nothing but that the headers have come. */
+/** Watches a transport that reports nothing but the arrival of the headers. */
 export const limit = (
   watch: Watch,
   request: HttpClientRequest.HttpClientRequest
@@ -174,14 +173,14 @@ export const limit = (
     while (typeof next === "number") {
       const due = (yield* Monotonic.millis) + next
       yield* Effect.sleep(next)
-      // What came while the thread was busy is read first.
+      // Data that arrived while the thread was busy is read first.
       if ((yield* Monotonic.millis) - due > busyMillis) yield* Effect.sleep(1)
       next = watch.next()
     }
     return yield* new HttpClientError({ reason: new TransportError({ request, cause: next }) })
   })
 
-/** The statuses with which a web `Response` refuses any body. */
+/** The statuses with which a web `Response` does not allow a body. */
 const bodyless: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Reads the body of a response that is still arriving. */
@@ -190,7 +189,7 @@ export const buffered = (
   response: HttpClientResponse.HttpClientResponse,
   watch: Watch
 ): Sending => {
-  // A browser shows nothing of a redirect, not even its status.
+  // A browser hides everything of a redirect, even its status.
   if (response.status < 200 || bodyless.has(response.status)) return Effect.succeed(response)
   const pieces: Array<Uint8Array> = []
   let size = 0
@@ -221,7 +220,7 @@ export const buffered = (
   })
 }
 
-/** Of a response whose body was read, however often, one that has not been. */
+/** A web response with the body of a response that was already read. */
 export const toWeb = (
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<globalThis.Response, HttpClientError> =>
@@ -230,7 +229,7 @@ export const toWeb = (
     (body) => webOf(response.status, headersOf(response), body.byteLength === 0 ? null : new Uint8Array(body))
   )
 
-/** As they came, where the platform has them: on one line, cookies cannot be told apart. */
+/** The headers as received, if the platform has them: joined in one line, cookies cannot be separated. */
 const headersOf = (
   response: HttpClientResponse.HttpClientResponse
 ): Record<string, string> | globalThis.Headers =>
@@ -239,7 +238,7 @@ const headersOf = (
     onSome: ({ headers }) => headers
   })
 
-/** A web `Response`, which refuses to be made with a status beyond the classes of HTTP: a server may send one all the same. */
+/** A web `Response`, whose constructor refuses statuses above 599, although a server may send one. */
 export const webOf = (
   status: number,
   headers: Record<string, string> | globalThis.Headers,
@@ -265,15 +264,15 @@ const tooLarge = (
 
 const brokenOff = (request: HttpClientRequest.HttpClientRequest, { reason }: HttpClientError): HttpClientError => {
   const inner = "cause" in reason ? reason.cause : undefined
-  const message = Predicate.hasProperty(inner, "message") ? String(inner.message) : "the response broke off"
+  const message = Predicate.hasProperty(inner, "message") ? String(inner.message) : "the response was truncated"
   return new HttpClientError({
     reason: new TransportError({ request, cause: { phase: "body", requestSent: true, message } })
   })
 }
 
 /**
- * A span as OpenTelemetry's conventions for HTTP clients have it: one per request. Neither headers nor, unless it is
- * allowed, the query and the body are in it; what went wrong is told by status or kind, never in words.
+ * A span by OpenTelemetry's conventions for HTTP clients: one per request. It contains no headers and, unless allowed, neither
+ * query nor body; a failure is recorded by status or kind, never by message.
  */
 const spanned = (
   { request, span: { content, operation, redact, resends, template } }: Exchange,
@@ -327,10 +326,10 @@ const spanned = (
   )
 }
 
-/** What is no code may be a text, which may quote the request. */
+/** Other values may be messages that quote the request. */
 const codePattern = /^[A-Z][A-Z0-9_]{1,63}$/
 
-/** The code of the platform, such as `ECONNREFUSED`, wherever in the causes it stands. */
+/** The platform's code, such as `ECONNREFUSED`, anywhere in the chain of causes. */
 export const codeOf = (error: unknown): string | undefined => {
   let current: unknown = error instanceof HttpClientError ? error.reason : error
   for (let depth = 0; depth < 4 && Predicate.isObject(current); depth++) {

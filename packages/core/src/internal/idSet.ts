@@ -1,12 +1,12 @@
-/** A set of ids that takes some 16 bytes for each: as numbers of 64 bits in two arrays, not as texts. */
+/** A set of ids that needs some 16 bytes for each: they are 64-bit numbers in two arrays instead of strings. */
 export class IdSet {
   #size = 0
   #high = new Uint32Array(64)
   #low = new Uint32Array(64)
-  /** What is no such number. */
+  /** Ids that are not such numbers. */
   readonly #texts = new Set<string>()
 
-  /** How many are in it. */
+  /** The number of ids. */
   get size(): number {
     return this.#size + this.#texts.size
   }
@@ -16,7 +16,7 @@ export class IdSet {
     return placeOf(this.#high, this.#low, high, low) < 0
   }
 
-  /** Whether it was not in it before. */
+  /** Adds an id; returns whether it is new. */
   add(id: string): boolean {
     if (!read(id)) {
       const before = this.#texts.size
@@ -46,20 +46,20 @@ export class IdSet {
   }
 }
 
-/** The halves of the id that was read last. A pair of them for each would be as much garbage as the set keeps. */
+/** The halves of the id that was read last. Returning a pair for each would create as much garbage as the set keeps. */
 let high = 0
 let low = 0
 
-/** Below 2^64. */
+/** The number of digits that is always below 2^64. */
 const mostDigits = 19
 
 const wrap = 2 ** 32
 
-/** Reads a number, digit by digit; not one that begins with 0, for that is the mark of a free place. */
+/** Reads a number digit by digit. One that begins with 0 is refused, since 0 marks a free slot. */
 const read = (id: string): boolean => {
   const { length } = id
   if (length === 0 || length > mostDigits || id.charCodeAt(0) === zero) return false
-  // Neither part passes 2^53.
+  // Both parts are below 2^53.
   let first = 0
   let last = 0
   for (let at = 0; at < length; at++) {
@@ -77,7 +77,7 @@ const read = (id: string): boolean => {
 
 const zero = 48
 
-/** The free place where a number belongs; below 0 where it is there already. */
+/** The free slot for a number; negative if it is already in the set. */
 const placeOf = (highs: Uint32Array, lows: Uint32Array, high: number, low: number): number => {
   const mask = highs.length - 1
   let at = mixed(high, low) & mask
@@ -88,7 +88,7 @@ const placeOf = (highs: Uint32Array, lows: Uint32Array, high: number, low: numbe
   return at
 }
 
-/** Ids follow each other in time, so that their bits are not even. */
+/** Mixes the bits of an id, which are uneven because ids are sequential. */
 const mixed = (high: number, low: number): number => {
   let mix = Math.imul(high ^ (low >>> 15), 0x85ebca6b) ^ low
   mix = Math.imul(mix ^ (mix >>> 13), 0xc2b2ae35)

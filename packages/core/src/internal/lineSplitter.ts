@@ -1,6 +1,6 @@
-/** Lines of a text that comes in pieces of bytes. No more than one line of it is kept. */
+/** Splits text that arrives in pieces of bytes into lines. At most one line is kept in memory. */
 
-/** Cuts pieces into lines, which end with a line feed, or a carriage return before it. */
+/** Splits pieces into lines, which end with a line feed, optionally after a carriage return. */
 export class Lines {
   readonly #decoder = new TextDecoder()
   readonly #longest: number
@@ -12,12 +12,12 @@ export class Lines {
     this.#longest = longest
   }
 
-  /** Whether a line is longer than it may be: the one after those that were given last. */
+  /** True if the line after those returned last is too long. */
   get isTooLong(): boolean {
     return this.#isTooLong
   }
 
-  /** The lines that a piece ends, up to one that is too long. */
+  /** The lines that a piece completes, up to one that is too long. */
   push(piece: Uint8Array): ReadonlyArray<string> {
     const lines = (this.#rest + this.#decoder.decode(piece, { stream: true })).split("\n")
     this.#rest = lines.pop() ?? ""
@@ -26,7 +26,7 @@ export class Lines {
     return (long < 0 ? lines : lines.slice(0, long)).map(withoutReturn)
   }
 
-  /** What came after the last line feed, which is the last line or a part of it. */
+  /** The text after the last line feed: the last line or a part of it. */
   end(): string {
     return withoutReturn(this.#rest + this.#decoder.decode())
   }

@@ -1,4 +1,4 @@
-/** The hashes of Node, where there are any. */
+/** The hashes of Node, if available. */
 import * as Predicate from "effect/Predicate"
 
 interface Hash {
@@ -11,7 +11,7 @@ interface NodeCrypto {
   readonly createHash: (algorithm: string) => Hash
 }
 
-/** Asked for, not imported: a bundle for browsers must not hold it. */
+/** Looked up instead of imported: a bundle for browsers must not contain it. */
 export const nodeCrypto = (): NodeCrypto | undefined => {
   const host: unknown = Reflect.get(globalThis, "process")
   return Predicate.hasProperty(host, "getBuiltinModule") && typeof host.getBuiltinModule === "function"

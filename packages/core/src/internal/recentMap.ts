@@ -1,7 +1,7 @@
 /**
- * A map of what was used of late. Entries live in two generations; a full one becomes the old one, and the old one goes.
- * So it never holds more than `most`, never loses what was among the last half of that many keys used, and every step
- * costs the same, however many of its entries are in use.
+ * A map of recently used entries. Entries live in two generations: when the young one is full, it becomes the old one, which is
+ * dropped. So the map never has more than `most` entries, keeps the most recently used half of that many keys, and every
+ * operation takes constant time.
  */
 export class Recent<A> {
   readonly #half: number
@@ -9,7 +9,7 @@ export class Recent<A> {
   #young = new Map<string, A>()
   #old = new Map<string, A>()
 
-  /** `forgotten` is called with every entry that goes. */
+  /** `forgotten` is called with every dropped entry. */
   constructor(most: number, forgotten?: (value: A) => void) {
     this.#half = most / 2
     this.#forgotten = forgotten
@@ -25,7 +25,7 @@ export class Recent<A> {
     return value
   }
 
-  /** Looks without using it. */
+  /** Reads an entry without marking it as used. */
   peek(key: string): A | undefined {
     return this.#young.get(key) ?? this.#old.get(key)
   }

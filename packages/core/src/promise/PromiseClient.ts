@@ -265,7 +265,7 @@ function request(context: Calls.Context, form: Form): object {
   return (request: unknown, options?: Calls.CallOptions) => {
     const checked = RawRequest.check(request)
     const send = (options?: RequestOptions) => RawRequest.send(context.client, request, checked, options)
-    return answer(context, Calls.exchange(context, RawRequest.toldOf(checked), form, send, options))
+    return answer(context, Calls.exchange(context, RawRequest.infoOf(checked), form, send, options))
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Time that only passes, in milliseconds from an arbitrary start: for every duration. The wall clock, which is corrected
- * and set, is for dates alone.
+ * Monotonic time in milliseconds from an arbitrary start, for durations. The wall clock, which can be adjusted, is only for
+ * dates.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -8,10 +8,10 @@ import * as Effect from "effect/Effect"
 
 const live: Clock.Clock = /*#__PURE__*/ Context.get(/*#__PURE__*/ Context.empty(), Clock.Clock)
 
-/** Whether a clock is the real one, whose time passes by itself. */
+/** Tests whether a clock is the real one. */
 export const isLive = (clock: Clock.Clock): boolean => clock === live
 
-/** The real clock reads the platform's: nanoseconds as a bigint cost ten times as much, several times a call. */
+/** Reads the platform's timer for the real clock: nanoseconds as a bigint cost ten times as much, several times per call. */
 export const millisUnsafe = (clock: Clock.Clock): number =>
   clock === live ? performance.now() : Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 

@@ -1,20 +1,20 @@
-/** Parts of an answer that are not as the interface has them: left out and told of, for the rest is worth having. */
+/** Parts of a response that do not match the schema: they are omitted and reported, and the rest is kept. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import type { Redact } from "../internal/redact.ts"
 import { show } from "./Show.ts"
 
-/** What becomes of an answer with anomalies: the rest of it (`lenient`), or an `UndecodableResponse` (`strict`). */
+/** How to treat a response with anomalies: keep the rest of it (`lenient`), or fail with `UndecodableResponse` (`strict`). */
 export type Verify = "lenient" | "strict"
 
-/** A part of an answer that was left out. */
+/** A part of a response that was omitted. */
 export interface Anomaly {
-  /** Where it stood in the body as it came, in neutral names: `data[3].public_metrics.like_count`. */
+  /** Its path in the body as received, in neutral names: `data[3].public_metrics.like_count`. */
   readonly path: string
-  /** What the interface has there: `an integer`. */
+  /** The type that the schema has there: `an integer`. */
   readonly expected: string
-  /** What came instead, as JSON of at most 60 characters without credentials; `undefined` where nothing did. */
+  /** The value received instead, as JSON of at most 60 characters without credentials; `undefined` if nothing was received. */
   readonly glimpse: string | undefined
 }
 
@@ -34,32 +34,32 @@ export class Found implements Anomaly {
     return this.glimpseWith(identity)
   }
 
-  /** What came, without what `redact` takes out. */
+  /** The value received, redacted. */
   glimpseWith(redact: Redact): string | undefined {
     return this.#value === undefined ? undefined : show(this.#value, redact)
   }
 }
 
-/** An anomaly as it may be told. */
-export const told = (anomaly: Anomaly, redact: Redact): Anomaly => {
+/** An anomaly that is safe to show. */
+export const redacted = (anomaly: Anomaly, redact: Redact): Anomaly => {
   const { expected, path } = anomaly
   return { path, expected, glimpse: anomaly instanceof Found ? anomaly.glimpseWith(redact) : anomaly.glimpse }
 }
 
-/** What is told of anomalies. */
+/** Receives the anomalies of responses. */
 export interface Telemetry {
   readonly found: (operation: string, anomalies: ReadonlyArray<Anomaly>) => Effect.Effect<void>
 }
 
-/** Whom a client tells of them: nobody, unless `client/Telemetry` counts them. */
+/** The receiver of a client's anomalies: none by default; `client/Telemetry` counts them. */
 export const Telemetry = Context.Reference<Telemetry>("@postwire/core/schema/Anomaly/Telemetry", {
   defaultValue: () => ({ found: () => Effect.void })
 })
 
-/** The same place of every item. */
+/** The path without array indexes, the same for every item. */
 export const placeOf = ({ path }: Anomaly): string => path.replace(/\[\d+\]/g, "[]")
 
-/** How many there are of each place: a page has the same one in every item. */
+/** How often each path occurs: a page has the same anomaly in every item. */
 export const countsOf = (anomalies: ReadonlyArray<Anomaly>): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>()
   for (const anomaly of anomalies) {
@@ -69,7 +69,7 @@ export const countsOf = (anomalies: ReadonlyArray<Anomaly>): ReadonlyMap<string,
   return counts
 }
 
-/** What to warn of, once for each operation and place. What somebody wrote is not in it. */
+/** Warnings, one for each operation and path. They hold no content of users. */
 export const makeWarnings = () => {
   const known = new Set<string>()
   return (operation: string, anomalies: ReadonlyArray<Anomaly>): ReadonlyArray<string> =>
@@ -80,7 +80,7 @@ export const makeWarnings = () => {
       known.add(key)
       const what = anomaly.glimpse === undefined
         ? `is missing, ${anomaly.expected} was expected`
-        : `is not ${anomaly.expected} and was left out`
+        : `is not ${anomaly.expected} and was omitted`
       return [`${operation}: ${place} ${what} (reported once)`]
     })
 }

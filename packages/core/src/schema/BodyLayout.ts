@@ -1,6 +1,6 @@
 /** Flat parameters to a nested JSON body and back, from one table of positions that client and sandbox share. */
 
-/** Where a body parameter sits: `{ media_ids: "media.media_ids" }`; a number is a position in an array. */
+/** The positions of body parameters: `{ media_ids: "media.media_ids" }`; a number is an array index. */
 export type Positions = Readonly<Record<string, string>>
 
 interface Node {
@@ -12,21 +12,21 @@ const isNode = (value: unknown): value is Node => typeof value === "object" && v
 const stepsOf = (at: Positions, name: string): ReadonlyArray<string> =>
   ((Object.hasOwn(at, name) ? at[name] : undefined) ?? name).split(".")
 
-/** Puts a value at its position, making the objects and arrays on the way. */
+/** Sets a value at its position and creates the objects and arrays on the way. */
 export const insert = (body: Node, at: Positions, name: string, value: unknown): void => {
   const [first = "", ...rest] = stepsOf(at, name)
   let node = body
   let step = first
   for (const next of rest) {
     const inner = node[step] ??= next === "0" ? [] : {}
-    if (!isNode(inner)) throw new TypeError(`${name} sits in what is no object`)
+    if (!isNode(inner)) throw new TypeError(`${name}: its position is inside a value that is not an object`)
     node = inner
     step = next
   }
   node[step] = value
 }
 
-/** Reads a value from its position; `undefined` where it is not there. */
+/** Reads the value at a position; `undefined` if there is none. */
 export const lookup = (body: unknown, at: Positions, name: string): unknown => {
   let node = body
   for (const step of stepsOf(at, name)) {

@@ -1,4 +1,4 @@
-/** How the values of parameters travel: the forms that callers may write, and the one that is sent. */
+/** How parameter values are encoded: the types that callers may pass, and the one that is sent. */
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
@@ -9,10 +9,10 @@ export type Id = string | bigint | number
 
 export const idPattern = /^[0-9]{1,19}$/
 
-/** An id as it travels. */
+/** An encoded id. */
 export const idText: Schema.Codec<string> = /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(idPattern))
 
-/** An id in any of its forms. */
+/** An id in any accepted type. */
 export const id: Schema.Codec<Id, string> = /*#__PURE__*/ Schema.Union([
   idText,
   /*#__PURE__*/ Schema.Int.check(/*#__PURE__*/ Schema.isGreaterThanOrEqualTo(0)),
@@ -39,7 +39,7 @@ export const userQueryPattern = /^[A-Za-z0-9_' ]{1,50}$/
 
 export const namePattern = /^[^\s,\u0000-\u001f]{1,100}$/
 
-/** A list, or one string with commas. Travels as that string. */
+/** A list, or one string with commas. Sent as that string. */
 export const commaSeparated = <A extends string | number | bigint>(
   item: Schema.Codec<A, string>
 ): Schema.Codec<ReadonlyArray<A> | string, string> =>
@@ -53,27 +53,27 @@ export const commaSeparated = <A extends string | number | bigint>(
     )
   )
 
-/** The items of a list in either form. */
+/** The items of a list, or of a string with commas. */
 export const items = (value: unknown): ReadonlyArray<unknown> => Array.isArray(value) ? value : String(value).split(",")
 
-/** Refuses an empty list, and one with an item of another form. */
+/** Refuses an empty list, and one with an item that does not match the pattern. */
 export const everyItem = (pattern: RegExp) =>
   Schema.makeFilter((value: ReadonlyArray<unknown> | string) => {
     const all = items(value)
     return all.length > 0 && all.every((item) => pattern.test(String(item)))
   })
 
-/** A name that is passed on purpose although no list holds it. As text it is marked. */
+/** A name that no list contains, passed on purpose. As text it is marked. */
 export interface Unlisted<Name extends string = string> {
   readonly unlisted: Name
 }
 
-/** Marks a name that is passed on purpose, where values are text. No name has it, so no text of a program is marked. */
+/** Marks an unlisted name once it is text. No name contains this character, so no text of a program is marked. */
 export const unlistedMark = "\u0000"
 
 const nameText: Schema.Codec<string> = /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(namePattern))
 
-/** One name. Travels as text; one that is passed on purpose is marked. */
+/** One name. Sent as text; an unlisted name is marked. */
 export const name: Schema.Codec<string | Unlisted, string> = /*#__PURE__*/ Schema.Union([
   nameText,
   /*#__PURE__*/ Schema.Struct({ unlisted: nameText })
@@ -87,7 +87,7 @@ export const name: Schema.Codec<string | Unlisted, string> = /*#__PURE__*/ Schem
   )
 )
 
-/** A list of names, or one string of them with commas. Travels as that string. */
+/** A list of names, or one string of them with commas. Sent as that string. */
 export const names: Schema.Codec<ReadonlyArray<string | Unlisted> | string, string> = /*#__PURE__*/ Schema.Union([
   /*#__PURE__*/ Schema.Array(name).check(/*#__PURE__*/ Schema.isMinLength(1)),
   /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ everyItem(namePattern))
@@ -104,7 +104,7 @@ export const names: Schema.Codec<ReadonlyArray<string | Unlisted> | string, stri
 /** An instant: a `Date`, a `DateTime`, or an RFC 3339 string. Sent in UTC, truncated to seconds. */
 export type Timestamp = Date | DateTime.DateTime | string
 
-/** An instant not outside the years 0 to 9999; travels in UTC, truncated to seconds. */
+/** An instant within the years 0 to 9999; sent in UTC, truncated to seconds. */
 export const timestamp: Schema.Codec<Timestamp, string> = /*#__PURE__*/ Schema.Union([
   Schema.String,
   Schema.Date,
@@ -114,7 +114,7 @@ export const timestamp: Schema.Codec<Timestamp, string> = /*#__PURE__*/ Schema.U
     Schema.String,
     /*#__PURE__*/ SchemaTransformation.transform({
       decode: (value: string): Timestamp => value,
-      // The check above has refused what has no such form.
+      // The check above has refused values without such a form.
       encode: (value: Timestamp) => toSeconds(value) ?? ""
     })
   )
@@ -122,13 +122,13 @@ export const timestamp: Schema.Codec<Timestamp, string> = /*#__PURE__*/ Schema.U
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i
 
-// Date.parse takes 30 February for 2 March.
+// Date.parse reads 30 February as 2 March.
 const isDay = (day: string): boolean => {
   const millis = Date.parse(day)
   return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(day)
 }
 
-// Years outside 0..9999 have another length in ISO form and cannot be expressed on the wire.
+// Years outside 0..9999 have another length in ISO form and cannot be sent.
 const firstMillis = -62_167_219_200_000
 const lastMillis = 253_402_300_799_999
 
@@ -142,10 +142,10 @@ const toSeconds = (value: Timestamp): string | undefined => {
   return `${new Date(Math.floor(millis / 1000) * 1000).toISOString().slice(0, 19)}Z`
 }
 
-/** Bytes in any of their forms. */
+/** Bytes in any accepted type. */
 export type BytesInput = Uint8Array | ArrayBuffer | Blob
 
-/** Bytes, which travel as they are: those of a buffer as a view of it, those of memory that is shared as a copy. */
+/** Bytes, sent unchanged: a buffer as a view of it, shared memory as a copy. */
 export const bytes: Schema.Codec<BytesInput, Multipart.Bytes> = /*#__PURE__*/ Schema.declare((
   value
 ): value is BytesInput => value instanceof Uint8Array || value instanceof ArrayBuffer || value instanceof Blob).pipe(

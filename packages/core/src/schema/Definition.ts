@@ -1,4 +1,4 @@
-/** What an operation is, as data. Everything may import this, and it imports nothing that runs a call. */
+/** An operation as data. Everything may import this module, and it imports nothing that runs a call. */
 import type { Positions } from "./BodyLayout.ts"
 import type { Kind } from "./Model.ts"
 import type { Endpoint } from "./models/Connection.ts"
@@ -21,23 +21,23 @@ export interface Paging {
   readonly directions: "forward" | "both"
 }
 
-/** The refusal, word for word, that says that the state of a toggle is reached. */
+/** The exact refusal that means that a toggle already has the wanted state. */
 export interface Settled {
   readonly status: number
-  /** Members of one of its problems; of a `type` the last segment. */
+  /** Members of one of its problems; of a `type`, the last segment. */
   readonly problem: Readonly<Partial<Record<"type" | "message" | "resource_type", string> & { code: number }>>
 }
 
-/** How far back a listing reaches: to so many days before each request. */
+/** The range of a listing: this many days before each request. */
 export interface Reach {
   readonly days: number
-  /** Parameters that lift it. */
+  /** Parameters that lift the restriction. */
   readonly unless?: ReadonlyArray<string>
-  /** Whether it is only what is listed when nothing older is asked for. */
+  /** True if this is only the default range, when the request names no earlier time. */
   readonly isDefault?: true
 }
 
-/** What tells how many items there are before they are listed: an operation that counts them, or a figure that is shown. */
+/** The source of a total before items are listed: an operation that counts them, or a public figure. */
 export type Total =
   | { readonly countedBy: string }
   | Figure<"post", keyof typeof Post.fields.public_metrics.Type>
@@ -48,21 +48,21 @@ export type Total =
 interface Figure<Of extends Kind, Metric extends string> {
   readonly of: Of
   readonly metric: Metric
-  /** The service lists no more than these. */
+  /** The service lists no more than this many. */
   readonly most?: number
 }
 
-/** Of an operation that answers until somebody ends it: what keeping it up needs to know. */
+/** Settings of a streaming operation. */
 export interface Live {
   /** Its name among the connections of the app. */
   readonly endpoint: Endpoint
-  /** Whether it brings again what it brought between `start_time` and `end_time`. */
+  /** True if it can deliver again what it delivered between `start_time` and `end_time`. */
   readonly recovery: boolean
-  /** Whether rules choose what it brings, so that a search can find what was missed. */
+  /** True if rules select its posts, so that a search can find missed ones. */
   readonly rules?: true
 }
 
-/** What the declaration of an operation holds. */
+/** The declaration of an operation. */
 export interface Definition {
   /** The operation's name, camelCase of the spec's. */
   readonly name: string
@@ -73,60 +73,60 @@ export interface Definition {
   readonly path?: Parameters
   readonly query?: Parameters
   readonly body?: Parameters
-  /** Where body parameters sit when not at the top under their own name. */
+  /** The positions of body parameters that are not at the top level under their own name. */
   readonly at?: Positions
-  /** What every body holds besides, by position. */
+  /** Constant members of every body, by position. */
   readonly constants?: Readonly<Record<string, string | boolean>>
-  /** What every query holds besides. */
+  /** Constant members of every query. */
   readonly queryConstants?: Readonly<Record<string, string>>
-  /** How a body travels: as parts where some of it is bytes, else as JSON. */
+  /** How a body is sent: as multipart where some of it is bytes, else as JSON. */
   readonly encoding?: "multipart"
   readonly alternatives?: Alternatives
   readonly rules?: ReadonlyArray<Rule>
   readonly result: Result
-  /** Default of `user_auth`; left out where the operation has no such parameter and a bearer token is used. */
+  /** Default of `user_auth`; absent where the operation has no such parameter and uses a bearer token. */
   readonly userAuth?: boolean
-  /** Whose bearer tokens it takes, where `userAuth` and `identity` do not say it; see `bearerOf`. */
+  /** Whose bearer tokens it accepts, where `userAuth` and `identity` do not imply it; see `bearerOf`. */
   readonly bearer?: Holder
-  /** What a user's OAuth 2.0 token must have been given for, in the order of the alphabet. */
+  /** The scopes that a user's OAuth 2.0 token needs, in alphabetical order. */
   readonly scopes: ReadonlyArray<Scope>
-  /** What the project of the app must have; `standard` when left out. */
+  /** The access level that the app's project needs; `standard` by default. */
   readonly access?: AccessLevel
-  /** How often the service says it may be called; `{}` where it says nothing. */
+  /** The rate limits that the service documents; `{}` where it documents none. */
   readonly limits: Quotas
-  /** What the service charges for it: a row of `Prices`. The service does not say which; this is our reading. */
+  /** Its price, a row of `Prices`. The service does not name the row; this is our reading. */
   readonly price: Price
   /** The path segment that is filled with the authenticated user's id. */
   readonly identity?: string
   readonly paging?: Paging
-  /** Of one that answers until somebody ends it: one result after the other, each in a line of its own. */
+  /** Set for a streaming operation, which sends one result after the other, each on its own line. */
   readonly live?: Live
-  /** What sending it twice does: nothing (`read`), the same state (`toggle`), a second thing (`create`). */
+  /** The effect of sending it twice: none (`read`), the same state (`toggle`), a second thing (`create`). */
   readonly effect: "read" | "toggle" | "create"
-  /** Of a toggle whose reached state is refused: the `data` of success, and the refusal. Most services answer with success. */
+  /** Set for a toggle that is refused when already in the wanted state: the `data` of success, and the refusal. */
   readonly settled?: { readonly data: Readonly<Record<string, boolean>>; readonly by: Settled }
-  /** Of a create: the operation that shows whether it happened. */
+  /** Set for a create: the operation that shows whether it happened. */
   readonly confirmWith?: string
   /** The status of a success, where `effect` does not imply it. */
   readonly status?: 200
   /** Counts towards the project-level post cap. */
   readonly postCap?: boolean
-  /** How far back it reaches, where that moves on with the time. */
+  /** The range of its listing, if that moves with the time. */
   readonly reach?: Reach
-  /** Of one that pages: what tells how many items there are. */
+  /** Set for a paged operation: the source of its total. */
   readonly total?: Total
-  /** The least milliseconds between two requests with one credential: a limit that no header announces. */
+  /** The minimum milliseconds between two requests with one credential: a limit that no header announces. */
   readonly pace?: number
 }
 
-/** Whose bearer tokens an operation takes: what acts for a user needs one of theirs. */
+/** Whose bearer tokens an operation accepts: one that acts for a user needs a token of theirs. */
 export const bearerOf = ({ bearer, identity, userAuth }: Definition): Holder | "any" =>
   bearer ?? (userAuth === true || identity !== undefined ? "user" : "any")
 
-/** The forms in which an operation returns its result. */
+/** The return types of an operation. */
 export type Form = "response" | "dictionary" | "raw"
 
-/** Where a run of pages can go: by the next tokens, or by the previous ones. */
+/** The direction of pagination: by next tokens or by previous tokens. */
 export type Direction = "forward" | "backward"
 
 /** The routes of an operation by the alternative that selects them; a single route is under `""`. */
@@ -139,7 +139,7 @@ export const partsOf = (route: string): readonly [method: string, path: string] 
   return [route.slice(0, blank), route.slice(blank + 1)]
 }
 
-/** The status of a success: 201 when something was created, unless the declaration says otherwise. */
+/** The status of a success: 201 when something was created, unless the declaration overrides it. */
 export const successStatus = ({ effect, status }: Definition): 200 | 201 => status ?? (effect === "create" ? 201 : 200)
 
 /** Every parameter of an operation by name, whatever its place. */
@@ -149,7 +149,7 @@ export const parametersOf = (definition: Definition): Readonly<Record<string, An
   ...definition.body
 })
 
-/** The most items of an answer to a request that says nothing of them. */
+/** The most items of a response to a request without `max_results`. */
 export const pageSizeOf = ({ query, result }: Definition): number => {
   if (result._tag === "One") return 1
   const { bounds, default: usual } = query?.["max_results"] ?? {}

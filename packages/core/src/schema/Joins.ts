@@ -1,14 +1,14 @@
-/** Items of a page with the objects that expansions brought along: each lookup is one step in an index of the page. */
+/** Items of a page joined with the objects of `includes`: each lookup is one step in an index of the page. */
 import type { Includes } from "./models/Includes.ts"
 
 /**
- * One of the related objects of a bucket of `includes`; `unknown` where no expansion asks for it, so that a response that
- * brings more can stand where less is expected.
+ * A related object in a bucket of `includes`; `unknown` where no expansion selects it, so that a response with more can be
+ * assigned to a type with less.
  */
 export type Element<I, Bucket extends string> = I extends { readonly [B in Bucket]?: ReadonlyArray<infer A> } ? A
   : unknown
 
-/** A post that another one refers to; `post` is missing where the service could not bring it. */
+/** A post that another one refers to; `post` is missing where the service could not deliver it. */
 export interface Referenced<out Post> {
   /** `replied_to`, `quoted` or `reposted`. */
   readonly type: string
@@ -16,13 +16,13 @@ export interface Referenced<out Post> {
   readonly post: Post | undefined
 }
 
-/** Finds the objects that belong to an item. What was not expanded, or could not be brought, is `undefined` or missing. */
+/** Finds the objects that belong to an item. An object that was not expanded or delivered is `undefined` or missing. */
 export interface Joins<out I> {
-  /** Who wrote a post, sent a message, made a space or owns a list. */
+  /** The author of a post, sender of a message, creator of a space or owner of a list. */
   readonly author: (item: object) => Element<I, "users"> | undefined
-  /** What a post or message refers to, in its order. */
+  /** The posts that a post or message refers to, in its order. */
   readonly referenced: (item: object) => ReadonlyArray<Referenced<Element<I, "posts">>>
-  /** The media of a post or message, in its order, without those that are missing. */
+  /** The media of a post or message, in its order, without missing ones. */
   readonly media: (item: object) => ReadonlyArray<Element<I, "media">>
   readonly poll: (item: object) => Element<I, "polls"> | undefined
   readonly place: (item: object) => Element<I, "places"> | undefined
@@ -30,7 +30,7 @@ export interface Joins<out I> {
   readonly pinned: (item: object) => Element<I, "posts"> | undefined
 }
 
-/** An item with what belongs to it. */
+/** An item with its related objects. */
 export interface Joined<out Item, out I> {
   readonly item: Item
   readonly author: Element<I, "users"> | undefined
@@ -53,7 +53,7 @@ interface Referring {
   readonly geo?: { readonly place_id?: string }
 }
 
-/** Makes the lookups of a page. A bucket is indexed when it is first asked for. */
+/** Makes the lookups of a page. A bucket is indexed on its first use. */
 export const make = (includes: Includes): Joins<unknown> => {
   const indexes = new Map<string, ReadonlyMap<unknown, unknown>>()
   const find = (bucket: keyof Includes, key: string | undefined): unknown => {
@@ -114,5 +114,5 @@ class JoinedImpl implements Joined<unknown, unknown> {
   }
 }
 
-/** Joins an item; what belongs to it is looked up when it is read. */
+/** Joins an item; related objects are looked up when they are read. */
 export const join = (item: object, joins: Joins<unknown>): Joined<unknown, unknown> => new JoinedImpl(item, joins)

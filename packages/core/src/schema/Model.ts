@@ -1,6 +1,6 @@
 /**
- * What the service knows of one resource, as data: its fields, which of them always come, which parameter asks for the
- * others, and what its expansions bring.
+ * A resource of the service as data: its fields, its default fields, the parameter that selects the others, and the results
+ * of its expansions.
  */
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -67,17 +67,17 @@ export interface Model<
   readonly identifier: Identifier<K>
   readonly selector: Selector<K>
   readonly includes: Bucket<K>
-  /** The fields that come without being asked for. */
+  /** The fields that are delivered by default. */
   readonly defaults: ReadonlyArray<Default>
-  /** The fields that the selector takes; all but those that only come along with others. */
+  /** The fields that the selector accepts; all but those that are only delivered with others. */
   readonly selectable: ReadonlyArray<Selectable>
-  /** Every known field; optional where the service may leave it out although it was asked for. */
+  /** Every known field; optional where the service may omit it although it was selected. */
   readonly fields: Fields
-  /** What each expansion brings into `includes`. */
+  /** The kind that each expansion adds to `includes`. */
   readonly expansions: Expansions
-  /** Members that some words have beside a field and not in it, by that field. */
+  /** Members that some name sets have beside a field instead of inside it, by that field. */
   readonly gathered: Gathered | undefined
-  /** What is verified of a received object: the identifier is there, every other known field has its type if it is there. */
+  /** The verification of a received object: it has its identifier, and every other known field has its type if present. */
   readonly schema: Schema.Codec<Received<Fields, Identifier<K>>>
 }
 
@@ -95,13 +95,13 @@ export interface AnyModel {
   readonly schema: Schema.Codec<object>
 }
 
-/** Names of members, by the field that they are members of. */
+/** Names of members, by the field that contains them. */
 export type Gathered = Readonly<Record<string, ReadonlyArray<string>>>
 
-/** An object of which everything was asked for. */
+/** An object with every field selected. */
 export type Type<M extends { readonly fields: Schema.Struct.Fields }> = Schema.Struct.Type<M["fields"]>
 
-/** An object of which nothing but the identifier is certain to have been asked for, and that only where it always comes. */
+/** An object with no field certain but the identifier, and that only where it is always delivered. */
 export type Received<Fields extends Schema.Struct.Fields, Id extends PropertyKey> =
   & Schema.Struct.Type<Pick<Fields, Id & keyof Fields>>
   & { readonly [K in keyof Fields as K extends Id ? never : K]?: Fields[K]["Type"] }
@@ -119,11 +119,11 @@ export const make = <
   readonly selector: NoInfer<Selector<K>>
   readonly includes: Bucket<K>
   readonly defaults: ReadonlyArray<Default>
-  /** Fields that the selector does not take. */
+  /** Fields that the selector does not accept. */
   readonly unselectable?: ReadonlyArray<Unselectable>
   readonly fields: Fields
   readonly expansions?: Expansions
-  /** Members that some words have beside a field and not in it. */
+  /** Members that some name sets have beside a field instead of inside it. */
   readonly gathered?: Gathered
 }): Model<K, Fields, Default, Expansions, Exclude<keyof Fields & string, Unselectable>> => {
   const { expansions, fields, gathered, identifier, unselectable = [], ...rest } = options
@@ -141,7 +141,7 @@ export const make = <
   }
 }
 
-/** A string of which some values are known; any other is accepted as well, for the service may add values. */
+/** A string with some known values; others are accepted too, since the service may add values. */
 export interface Known<Value extends string> extends Schema.Codec<Value | (string & {}), string> {}
 
 /** Describes a string by its known values. */
@@ -152,17 +152,17 @@ export const known = <const Value extends string>(...values: ReadonlyArray<Value
 export const knownValues = (ast: SchemaAST.AST): ReadonlyArray<string> | undefined =>
   SchemaAST.resolveAt<ReadonlyArray<string>>(knownKey)(ast)
 
-/** A field that the service calls by this name in all its words, whatever they call another field of the same name here. */
+/** A field that the service calls by this name in every name set, whatever another field of the same name is called. */
 export const called = <S extends Schema.Top>(name: string, schema: S): S["Rebuild"] =>
   schema.annotate({ [calledKey]: name })
 
-/** What the service calls a field described by {@link called}. */
+/** The name that the service has for a field described by {@link called}. */
 export const calledOf = (ast: SchemaAST.AST | undefined): string | undefined =>
   ast === undefined ? undefined : SchemaAST.resolveAt<string>(calledKey)(ast)
 
 /**
- * Names the members without which a value of a schema is none; for an array it is the `items`, none of which may be missing.
- * What a body lacks besides can be told of and left out.
+ * Names the members that a value of a schema cannot lack; for an array this is `items`, none of which may be missing.
+ * Anything else that a body lacks is reported and omitted.
  */
 export const essential = <S extends Schema.Top>(schema: S, ...members: ReadonlyArray<string>): S["Rebuild"] =>
   schema.annotate({ [essentialKey]: members })
@@ -171,7 +171,7 @@ export const essential = <S extends Schema.Top>(schema: S, ...members: ReadonlyA
 export const essentialOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
   SchemaAST.resolveAt<ReadonlyArray<string>>(essentialKey)(ast) ?? []
 
-/** Any JSON value; its insides are not verified. */
+/** Any JSON value; its contents are not verified. */
 export const Json: Schema.Codec<Schema.Json> = Schema.Any
 
 const calledKey = "@postwire/core/schema/Model/called"

@@ -1,12 +1,12 @@
 /**
- * Bodies of named parts (`multipart/form-data`, RFC 7578), of which some are bytes. Plain data that crosses threads, and
- * that can be sent again: bytes are neither copied nor, where they are those of a `Blob`, read before they are sent.
+ * Bodies of named parts (`multipart/form-data`, RFC 7578), some of which are bytes. They are plain data that can cross threads
+ * and be sent repeatedly: bytes are not copied, and those of a `Blob` are read only when they are sent.
  */
 import { identity } from "effect/Function"
 import * as HttpBody from "effect/http/HttpBody"
 import * as Stream from "effect/Stream"
 
-/** Bytes in memory, or those that a `Blob` reads when they are asked for. */
+/** Bytes in memory, or a `Blob` that reads them on demand. */
 export type Bytes = Uint8Array<ArrayBuffer> | Blob
 
 /** A part that is text. */
@@ -21,19 +21,19 @@ export interface File {
   readonly bytes: Bytes
 }
 
-/** A body: its parts in the order in which they are sent. */
+/** A body: its parts in the order of sending. */
 export interface Body {
   readonly parts: ReadonlyArray<Text | File>
 }
 
-/** Whether a value is bytes. */
+/** Tests whether a value is bytes. */
 export const isBytes = (value: unknown): value is Bytes =>
   (value instanceof Uint8Array && value.buffer instanceof ArrayBuffer) || value instanceof Blob
 
 /** The number of bytes. */
 export const sizeOf = (bytes: Bytes): number => bytes instanceof Blob ? bytes.size : bytes.byteLength
 
-/** A body of members by name. Texts come first: who reads them may decide what becomes of the bytes. */
+/** A body from members by name. Texts come first: the reader may need them to decide how to treat the bytes. */
 export const make = (members: Readonly<Record<string, unknown>>): Body => {
   const [files, texts] = [Array<File>(), Array<Text>()]
   for (const [name, value] of Object.entries(members)) {
@@ -43,7 +43,7 @@ export const make = (members: Readonly<Record<string, unknown>>): Body => {
   return { parts: [...texts, ...files] }
 }
 
-/** A body in a line that shows none of its bytes. */
+/** A body in one line that shows none of its bytes. */
 export const describe = ({ parts }: Body): string =>
   JSON.stringify(
     Object.fromEntries(
@@ -52,8 +52,7 @@ export const describe = ({ parts }: Body): string =>
   )
 
 /**
- * The body of a request: a stream for any client, and for those that know more to do with them the bytes that follow each
- * other.
+ * The body of a request: a stream for any client, and the sequence of bytes for clients that can make use of it.
  */
 export class Content extends HttpBody.Stream {
   readonly bytes: ReadonlyArray<Bytes>
@@ -68,7 +67,7 @@ export class Content extends HttpBody.Stream {
   }
 }
 
-/** A body of parts. Its boundary is one that nobody can guess, so that no bytes hold it. */
+/** A body of parts. Its boundary is random, so that no bytes contain it. */
 export class Form extends Content {
   constructor({ parts }: Body) {
     const boundary = `postwire-${globalThis.crypto.randomUUID()}`
@@ -76,7 +75,7 @@ export class Form extends Content {
   }
 }
 
-/** Bytes that follow each other, in pieces small enough to tell how fast they leave. They can be gone through again. */
+/** A sequence of bytes, in pieces small enough to measure the upload rate. It can be iterated repeatedly. */
 export class Pieces implements AsyncIterable<Uint8Array> {
   readonly #bytes: ReadonlyArray<Bytes>
 
@@ -105,7 +104,7 @@ const read = async (blob: Blob): Promise<Uint8Array> => {
   }
 }
 
-/** A file that a Blob stands for is not as it was. The code tells transports that the message may be told. */
+/** The file of a Blob is gone or has changed. The code marks the message as safe to show. */
 class BlobUnreadable extends Error {
   readonly code = "ERR_BLOB_UNREADABLE"
   override readonly message = "a Blob could not be read: its file is gone or has changed"
@@ -120,7 +119,7 @@ const encode = (parts: Body["parts"], boundary: string): ReadonlyArray<Bytes> =>
       text += `\r\n\r\n${part.text}\r\n`
       continue
     }
-    // Without a file name, readers take a part for text. That of the caller's file is nobody's business.
+    // Without a file name, readers take a part for text. The caller's file name is private.
     text += `; filename="${quoted(part.name)}"\r\ncontent-type: ${typeOf(part.bytes)}\r\n\r\n`
     bytes.push(encoder.encode(text), part.bytes)
     text = "\r\n"

@@ -1,6 +1,6 @@
 /** Rules across the parameters of one operation, as data: the client enforces them, the sandbox re-checks them, docs print them. */
 
-/** Of two parameters, exactly one must be given (`one`), or not both (`none` allowed). */
+/** Exactly one of two parameters is required, or at most one (`none` allowed). */
 export interface Alternatives<A extends string = string, B extends string = string, None extends boolean = boolean> {
   readonly _tag: "Alternatives"
   readonly of: readonly [A, B]
@@ -36,7 +36,7 @@ export const requires = (parameter: string, needs: string): Rule => ({ _tag: "Re
 /** `parameter` may not be given together with `other`. */
 export const excludes = (parameter: string, other: string): Rule => ({ _tag: "Excludes", parameter, other })
 
-/** What the parameter that is excluded is told. */
+/** The message for an excluded parameter. */
 export const excess = ({ other }: Rule & { readonly _tag: "Excludes" }): string =>
   `cannot be given together with ${other}`
 

@@ -1,8 +1,8 @@
 /**
- * What an operation takes. A parameter is a Schema from what callers write to what travels, plus the rule in words:
- * the client encodes with it, the sandbox decodes with it, documentation and commands read it.
+ * The parameters of operations. A parameter is a Schema from the values that callers pass to the value that is sent, plus the
+ * rule in words: the client encodes with it, the sandbox decodes with it, documentation and commands read it.
  *
- * Values that travel in a path or a query are text there; `toText` and `fromText` are the two directions.
+ * In a path or a query every value is text; `toText` and `fromText` convert it.
  */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -11,7 +11,7 @@ import type { Bytes } from "./Multipart.ts"
 
 export { type BytesInput, type Id, idText, type Timestamp, type Unlisted } from "./Codecs.ts"
 
-/** A value as it travels: as JSON carries it, or bytes. */
+/** An encoded value: a JSON value, or bytes. */
 export type EncodedValue =
   | string
   | number
@@ -24,7 +24,7 @@ export type EncodedValue =
 /** How a parameter is read: decides its text form, its flag on a command line and its JSON Schema. */
 export type Kind = "id" | "text" | "token" | "integer" | "boolean" | "timestamp" | "list" | "choice" | "json" | "bytes"
 
-/** What bounds a parameter, ends included: its value, its number of items or of characters, or its place in time. */
+/** The bounds of a parameter, inclusive: of its value, its number of items or characters, or its time. */
 export type Bounds =
   | {
     readonly of: "value" | "items" | "characters"
@@ -32,28 +32,28 @@ export type Bounds =
     readonly maximum: number
     /** The maximum for a project with standard access, where it is smaller. */
     readonly standard?: number
-    /** Of items that are texts: how many characters each may have, one at least. */
+    /** For items that are texts: the maximum of characters of each; the minimum is one. */
     readonly each?: number
   }
   | { readonly of: "time"; readonly earliest: string }
 
-/** What the service allows a project: `standard` has shorter queries, `research` the longer ones. */
+/** The access level of a project: `standard` has shorter queries, `research` longer ones. */
 export type AccessLevel = "standard" | "research"
 
 /** One parameter of an operation, with `In` the type that callers may pass. */
 export interface Parameter<in out In, out Required extends boolean = false> {
   readonly kind: Kind
   readonly required: Required
-  /** From what callers write to what travels. */
+  /** From the values that callers pass to the value that is sent. */
   readonly schema: Schema.Codec<In, EncodedValue>
-  /** The rule of its form in words; `describe` adds the bounds. */
+  /** The rule of its type in words; `describe` adds the bounds. */
   readonly rule: string
   /** Enforced unless the client leaves them to the service (`checks: "identifiers"`). */
   readonly bounds?: Bounds
-  /** Known values; where it is `open`, others are taken that are passed on purpose. */
+  /** Known values; where it is `open`, others are accepted if passed on purpose. */
   readonly values?: ReadonlyArray<string>
   readonly open?: boolean
-  /** What the service uses when the parameter is left out; never sent. */
+  /** The service's default for an absent parameter; never sent. */
   readonly default?: number | string
 }
 
@@ -76,10 +76,10 @@ export type List<Known extends string> = ReadonlyArray<Open<Known>> | Known | `$
 /** A list of texts, or one string of them separated by commas with no spaces. */
 export type Texts = ReadonlyArray<string> | string
 
-/** The same parameter, refused when left out. */
+/** The same parameter, required. */
 export const required = <In>(self: Parameter<In>): Parameter<In, true> => ({ ...self, required: true })
 
-/** A decimal id of 1 to 19 digits. Numbers beyond 2^53 - 1 are refused because they have lost digits already. */
+/** A decimal id of 1 to 19 digits. Numbers beyond 2^53 - 1 are refused because they have already lost digits. */
 export const id: Parameter<Codecs.Id> = {
   kind: "id",
   required: false,
@@ -95,7 +95,7 @@ export const segment: Parameter<string> = {
   rule: "must be 1 to 64 letters, digits, hyphens or underscores"
 }
 
-/** The name of a file in an address: 1 to 128 letters, digits, `-`, `_` and `.`, which it does not begin with. */
+/** The name of a file in a URL: 1 to 128 letters, digits, `-`, `_` and `.`, the first no dot. */
 export const fileName: Parameter<string> = {
   kind: "id",
   required: false,
@@ -119,7 +119,7 @@ export const username: Parameter<string> = {
   rule: "must be a handle of 1 to 15 letters, digits or underscores, without @"
 }
 
-/** What users are searched for: 1 to 50 letters, digits, underscores, apostrophes and spaces. */
+/** A search for users: 1 to 50 letters, digits, underscores, apostrophes and spaces. */
 export const userQuery: Parameter<string> = {
   kind: "text",
   required: false,
@@ -127,7 +127,7 @@ export const userQuery: Parameter<string> = {
   rule: "must be 1 to 50 letters, digits, underscores, apostrophes or spaces"
 }
 
-/** A list of at most `maximum` ids, or one string of ids separated by commas with no spaces. Travels as one value. */
+/** A list of at most `maximum` ids, or one string of ids separated by commas with no spaces. Sent as one value. */
 export const ids = (maximum?: number): Parameter<Ids> => ({
   kind: "list",
   required: false,
@@ -136,7 +136,7 @@ export const ids = (maximum?: number): Parameter<Ids> => ({
   schema: Codecs.commaSeparated(Codecs.id).check(Codecs.everyItem(Codecs.idPattern))
 })
 
-/** A list of at most `maximum` handles, or one string of them separated by commas with no spaces. Travels as one value. */
+/** A list of at most `maximum` handles, or one string of them separated by commas with no spaces. Sent as one value. */
 export const usernames = (maximum: number): Parameter<Texts> => ({
   kind: "list",
   required: false,
@@ -146,7 +146,7 @@ export const usernames = (maximum: number): Parameter<Texts> => ({
   schema: Codecs.commaSeparated(Schema.String).check(Codecs.everyItem(Codecs.usernamePattern))
 })
 
-/** A list of at most `maximum` ids that are not numeric, or one string of them. Travels as one value. */
+/** A list of at most `maximum` ids that are not numeric, or one string of them. Sent as one value. */
 export const segments = (maximum: number): Parameter<Texts> => ({
   kind: "list",
   required: false,
@@ -156,7 +156,7 @@ export const segments = (maximum: number): Parameter<Texts> => ({
   schema: Codecs.commaSeparated(Schema.String).check(Codecs.everyItem(Codecs.segmentPattern))
 })
 
-/** A list of at most `maximum` media keys, or one string of them. Travels as one value. */
+/** A list of at most `maximum` media keys, or one string of them. Sent as one value. */
 export const mediaKeys = (maximum: number): Parameter<Texts> => ({
   kind: "list",
   required: false,
@@ -165,7 +165,7 @@ export const mediaKeys = (maximum: number): Parameter<Texts> => ({
   schema: Codecs.commaSeparated(Schema.String).check(Codecs.everyItem(Codecs.mediaKeyPattern))
 })
 
-/** A list of `minimum` to `maximum` ids that travels as a JSON array of strings. */
+/** A list of `minimum` to `maximum` ids, sent as a JSON array of strings. */
 export const idArray = (maximum?: number, minimum: 0 | 1 = 1): Parameter<ReadonlyArray<Codecs.Id>> => ({
   kind: "list",
   required: false,
@@ -174,7 +174,7 @@ export const idArray = (maximum?: number, minimum: 0 | 1 = 1): Parameter<Readonl
   schema: Schema.Array(Codecs.id).check(Schema.isMinLength(minimum))
 })
 
-/** A list of texts that travels as a JSON array; each has 1 to `each` characters where that is given. */
+/** A list of texts, sent as a JSON array; each has 1 to `each` characters if that is given. */
 export const textArray = (
   options?: { readonly minimum: number; readonly maximum: number; readonly each?: number }
 ): Parameter<ReadonlyArray<string>> => ({
@@ -185,18 +185,18 @@ export const textArray = (
   schema: Schema.Array(Schema.String).check(Schema.isMinLength(1))
 })
 
-/** A list of names or one comma-separated string; names that are not in `values` are taken on purpose only. */
+/** A list of names or one comma-separated string; names outside `values` are accepted only if passed on purpose. */
 export const list = <const Known extends string>(values: ReadonlyArray<Known>): Parameter<List<Known>> => ({
   kind: "list",
   required: false,
   values,
   open: true,
   rule: "must be a list of names, or one string of names separated by commas with no spaces",
-  // Which names are known is checked beside the form, so that a refusal can tell the nearest.
+  // Known names are checked separately, so that a refusal can suggest the nearest.
   schema: Codecs.names as Schema.Codec<List<Known>, string>
 })
 
-/** Text; of 1 to `maximum` characters, counted as Unicode code points, where one is given. */
+/** Text; of 1 to `maximum` characters, counted as Unicode code points, if a maximum is given. */
 export const text = (maximum?: number, standard?: number): Parameter<string> => ({
   kind: "text",
   required: false,
@@ -207,7 +207,7 @@ export const text = (maximum?: number, standard?: number): Parameter<string> => 
   schema: Schema.String
 })
 
-/** Text of up to `maximum` characters, counted as Unicode code points, or of none: that empties what was said. */
+/** Text of up to `maximum` characters, counted as Unicode code points; an empty text clears the value. */
 export const emptiable = (maximum: number): Parameter<string> => ({
   ...text(),
   bounds: { of: "characters", minimum: 0, maximum }
@@ -223,27 +223,27 @@ export const language: Parameter<string> = {
 
 const jsonObject = /*#__PURE__*/ Schema.Record(Schema.String, Schema.Json)
 
-/** An object of JSON. Its insides are for the service to judge. */
+/** A JSON object. Its contents are validated by the service. */
 export const object: Parameter<Schema.JsonObject> = {
   kind: "json",
   required: false,
   schema: jsonObject,
-  rule: "must be an object of JSON"
+  rule: "must be a JSON object"
 }
 
-/** A list of objects of JSON. */
+/** A list of JSON objects. */
 export const objectArray: Parameter<ReadonlyArray<Schema.JsonObject>> = {
   kind: "json",
   required: false,
   schema: /*#__PURE__*/ Schema.Array(jsonObject),
-  rule: "must be a list of objects of JSON"
+  rule: "must be a list of JSON objects"
 }
 
-/** A rule to add to those of the filtered stream. */
+/** A rule to add to the filtered stream. */
 export interface RuleInput {
-  /** What posts it lets through, in the query language of the service. */
+  /** The query that selects posts, in the query language of the service. */
   readonly value: string
-  /** What comes with the posts that match it. */
+  /** A label that is delivered with matching posts. */
   readonly tag?: string
 }
 
@@ -257,18 +257,18 @@ export const streamRules: Parameter<ReadonlyArray<RuleInput>> = {
       tag: /*#__PURE__*/ Schema.optionalKey(Schema.String)
     })
   ).check(/*#__PURE__*/ Schema.isMinLength(1)),
-  rule: "must be a list of rules, each an object with a value and, if it is to have one, a tag"
+  rule: "must be a list of rules, each an object with a value and optionally a tag"
 }
 
-/** Bytes: in memory, where they must not change before the call ends, or of a `Blob`, which is read as it is sent. */
+/** Bytes: in memory, where they must not change before the call ends, or of a `Blob`, which is read while it is sent. */
 export const bytes: Parameter<Codecs.BytesInput> = {
   kind: "bytes",
   required: false,
   schema: Codecs.bytes,
-  rule: "must be a Uint8Array, an ArrayBuffer or a Blob, of one byte at least"
+  rule: "must be a Uint8Array, an ArrayBuffer or a Blob, of at least one byte"
 }
 
-/** An opaque token, passed back unmodified as the service gave it. */
+/** An opaque token, passed back exactly as the service returned it. */
 export const token: Parameter<string> = {
   kind: "token",
   required: false,
@@ -276,7 +276,7 @@ export const token: Parameter<string> = {
   rule: "must be a token as the service returned it"
 }
 
-/** A whole number in a range, ends included. */
+/** A whole number in a range, inclusive. */
 export const integer = (options: {
   readonly minimum?: number
   readonly maximum?: number
@@ -314,7 +314,7 @@ export const choice = <const Value extends string>(
   schema: Schema.Literals(values)
 })
 
-/** One value; one that is not in `values` is taken on purpose only. */
+/** One value; a value outside `values` is accepted only if passed on purpose. */
 export const openChoice = <const Known extends string>(
   values: ReadonlyArray<Known>,
   options: { readonly default?: Known } = {}
@@ -336,7 +336,7 @@ export const timestamp: Parameter<Codecs.Timestamp> = {
   schema: Codecs.timestamp
 }
 
-/** An instant not before `earliest` (the form in which timestamps travel). */
+/** An instant not before `earliest` (in the form in which timestamps are sent). */
 export const notBefore = (earliest: string): Parameter<Codecs.Timestamp> => ({
   ...timestamp,
   bounds: { of: "time", earliest }
@@ -354,14 +354,14 @@ export const describe = ({ bounds, rule }: AnyParameter, access: AccessLevel = "
   return `${rule}, ${range} ${bounds.of}${bounds.each === undefined ? "" : ` of 1 to ${bounds.each} characters`}`
 }
 
-/** Whether an encoded value is within the bounds of its parameter. */
+/** Tests whether an encoded value is within the bounds of its parameter. */
 export const isWithinBounds = (
   { bounds }: AnyParameter,
   wire: EncodedValue,
   access: AccessLevel = "research"
 ): boolean => {
   if (bounds === undefined) return true
-  // Encoded timestamps have one length, so their order is that of their texts.
+  // Encoded timestamps have one length, so that their text order is their order in time.
   if (bounds.of === "time") return String(wire) >= bounds.earliest
   const items = bounds.of === "items" ? Codecs.items(wire) : none
   const size = bounds.of === "value"
@@ -383,16 +383,16 @@ const maximumOf = (bounds: Exclude<Bounds, { readonly of: "time" }>, access: Acc
 export const queryKey = (name: string): string =>
   name.endsWith("_fields") ? `${name.slice(0, -"_fields".length)}.fields` : name
 
-/** Whether a parameter names fields or expansions, whose values have wire names of their own. */
+/** Tests whether a parameter selects fields or expansions, whose values are translated separately. */
 export const isSelector = (name: string): boolean => name === "expansions" || name.endsWith("_fields")
 
-/** The text form of an encoded value, for a path or a query. */
+/** The text of an encoded value, for a path or a query. */
 export const toText = (wire: EncodedValue): string => typeof wire === "string" ? wire : String(wire)
 
-/** The encoded value that a text of a path or a query stands for. */
+/** The encoded value of a text in a path or a query. */
 export const fromText = (self: AnyParameter, value: string): EncodedValue => {
   if (self.kind === "integer") return /^-?[0-9]{1,15}$/.test(value) ? Number(value) : value
-  // Python writes them with a capital.
+  // Python capitalizes them.
   if (self.kind === "boolean") return /^[Tt]rue$/.test(value) ? true : /^[Ff]alse$/.test(value) ? false : value
   return value
 }
@@ -403,12 +403,6 @@ const codePoints = (value: string): number => {
   return count
 }
 
-/** An object's own members, each read once; `undefined` for anything else, and for what throws when it is read. */
-export const ownProperties = (value: unknown): Readonly<Record<string, unknown>> | undefined => {
-  try {
-    return Predicate.isObject(value) ? { ...value } : undefined
-  } catch {
-    // A getter or a proxy.
-    return undefined
-  }
-}
+/** A copy of an object's own properties; `undefined` for anything else. */
+export const ownProperties = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  Predicate.isObject(value) ? { ...value } : undefined

@@ -1,6 +1,6 @@
-/** Which row of `Prices` an operation falls under. */
+/** The row of `Prices` that an operation is charged by. */
 
-/** What is charged per resource in an answer. */
+/** Prices per resource in a response. */
 export type ReadRow =
   | "post"
   | "user"
@@ -15,7 +15,7 @@ export type ReadRow =
   | "block"
   | "profileUpdate"
 
-/** What is charged per request. */
+/** Prices per request. */
 export type RequestRow =
   | "postCreate"
   | "postCreateWithUrl"
@@ -34,17 +34,17 @@ export type RequestRow =
   | "countsAll"
   | "trends"
 
-/** Which row of the prices an operation falls under. */
+/** The row of `Prices` that an operation is charged by. */
 export type Price =
   | "free"
-  /** Each resource of the answer. `owned`: at the price of owned reads, where the owner of the app reads what is theirs. */
+  /** Each resource of the response. `owned`: at the price of owned reads, where the owner of the app reads their own data. */
   | { readonly read: ReadRow; readonly owned?: true }
-  /** Each request. `withUrl`: the row of one that has a link. */
+  /** Each request. `withUrl`: the row of a request with a link. */
   | { readonly request: RequestRow; readonly withUrl?: RequestRow }
 
-/** What every request of an operation has in common, as far as its price goes. */
+/** The price of every request of an operation. */
 export interface Priced {
   readonly price: Price
-  /** The most items of an answer to a request that says nothing of them. */
+  /** The most items of a response to a request without `max_results`. */
   readonly items: number
 }

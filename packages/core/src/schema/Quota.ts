@@ -1,9 +1,9 @@
-/** How often operations may be called, as their declarations say it. What is left of it, only the service knows. */
+/** The documented rate limits of operations. Only the service knows how many requests remain. */
 
 /** The length of a window in milliseconds. */
 export const windowMillis = 900_000
 
-/** Requests per time. A part that is left out is unknown, or there is none. */
+/** Requests per time. An absent member is unknown, or there is no such limit. */
 export interface Quota {
   /** Requests per window of 15 minutes. */
   readonly perWindow?: number
@@ -14,15 +14,15 @@ export interface Quota {
 /** Whose requests are counted: those of an app alone, or those of a user. */
 export type Holder = "app" | "user"
 
-/** One quota for apps as for users, or one for each. */
+/** One quota for apps and users, or one for each. */
 export type Quotas = Quota | { readonly [H in Holder]?: Quota }
 
 const isApart = (quotas: Quotas): quotas is { readonly [H in Holder]?: Quota } => "app" in quotas || "user" in quotas
 
-/** What an app alone, or a user, may ask. */
+/** The quota of an app alone, or of a user. */
 export const of = (quotas: Quotas, holder: Holder): Quota => isApart(quotas) ? quotas[holder] ?? {} : quotas
 
-/** The quotas in words: `300 requests per 15 minutes`. Nothing where none is known. */
+/** The quotas in words: `300 requests per 15 minutes`; `undefined` if none is known. */
 export const format = (quotas: Quotas): string | undefined => {
   const [app, user] = [inWords(of(quotas, "app")), inWords(of(quotas, "user"))]
   if (app === undefined || user === undefined || app === user) {

@@ -1,52 +1,52 @@
-/** What the headers of an answer say of rate limits. They are untrusted: nonsense is no answer. */
+/** The rate limits in the headers of a response. Headers are untrusted: a value that makes no sense is ignored. */
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import { windowMillis } from "./Quota.ts"
 
-/** The budget that the service announced for one operation and credential. */
+/** The rate limit that the service announced for one operation and credential. */
 export interface RateLimitInfo {
   /** Requests allowed per window. */
   readonly limit: number
-  /** Requests left in this window. */
+  /** Requests remaining in this window. */
   readonly remaining: number
-  /** When the window ends, by the service's clock. */
+  /** When the window resets, by the service's clock. */
   readonly resetAt: Date
 }
 
 /** The window that a response announced. */
 export interface Figures {
-  /** Requests allowed per window, where that was announced. */
+  /** Requests allowed per window, if announced. */
   readonly limit: number | undefined
   readonly remaining: number
-  /** The end of the window as the service wrote it, in Unix seconds: tells windows apart. */
+  /** The window's reset as the service wrote it, in Unix seconds: identifies the window. */
   readonly window: number
-  /** Milliseconds to the end of the window. */
+  /** Milliseconds until the window resets. */
   readonly endsIn: number
 }
 
 /** The status and headers of a response, also of one whose body was lost. */
 export type ResponseHead = Pick<HttpClientResponse, "status" | "headers">
 
-/** Clocks of a service differ a little, so windows are left a second late. */
+/** Clocks of a service differ a little, so a window is treated as reset one second late. */
 const lateMillis = 1_000
-/** The clock that a window is measured by may be so far off. */
+/** The most by which the clock that measures a window may be off. */
 const maxClockDriftMillis = 60_000
 
-/** Headers by their names in small letters, as a response has them or as they came. */
+/** Headers by lower-case name, parsed or as received. */
 type Headers = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
 /**
- * The property under which a response has its headers as they came, which spares it the making of others: of every
- * response only a few are looked at.
+ * The property under which a response has its headers as received. Only a few headers of a response are ever read, so the
+ * others need no parsing.
  */
 export const received: unique symbol = Symbol.for("@postwire/core/schema/RateLimitHeaders/received")
 
 const headersOf = (response: ResponseHead & { readonly [received]?: Headers }): Headers =>
   response[received] ?? response.headers
 
-/** Any number of so many digits is exact. */
+/** Any number of this many digits is exact. */
 const maxDigits = 15
 
-/** A whole number as headers have it. */
+/** A whole number in a header. */
 const wholeOf = (text: string | ReadonlyArray<string> | undefined): number | undefined => {
   if (typeof text !== "string" || text.length === 0 || text.length > maxDigits) return undefined
   let whole = 0
@@ -60,7 +60,7 @@ const wholeOf = (text: string | ReadonlyArray<string> | undefined): number | und
 
 let lastDate: { readonly text: string; readonly millis: number } = { text: "", millis: Number.NaN }
 
-/** Milliseconds of a `date`, which is the same for all answers of a second. */
+/** Milliseconds of a `date`, which is the same for all responses within a second. */
 const millisOf = (text: string | ReadonlyArray<string> | undefined): number => {
   if (typeof text !== "string") return Number.NaN
   if (text !== lastDate.text) lastDate = { text, millis: Date.parse(text) }
@@ -70,15 +70,15 @@ const millisOf = (text: string | ReadonlyArray<string> | undefined): number => {
 /** Some three thousand years. */
 const endOfDatesSeconds = 1e11
 
-/** When a window ends, in Unix seconds that a date can tell. */
+/** A window's reset in Unix seconds, if a Date can represent it. */
 const resetOf = (headers: Headers): number | undefined => {
   const reset = wholeOf(headers["x-rate-limit-reset"])
   return reset !== undefined && reset > 0 && reset < endOfDatesSeconds ? reset : undefined
 }
 
 /**
- * What an answer announces, by the service's own clock where the answer has a `date`. A window that has ended, or ends
- * later than any does, is nonsense. A 429 that does not say what remains leaves nothing.
+ * The window that a response announces, by the service's own clock if the response has a `date`. A window that is over, or is
+ * longer than any window, is ignored. A 429 without a remaining number means that none remain.
  */
 export const figuresOf = (response: ResponseHead, now: number): Figures | undefined => {
   const headers = headersOf(response)
@@ -92,10 +92,10 @@ export const figuresOf = (response: ResponseHead, now: number): Figures | undefi
     : undefined
 }
 
-/** Some three centuries: later than that, dates end. */
+/** Some three centuries. Longer waits would exceed the range of Date. */
 const longestAskedMillis = 1e13
 
-/** The milliseconds that `retry-after` asks for, as seconds or as a date beside the `date` of the response. */
+/** The milliseconds of `retry-after`, given as seconds or as a date beside the `date` of the response. */
 export const retryAfterOf = (headers: Readonly<Record<string, string | undefined>>): number | undefined => {
   const asked = headers["retry-after"] ?? ""
   if (/^\d{1,10}$/.test(asked)) return Number(asked) * 1000
@@ -103,8 +103,8 @@ export const retryAfterOf = (headers: Readonly<Record<string, string | undefined
   return Number.isNaN(millis) ? undefined : Math.min(Math.max(millis, 0), longestAskedMillis)
 }
 
-/** The announced budget, where all three headers are there and sane. */
-export const budgetOf = (headers: Readonly<Record<string, string | undefined>>): RateLimitInfo | undefined => {
+/** The announced rate limit, if all three headers are present and valid. */
+export const rateLimitOf = (headers: Readonly<Record<string, string | undefined>>): RateLimitInfo | undefined => {
   const limit = wholeOf(headers["x-rate-limit-limit"])
   const remaining = wholeOf(headers["x-rate-limit-remaining"])
   const reset = resetOf(headers)

@@ -1,6 +1,6 @@
 /**
- * What an operation returns: the received body, read through `data`, `includes`, `errors`, `meta` and `rateLimit`.
- * Also what a declaration says of its result (`one`, `many`, `value`).
+ * The result of an operation: the received body, read through `data`, `includes`, `errors`, `meta` and `rateLimit`.
+ * Also the result types of declarations (`one`, `many`, `value`).
  */
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import { NodeInspectSymbol } from "effect/Inspectable"
@@ -34,19 +34,19 @@ export interface Value<out A> {
   readonly schema: Schema.Codec<A, unknown>
 }
 
-/** Bytes, as a file has them: there is no envelope around them. */
+/** The bytes of a file, without an envelope. */
 export interface Bytes {
   readonly _tag: "Bytes"
 }
 
-/** What is read by other means than a declaration, in the names of the service. */
+/** A result that is not read by a declaration, in the names of the service. */
 export interface Received {
   readonly _tag: "Received"
-  /** A body as it came, read; or why it cannot be. */
+  /** Reads a body, or returns the reason why it cannot be read. */
   readonly read: (text: string) => Body | string
 }
 
-/** What an operation returns as `data`. */
+/** The `data` that an operation returns. */
 export type Result = One<Kind> | Many<Kind> | Value<unknown> | Bytes
 
 type ModelOf<K extends Kind> = AnyModel & { readonly kind: K }
@@ -78,47 +78,47 @@ export interface Body {
  * The response of an operation.
  *
  * `data` is `undefined` on an empty page and where the service reports only `errors` (an id that does not exist).
- * `errors` tells what of the request was left out; it is empty on full success. Unknown fields survive everywhere.
- * `JSON.stringify` gives the body back; printing shows the guaranteed fields only.
+ * `errors` lists the parts of the request that could not be answered; it is empty on full success. Unknown fields are kept
+ * everywhere. `JSON.stringify` returns the body; printing shows the guaranteed fields only.
  */
 export interface Response<out Data, out Included = {}> extends Joins.Joins<Included> {
   readonly data: Data | undefined
-  /** Related objects that `expansions` asked for. */
+  /** Related objects that `expansions` selected. */
   readonly includes: Included
   /** Partial failures: parts of the request that the service could not answer. */
   readonly errors: ReadonlyArray<Problem>
   /**
-   * What of the answer was not as the interface has it and was left out, the first thousand; none, as a rule. What their
-   * paths lead to is `undefined`, whatever its type says.
+   * Parts of the response that did not match the schema and were omitted, at most the first thousand; usually none. The values
+   * at their paths are `undefined`, whatever their type says.
    */
   readonly anomalies: ReadonlyArray<Anomaly>
   /** Counts and page tokens. */
   readonly meta: Meta
-  /** Of a page of `.pages`: where it stands, so that a later run can go on from there. */
+  /** The tokens of a page of `.pages`, from which a later run can resume. */
   readonly page: PageTokens | undefined
-  /** The budget left for this operation and credential, where the service announced it. */
+  /** The requests remaining for this operation and credential, if the service announced them. */
   readonly rateLimit: RateLimitInfo | undefined
-  /** What the answer was charged; `undefined` of a client that does not count what is spent. */
+  /** The cost of the response; `undefined` unless the client counts spending. */
   readonly cost: Cost | undefined
   /** The service's id of the request, for its support. */
   readonly requestId: string | undefined
   /** The whole body as received, in neutral names and without the `anomalies`. */
   readonly body: Dictionary<Data, Included>
-  /** The items of the page, each with what belongs to it. */
+  /** The items of the page, each with its related objects. */
   readonly joined: () => ReadonlyArray<Joins.Joined<Data extends ReadonlyArray<infer Item> ? Item : Data, Included>>
   readonly toJSON: () => Dictionary<Data, Included>
 }
 
-/** What an answer was charged. */
+/** The cost of a response. */
 export interface Cost {
   readonly dollars: number
-  /** Resources that were charged; of what is charged per request, 1. */
+  /** Resources that were charged; 1 for an operation that is charged per request. */
   readonly charged: number
-  /** Resources that had been charged before on that day, in UTC. */
+  /** Resources that had already been charged on that day, in UTC. */
   readonly repeats: number
 }
 
-/** Where a page stands among the others. Passed as the operation's token, each leads to its page again. */
+/** The tokens of a page. Passed as the operation's token, each leads to its page again. */
 export interface PageTokens {
   /** The token that led to this page; `undefined` for the first. */
   readonly token: string | undefined
@@ -171,7 +171,7 @@ class ResponseImpl implements Response<unknown, unknown> {
   }
 
   get rateLimit(): RateLimitInfo | undefined {
-    return RateLimitHeaders.budgetOf(this.#received())
+    return RateLimitHeaders.rateLimitOf(this.#received())
   }
 
   get cost(): Cost | undefined {
@@ -247,7 +247,7 @@ class ResponseImpl implements Response<unknown, unknown> {
   }
 }
 
-/** The response that a body of the declared form is. Headers that come as a function are read when one is asked for. */
+/** The response with a body of the declared result. A headers function is called when a header is read. */
 export const make = (
   definition: { readonly result: Result | Received },
   body: Body,
@@ -255,19 +255,19 @@ export const make = (
   anomalies: ReadonlyArray<Anomaly> = none
 ): Response<unknown, unknown> => new ResponseImpl(definition, body, headers, anomalies)
 
-// Not a property: most clients do not count what is spent.
+// Not a property, since most clients do not count spending.
 const costs = new WeakMap<Response<unknown, unknown> | HttpClientResponse, Cost>()
 
-/** What an answer was charged, as it came or as it was read. */
+/** The cost of a response, raw or decoded. */
 export const costOf = (response: Response<unknown, unknown> | HttpClientResponse): Cost | undefined =>
   costs.get(response)
 
-/** Tells what an answer was charged. */
+/** Sets the cost of a response. */
 export const markCost = (response: Response<unknown, unknown> | HttpClientResponse, cost: Cost | undefined): void => {
   if (cost !== undefined) costs.set(response, cost)
 }
 
-/** Tells a page where it stands. */
+/** Sets the tokens of a page. */
 export const markPage = (page: Response<unknown, unknown>, tokens: PageTokens): void => {
   if (page instanceof ResponseImpl) page.page = tokens
 }

@@ -1,4 +1,4 @@
-/** What users can allow an app to do with their OAuth 2.0 token, in neutral names. */
+/** The permissions that users can grant to an app's OAuth 2.0 token, in neutral names. */
 import type { WireName } from "./WireName.ts"
 
 /** Every scope. */
@@ -32,7 +32,7 @@ export const scopes = [
 /** One scope. */
 export type Scope = (typeof scopes)[number]
 
-/** What each scope lets an app do for the user who grants it, in words for that user. */
+/** The permissions of each scope, in words for the user who grants it. */
 export const meanings: Readonly<Record<Scope, string>> = {
   "post.read": "Read the posts that you can see, also those of protected accounts",
   "post.write": "Create, repost and delete posts as you",
@@ -60,11 +60,11 @@ export const meanings: Readonly<Record<Scope, string>> = {
   "broadcast.write": "Manage your live broadcasts and chat as you"
 }
 
-/** The name of a scope on a wire: `post.read` is `tweet.read` for X. */
+/** The name of a scope in a name set: `post.read` is `tweet.read` for X. */
 export const onWire = (wire: WireName, scope: Scope): string =>
   wire === "neutral" ? scope : scope.replace(/^post\./, "tweet.")
 
-/** The scopes of a text in which a service lists them, in our order. It may know more than this version: those are left out. */
+/** The scopes in a text that a service sent, in our order. Scopes that this version does not know are ignored. */
 export const fromWire = (text: string): ReadonlyArray<Scope> => {
   const names = new Set(text.split(" ").map((name) => name.replace(/^tweet\./, "post.")))
   return scopes.filter((scope) => names.has(scope))

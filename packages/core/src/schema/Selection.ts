@@ -1,6 +1,6 @@
 /**
- * Results that know what was asked for: `post_fields: ["created_at"]` makes `created_at` a known property of every post,
- * `expansions: ["author_id"]` makes `includes.users` one. Types only; nothing here runs.
+ * Result types that depend on the selection: `post_fields: ["created_at"]` makes `created_at` a known property of every post,
+ * `expansions: ["author_id"]` adds `includes.users`. Types only; nothing here runs.
  */
 import type * as Model from "./Model.ts"
 import type { Kind } from "./Model.ts"
@@ -41,13 +41,13 @@ interface Models {
   readonly like_with_post_author: typeof Like
 }
 
-/** A resource of a kind with everything asked for. */
+/** A resource of a kind with every field selected. */
 export type Complete<K extends Kind> = Model.Type<Models[K]>
 
 /** The expansions of reads that return resources of kind `K`. */
 type ExpansionOf<K extends Kind> = keyof Models[K]["expansions"] & string
 
-/** The fields of a resource that can be asked for. */
+/** The selectable fields of a resource. */
 type FieldOf<K extends Kind> = Models[K]["selectable"][number]
 
 /** The names that each selector of reads that return resources of kind `K` lists. */
@@ -78,17 +78,17 @@ export type Selection<K extends Kind = Kind> = {
 
 type Split<S extends string> = S extends `${infer Head},${infer Tail}` ? Head | Split<Tail> : S
 
-/** The names that a list or text of names may hold; `string` where any may be. */
+/** The names that a list or text of names may contain; `string` if any is possible. */
 type Possible<C> = C extends ReadonlyArray<infer Name> ? NameOf<Name> : C extends string ? Split<C> : never
 
 type NameOf<N> = N extends Unlisted<infer Name> ? Name : N & string
 
 type IsUnion<A, B = A> = A extends unknown ? ([B] extends [A] ? false : true) : false
 
-/** A name that is one literal; `never` where it may be another. */
+/** A name that is one literal; `never` if it may be another. */
 type Single<N> = IsUnion<N> extends true ? never : N extends string ? {} extends { [P in N]: 1 } ? never : N : never
 
-/** The names that are asked for whatever happens: those of one list whose length is fixed, or of one literal text. */
+/** The names that are selected in any case: those of one list of fixed length, or of one literal text. */
 type Certain<C> = IsUnion<C> extends true ? never
   : C extends string ? Literal<Split<C>>
   : C extends ReadonlyArray<unknown> ? number extends C["length"] ? never : { [I in keyof C]: Single<C[I]> }[number]
@@ -96,26 +96,26 @@ type Certain<C> = IsUnion<C> extends true ? never
 
 type Literal<N> = N extends string ? Single<N> : never
 
-/** The names that a list or text of names lists; `string` of other lists. */
+/** The names that a list or text of names lists; `string` for other lists. */
 type NamesIn<L> = L extends ReadonlyArray<infer Name> ? Extract<Name, string> : never
 
-/** The parameters in `P` that take listed names. */
+/** The parameters in `P` that accept listed names. */
 export type Lists<P> = { readonly [K in keyof P as IsListed<NamesIn<P[K]>> extends true ? K : never]?: P[K] }
 
 type IsListed<Names> = [Names] extends [never] ? false : string extends Names ? false : true
 
-/** Of a text of names, a part that is not listed. */
+/** The parts of a text of names that are not listed. */
 type Misspelt<C, Known> = C extends `${string},${string}` ? Exclude<Literal<Split<C>>, Known> : never
 
-/** Parts of comma-separated texts that are not among the names that `Taken` lists there are refused by name. */
+/** Refuses, by name, parts of comma-separated texts that are not among the names that `Taken` lists. */
 export type RefusedParts<Taken, S> = {
   readonly [K in keyof S & keyof Taken]?: Unless<Misspelt<S[K], NamesIn<Taken[K]>>, NamesIn<Taken[K]>>
 }
 
-/** Anything if there are no such names. Lists and known names in any case: a type parameter may stand for these. */
+/** Anything if there are no such names. Lists and known names are always allowed, since a type parameter may stand for them. */
 type Unless<Names, Known> = [Names] extends [never] ? unknown : ReadonlyArray<unknown> | Known | NotListed<Names>
 
-/** What the compiler shows of a part of a text that is no name of its list. */
+/** The compiler's message for a part of a text that is not a listed name. */
 interface NotListed<in out Name> {
   readonly notListed: Name
 }
@@ -125,9 +125,9 @@ type Simplify<A> = { [K in keyof A]: A[K] } & {}
 type Defaults<K extends Kind> = Models[K]["defaults"][number] & keyof Complete<K>
 
 /**
- * A resource of kind `K` as the selection `S` brings it: the default fields, and those certainly asked for. Fields that may
- * have been asked for are optional: of lists that are not one fixed list, such as a union, an array or what may be
- * `undefined`. Names that this version does not list are `unknown`.
+ * A resource of kind `K` as the selection `S` delivers it: the default fields, and those certainly selected. Fields that may
+ * have been selected are optional: from lists that are not one fixed list, such as a union, an array or a possibly undefined
+ * value. Names that this version does not list are `unknown`.
  */
 export type Selected<K extends Kind, S> = S extends { readonly [X in Model.Selector<K> & string]: infer C } ? Simplify<
     & Pick<Complete<K>, Defaults<K> | (Certain<C> & keyof Complete<K>)>
@@ -136,7 +136,7 @@ export type Selected<K extends Kind, S> = S extends { readonly [X in Model.Selec
   >
   : Pick<Complete<K>, Defaults<K>>
 
-/** Every expansion with the kinds that it brings. */
+/** Every expansion with the kinds that it adds. */
 type Brought = { [K in Kind]: Models[K]["expansions"] }[Kind]
 
 type KindsOf<E> = Brought extends infer B ? B extends unknown ? B[E & keyof B] : never : never
@@ -147,7 +147,7 @@ type KindIn<Bucket> = { [K in Kind]: Model.Bucket<K> extends Bucket ? K : never 
 
 type Bucket = NonNullable<Model.Bucket<Kind>>
 
-/** The related objects that the expansions of the selection `S` bring; a name that no list has may bring any. */
+/** The related objects that the expansions of the selection `S` add; an unlisted name may add any. */
 export type Included<S> = S extends { readonly expansions: infer E }
   ? { readonly [B in AnyBucketOf<Possible<E>>]?: ReadonlyArray<Selected<KindIn<B>, S>> }
   : {}

@@ -1,4 +1,4 @@
-/** Values in messages. */
+/** Shows values in messages. */
 import { identity } from "effect/Function"
 import * as Multipart from "./Multipart.ts"
 
@@ -16,7 +16,7 @@ export const show = (value: unknown, redact: (text: string) => string = identity
     text = undefined
   }
   if (text === undefined) return "a value that cannot be shown"
-  // Redacted before it is cut: half a secret is not recognised as one.
+  // Redacted before truncating: half a secret would not be recognised.
   text = redact(text)
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
 }

@@ -1,4 +1,4 @@
-/** What a stream delivers: one post, or one event about posts, likes or users, with what came along. */
+/** An item of a stream: one post, or one event about posts, likes or users, with its related objects. */
 import { NodeInspectSymbol } from "effect/Inspectable"
 import type { Anomaly } from "./Anomaly.ts"
 import type { Form } from "./Definition.ts"
@@ -11,33 +11,33 @@ import type { Included, Selected } from "./Selection.ts"
 /** A rule that a post matches. */
 export interface MatchingRule {
   readonly id: string
-  /** The label that the rule was made with. */
+  /** The label that the rule was created with. */
   readonly tag?: string
-  /** How near the post is to the text of a rule by meaning, from 0 to 1. */
+  /** The semantic similarity of the post to the text of a rule, from 0 to 1. */
   readonly embedding_similarity?: number
-  /** How near it has to be. */
+  /** The similarity that the rule requires. */
   readonly embedding_threshold?: number
 }
 
-/** What all items have. */
+/** The common part of all items. */
 export interface Item<out Included = {}> {
-  /** The rules that it matches; none where a stream is not chosen by rules. */
+  /** The rules that it matches; none if the stream is not filtered by rules. */
   readonly matchingRules: ReadonlyArray<MatchingRule>
-  /** Related objects that `expansions` asked for. */
+  /** Related objects that `expansions` selected. */
   readonly includes: Included
-  /** What of it the service could not bring. */
+  /** Partial failures: parts that the service could not deliver. */
   readonly errors: ReadonlyArray<Problem>
-  /** What of it was not as the interface has it and was left out; none, as a rule. */
+  /** Parts that did not match the schema and were omitted; usually none. */
   readonly anomalies: ReadonlyArray<Anomaly>
   /** The line as received, in neutral names and without the `anomalies`. */
   readonly body: Body
   readonly toJSON: () => Body
 }
 
-/** A post as it was made. */
+/** A post as it was created. */
 export interface PostItem<out Post, out Included = {}> extends Item<Included> {
   readonly post: Post
-  /** The post with what belongs to it; it is looked up when it is read. */
+  /** The post with its related objects, which are looked up when they are read. */
   readonly joined: () => Joins.Joined<Post, Included>
 }
 
@@ -54,7 +54,7 @@ export interface Body<out Data = unknown, out Included = Includes> {
   readonly matching_rules?: ReadonlyArray<MatchingRule>
 }
 
-/** What a stream whose result is `R` delivers when it is asked for the selection `S`. */
+/** The items of a stream with the result `R` and the selection `S`. */
 export type ItemOf<R, S> = R extends One<"post"> ? PostItem<Selected<"post", S>, Included<S>>
   : R extends One<infer K> ? EventItem<Selected<K, S>, Included<S>>
   : R extends Value<infer A> ? EventItem<A>
@@ -65,7 +65,7 @@ export type BodyOf<R, S> = R extends One<infer K> ? Body<Selected<K, S>, Include
   : R extends Value<infer A> ? Body<A, {}>
   : never
 
-/** What such a stream delivers in a form: items or, in others than `response`, their lines. */
+/** The items of such a stream in a return type: items for `response`, their lines for the others. */
 export type FormOf<F extends Form, R, S> = F extends "response" ? ItemOf<R, S> : BodyOf<R, S>
 
 /** Any item. */
@@ -121,10 +121,10 @@ class LiveEvent extends ItemImpl implements EventItem<unknown, unknown> {
   }
 }
 
-/** Whether lines with such a result are posts, rather than events. */
+/** Tests whether lines with such a result are posts rather than events. */
 export const isPost = (result: Result): boolean => result._tag === "One" && result.kind === "post"
 
-/** The item that a line holds. */
+/** The item in a line. */
 export const make = (
   isPost: boolean,
   body: Body,

@@ -1,6 +1,6 @@
 /**
- * Where the links of a text are, by the published rules of the service. Every expression here is one character class, so
- * the time grows with the text, whatever it holds.
+ * Finds the links in a text, by the published rules of the service. Every expression here is one character class, so that the
+ * time is linear in the length of the text.
  */
 import { packed } from "./internal/topLevelDomains.ts"
 
@@ -10,23 +10,23 @@ export interface Span {
   readonly end: number
 }
 
-/** Letters with accents, which addresses may have. */
+/** Accented letters that URLs may contain. */
 export const accents = String
   .raw`\xC0-\xD6\xD8-\xF6\xF8-\u024F\u0253\u0254\u0256\u0257\u0259\u025B\u0263\u0268\u026F\u0272\u0289\u028B\u02BB\u0300-\u036F\u1E00-\u1EFF`
 
-/** Spaces, as they are meant here: a few more than `\s`, and no byte order mark. */
+/** White space by the rules of the service: a few more characters than `\s`, and no byte order mark. */
 export const spaces = String.raw`\t-\r \x85\xA0\u1680\u180E\u2000-\u200A\u2028\u2029\u202F\u205F\u3000`
 
 export const punctuation = String.raw`!'#%&()*+,\\\-.\/:;<=>?@\[\]^_{|}~$`
 
-/** Characters that no text may have. */
+/** Characters that no text may contain. */
 export const forbidden = String.raw`\uFFFE\uFEFF\uFFFF`
 
 /** The links of a text, from left to right. */
 export const find = (text: string): ReadonlyArray<Span> => {
   const links: Array<Span> = []
   if (!dotted.test(text)) return links
-  // What is before was read as an address already.
+  // The text before it was already matched as a URL.
   let free = 0
   const read = (start: number, domain: Span) => {
     const address = addressAt(text, start, domain)
@@ -43,10 +43,10 @@ export const find = (text: string): ReadonlyArray<Span> => {
       if (start !== undefined && end !== undefined) read(start, { start: index, end })
     }
     const last = index + word.length
-    // What precedes an address belongs to no other one.
+    // A character that precedes a URL belongs to no other one.
     for (let start = index > free || free === 0 ? index : free + 1; start < last; start++) {
       if (start > 0 && !precedes.test(text.charAt(start - 1))) continue
-      // At the very beginning, a character that may precede an address does.
+      // At the start of the text, a character that may precede a URL does.
       if (start === 0 && precedes.test(text.charAt(0)) && text[1] !== "." && domainAt(1) !== undefined) continue
       const end = domainAt(start)
       if (end === undefined) continue
@@ -59,7 +59,7 @@ export const find = (text: string): ReadonlyArray<Span> => {
 
 const dotted = /\.\p{L}/u
 
-/** What a domain can be made of, and what separates its labels. */
+/** The characters of a domain, and the separator of its labels. */
 const words = /*#__PURE__*/ new RegExp(
   `[^${
     punctuation.replace(String.raw`\-.`, "").replace("_", "")
@@ -69,7 +69,7 @@ const words = /*#__PURE__*/ new RegExp(
 
 const precedes = /*#__PURE__*/ new RegExp(`[^A-Za-z0-9@＠$#＃${forbidden}]`)
 
-/** Where the protocol of an address begins. */
+/** The position of a URL's protocol. */
 const protocolBefore = (text: string, at: number, free: number): number | undefined => {
   const protocol = /https?:\/\/$/i.exec(text.slice(Math.max(free, at - 8), at))?.[0]
   if (protocol === undefined) return undefined
@@ -78,8 +78,8 @@ const protocolBefore = (text: string, at: number, free: number): number | undefi
 }
 
 /**
- * Where a domain ends that begins at a position of a word: after the last top-level domain that only labels lead to.
- * Positions have to be asked for in ascending order. Undefined when the word has no top-level domain.
+ * The end of a domain that starts at a position of a word: after the last top-level domain that only labels lead to.
+ * Positions must be queried in ascending order. `undefined` if the word has no top-level domain.
  */
 const domainsOf = (text: string, from: number, word: string): ((start: number) => number | undefined) | undefined => {
   const labels: Array<{ readonly end: number; readonly underscore: number; readonly top: number | undefined }> = []
@@ -91,7 +91,7 @@ const domainsOf = (text: string, from: number, word: string): ((start: number) =
   }
   if (labels.every(({ top }) => top === undefined)) return undefined
   const isHost = (position: number) => position >= from && !/[-_.]/.test(text.charAt(position))
-  // Beyond a label, as far as whole labels follow.
+  // Beyond a label, as long as whole labels follow.
   const beyond: Array<number | undefined> = []
   for (let k = labels.length - 2; k >= 0; k--) {
     const next = labels[k + 1]
@@ -110,7 +110,7 @@ const domainsOf = (text: string, from: number, word: string): ((start: number) =
 
 let topLevels: ReadonlySet<string> | undefined
 
-/** Each says how much of the one before it begins with, from `A` for nothing on, and what follows. */
+/** For each label, how much of the previous one it starts with (from `A` for none), and its remaining text. */
 export const unpacked = (packed: string): ReadonlySet<string> => {
   let last = ""
   return new Set(
@@ -135,11 +135,11 @@ const topLevelEnd = (text: string, at: number): number | undefined => {
   return encoded.test(text) ? encoded.lastIndex : undefined
 }
 
-/** The longest address, and slug of a shortened one, that is a link. */
+/** The maximum lengths of a linked URL, and of the slug of a shortened one. */
 const maximumLength = 4096
 const maximumSlug = 40
 
-/** What of an address is a link: nothing, all of it, or, without a protocol, the domains without foreign letters. */
+/** The links in a URL: none, all of it or, without a protocol, the domains without foreign letters. */
 const addressAt = (
   text: string,
   start: number,
@@ -168,7 +168,7 @@ const addressAt = (
   return { end, links }
 }
 
-/** Where the repeated characters end that begin at a position, which may be there. */
+/** The end of the repeated characters at a position, if there are any. */
 const runEnd = (run: RegExp, text: string, at: number): number => {
   run.lastIndex = at
   return run.test(text) ? run.lastIndex : at
@@ -194,7 +194,7 @@ const pathEnd = (text: string, start: number): number => {
   }
 }
 
-/** Parentheses in a path hold something, and may hold others, which hold no more. */
+/** Parentheses in a path must not be empty, and can be nested once. */
 const parenthesesEnd = (text: string, start: number, isNested = false): number | undefined => {
   if (text[start] !== "(") return undefined
   const run = runEnd(pathCharacters, text, start + 1)
@@ -208,7 +208,7 @@ const queryCharacters = /\?[a-z0-9!?*'@();:&=+$/%#[\]\-_.,~|]*/iy
 const queryEnd = (text: string, start: number): number =>
   lastEnd(/[a-z0-9\-_&=#/]/i, text, start + 1, runEnd(queryCharacters, text, start)) ?? start
 
-/** After the last character between two positions that something may end with. */
+/** The end after the last valid final character between two positions. */
 const lastEnd = (ends: RegExp, text: string, from: number, to: number): number | undefined => {
   for (let end = to; end > from; end--) if (ends.test(text.charAt(end - 1))) return end
   return undefined
@@ -216,7 +216,7 @@ const lastEnd = (ends: RegExp, text: string, from: number, to: number): number |
 
 const asciiLabels = /*#__PURE__*/ new RegExp(String.raw`[\-a-z0-9.${accents}]+`, "gi")
 
-/** Domains of letters with and without accents, within one of any letters. */
+/** Domains of ASCII and accented letters within one of any letters. */
 const asciiDomains = (domain: string): ReadonlyArray<Span> => {
   const found: Array<Span> = []
   for (const { 0: labels, index } of domain.matchAll(asciiLabels)) {
@@ -231,14 +231,14 @@ const asciiDomains = (domain: string): ReadonlyArray<Span> => {
   return found
 }
 
-/** Whether a label is one for the domain name system, which has 63 characters of ASCII for it. */
+/** Tests whether a label is valid in the domain name system, which allows 63 ASCII characters. */
 const isLabel = (label: string): boolean => {
   const parts = label.split(/[\u3002\uFF0E\uFF61]/)
   const length = parts.reduce((sum, part) => sum + asciiLength(part), parts.length - 1)
   return length >= 1 && length <= 63
 }
 
-/** How long a label is in Punycode (RFC 3492). */
+/** The length of a label in Punycode (RFC 3492). */
 const asciiLength = (label: string): number => {
   if (/^[\0-\x7f]*$/.test(label)) return label.length
   const points = Array.from(label, (character) => character.codePointAt(0) ?? 0)

@@ -1,10 +1,10 @@
-/** What the service recognises in the text of a post: links, mentions, hashtags and cashtags. */
+/** Finds the entities in the text of a post: links, mentions, hashtags and cashtags. */
 import * as Links from "./Links.ts"
 
 /** UTF-16 positions, with the end exclusive: `text.slice(start, end)` is the entity, with its sign. */
 export interface Span extends Links.Span {}
 
-/** A link, as the text has it: with or without `https://`. */
+/** A link as written in the text, with or without `https://`. */
 export interface Url extends Span {
   readonly url: string
 }
@@ -20,7 +20,7 @@ export interface Tag extends Span {
   readonly tag: string
 }
 
-/** In reading order; none lies in another. */
+/** In reading order; they do not overlap. */
 export interface Entities {
   readonly urls: ReadonlyArray<Url>
   readonly mentions: ReadonlyArray<Mention>
@@ -29,8 +29,8 @@ export interface Entities {
 }
 
 /**
- * Finds what the service finds in a text, by its published rules. A name that nobody has is a mention here. In time that
- * grows with the text; never throws.
+ * Finds the entities that the service finds in a text, by its published rules. A mention of an unknown user counts as a
+ * mention. The time is linear in the length of the text; never throws.
  *
  * ```ts
  * PostEntities.find("@ada on https://example.com: #engines $TEST").hashtags // [{ start: 29, end: 37, tag: "engines" }]
@@ -60,7 +60,7 @@ export const find = (text: string): Entities => {
 const mention =
   /(?<=^|[^a-zA-Z0-9_!#$%&*@＠]|(?:^|[^a-zA-Z0-9_+~.-])[rR][tT]:?)[@＠]([a-zA-Z0-9_]{1,20})(?:\/([a-zA-Z][a-zA-Z0-9_-]{0,24}))?/g
 
-// What makes an address of it, or a word.
+// The following text that makes it a URL or a word.
 const afterMention = /*#__PURE__*/ new RegExp(`[@＠${Links.accents}]|:\\/\\/`, "y")
 
 const mentionsOf = (text: string): ReadonlyArray<Mention> => {
@@ -68,7 +68,7 @@ const mentionsOf = (text: string): ReadonlyArray<Mention> => {
   let last = -1
   for (const { 0: whole, 1: username = "", 2: list, index: start } of text.matchAll(mention)) {
     const end = start + whole.length
-    // The character before a mention is none of another.
+    // The character before a mention is not part of another one.
     if (start > last && !isAt(afterMention, text, end)) {
       found.push({ start, end, username, ...(list === undefined ? {} : { list }) })
     }
@@ -90,7 +90,7 @@ const cashtag = /*#__PURE__*/ new RegExp(
   "gi"
 )
 
-/** Tags that have a letter, and that nothing follows which makes something else of them. */
+/** Tags that contain a letter and are not followed by text that makes them something else. */
 const tagsOf = (text: string, pattern: RegExp, after?: RegExp): ReadonlyArray<Tag> => {
   const found: Array<Tag> = []
   for (const { 0: whole, 1: tag = "", index: start } of text.matchAll(pattern)) {
@@ -106,8 +106,8 @@ const isAt = (pattern: RegExp, text: string, at: number): boolean => {
 }
 
 /**
- * Whether a text as a whole is an address that the service accepts: of `http` or `https`, or of neither when the protocol is
- * optional. Wider than what is found in a text: with a user, a port, an IP address, and any top-level domain.
+ * Tests whether a whole text is a URL that the service accepts: with `http` or `https`, or with neither if the protocol is
+ * optional. More is accepted than is found in a text: a user, a port, an IP address, and any top-level domain.
  */
 export const isUrl = (text: string, isProtocolOptional = false): boolean => {
   const [, protocol, authority = "", path = "", query = "", fragment = ""] = address.exec(text) ?? []

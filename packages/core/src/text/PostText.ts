@@ -1,31 +1,31 @@
-/** How long the text of a post is as the service counts it, and how it is made to fit. */
+/** The length of a post's text as the service counts it, and ways to make it fit. */
 import { cutter } from "./internal/truncate.ts"
 import * as Weight from "./internal/weight.ts"
 import { forbidden } from "./Links.ts"
 
-/** The most that a text may have, as the service counts it, unless its author has longer posts. */
+/** The maximum length of a text, as the service counts it, except for authors with longer posts. */
 export const maximumWeight = 280
 
 /**
  * The length of a text as the service counts it: 1 for a letter of the Latin, Greek, Cyrillic and neighbouring scripts and
- * for usual punctuation, 2 for every other character and for an emoji of however many, 23 for a link, with or without
- * `https://`. What is counted is the text in normalization form C.
+ * for common punctuation, 2 for every other character and for an emoji of any length, 23 for a link, with or without
+ * `https://`. The text is counted in normalization form C.
  */
 export const length = (text: string): number => Weight.length(text)
 
-/** Whether a text is no longer than `maximum`. An empty one fits. */
+/** Tests whether a text is no longer than `maximum`. An empty one fits. */
 export const fits = (text: string, maximum = maximumWeight): boolean =>
   text.length <= maximum && Weight.mostOf(text) <= maximum ||
   text.length <= maximum * Weight.unitsPerWeight && Weight.length(text, maximum) <= maximum
 
-/** Why the service would refuse a text: it is too long, or has a character that none may have. Otherwise undefined. */
+/** The reason why the service would refuse a text: its length, or a forbidden character. `undefined` if it is valid. */
 export const faultOf = (text: string, maximum = maximumWeight): string | undefined => {
   const at = text.search(forbiddenCharacter)
   if (at !== -1) return `must not have the character U+${text.charCodeAt(at).toString(16).toUpperCase()}, at ${at}`
   return fits(text, maximum) ? undefined : `must have a length of ${maximum} at most, and has ${length(text)}`
 }
 
-/** How many UTF-16 units of a text fit: up to the first character that is too much, or that no text may have. */
+/** The number of UTF-16 units of a text that fit: up to the first excess or forbidden character. */
 export const fittingUnits = (text: string, maximum = maximumWeight): number => {
   const wrong = text.search(forbiddenCharacter)
   let sum = 0
@@ -42,7 +42,7 @@ export const fittingUnits = (text: string, maximum = maximumWeight): number => {
 const forbiddenCharacter = /*#__PURE__*/ new RegExp(`[${forbidden}]`)
 
 /**
- * The longest beginning of a text that is no longer than `maximum` and ends with a word. In a word longer than that, it ends
+ * The longest beginning of a text that is no longer than `maximum` and ends with a word. Within a word that is too long, it ends
  * with a grapheme.
  */
 export const truncate = (text: string, maximum = maximumWeight): string => {
@@ -51,22 +51,22 @@ export const truncate = (text: string, maximum = maximumWeight): string => {
   return fits(beginning, maximum) ? beginning : ""
 }
 
-/** The least that {@link split} makes parts of: the longest mention of a list, and a number, have room in it. */
+/** The minimum size of parts for {@link split}: enough for the longest mention of a list, and a number. */
 export const minimumPart = 70
 
 export interface SplitOptions {
-  /** Whether each part ends with its number: `1/5`. It is counted. A text that is one part has none. */
+  /** Ends each part with its number: `1/5`, which counts towards its length. A text that fits in one part gets none. */
   readonly numbered?: boolean
-  /** The most that a part may have, at least 70 (default 280). */
+  /** The maximum length of a part, at least 70 (default 280). */
   readonly maximum?: number
 }
 
 /**
- * Splits a text into parts that fit: after a paragraph, where that fills half of a part, else between words. Links,
- * mentions, hashtags, cashtags and emoji stay whole. A word longer than a part is cut between graphemes, or, in scripts
- * without spaces, between words. Spaces around parts are omitted; a text of nothing else has no parts.
+ * Splits a text into parts that fit: after a paragraph if that fills half of a part, otherwise between words. Links, mentions,
+ * hashtags, cashtags and emoji are not split. A word longer than a part is split between graphemes or, in scripts without
+ * spaces, between words. Spaces around parts are omitted; a text of nothing but spaces has no parts.
  *
- * Throws a `RangeError` when `maximum` is less than 70.
+ * Throws a `RangeError` if `maximum` is less than 70.
  *
  * ```ts
  * PostText.split("One. ".repeat(100), { numbered: true }) // ["One. One. ... 1/2", "One. ... 2/2"]
@@ -89,7 +89,7 @@ export const split = (text: string, options: SplitOptions = {}): ReadonlyArray<s
     return parts
   }
   if (!numbered) return parts(() => maximum)
-  // How many there are is known when they are; until then, how many digits that has.
+  // The number of parts is known only at the end; until then, only its number of digits is assumed.
   for (let digits = 1;; digits++) {
     const found = parts((number) => maximum - ` ${number}/`.length - digits)
     if (String(found.length).length <= digits) return found.map((part, k) => `${part} ${k + 1}/${found.length}`)

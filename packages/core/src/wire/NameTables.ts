@@ -1,38 +1,38 @@
 /**
- * The words of the service as it published them, each with its date: tables from the names of this library to its own, by
- * where a name stands. What is in no table is called the same.
+ * The names of the service, one set per date of publication: tables from the names of this library to the service's own, by
+ * position. A name that is in no table is unchanged.
  */
 
 /** From names of this library to those of the service. */
 export type Names = ReadonlyMap<string, string>
 
-/** The words of one date. */
+/** The names of one date. */
 export interface Vocabulary {
   /** Segments and parameters of paths, and the keys of request bodies. */
   readonly requests: Names
   /** Keys of queries. */
   readonly queries: Names
-  /** Fields, and the segments of expansions that are in no other table. */
+  /** Fields, and segments of expansions that are in no other table. */
   readonly fields: Names
   /** Whole expansions. */
   readonly expansions: Names
-  /** Keys of what it answers. */
+  /** Keys of responses. */
   readonly members: Names
-  /** Members of enumerations, in requests and in what it answers; apart, because `post` alone is never a name. */
+  /** Members of enumerations in requests and responses; a separate table, because `post` alone is never a name. */
   readonly values: Names
-  /** Fields that are no fields here: the expansion of that name brings them, with what they refer to. */
+  /** Fields that cannot be selected here: the expansion of that name adds them, with the objects they refer to. */
   readonly expanded: ReadonlySet<string>
-  /** Those of them that come unasked. */
-  readonly unasked: ReadonlySet<string>
-  /** Fields and expansions that cannot be said at all; after a kind of resource and a blank, those of its own alone. */
-  readonly unsaid: ReadonlySet<string>
-  /** Operations that have no selectors. */
-  readonly unselected: ReadonlySet<string>
+  /** The fields among them that are delivered by default. */
+  readonly byDefault: ReadonlySet<string>
+  /** Fields and expansions without a name; after a kind of resource and a space, those of that kind only. */
+  readonly unavailable: ReadonlySet<string>
+  /** Operations without selectors. */
+  readonly withoutSelectors: ReadonlySet<string>
 }
 
 const nothing: ReadonlySet<string> = /*#__PURE__*/ new Set()
 
-// These did not change.
+// The same on all dates.
 const requests: Names = /*#__PURE__*/ new Map([
   ["posts", "tweets"],
   ["liked_posts", "liked_tweets"],
@@ -61,14 +61,14 @@ const februaryNames: Names = /*#__PURE__*/ new Map([
   ["repost_count", "retweet_count"]
 ])
 
-// Of what streams of likes take.
+// Parameters of like streams.
 const likes: Names = /*#__PURE__*/ new Map([
   ["like_with_post_author.fields", "like_with_tweet_author.fields"],
   ["liked_post_id", "liked_tweet_id"],
   ["liked_post_author_id", "liked_tweet_author_id"]
 ])
 
-// What only streams bring; these did not change either.
+// Names that only streams deliver; the same on all dates.
 const streamed: Names = /*#__PURE__*/ new Map([
   ["liked_post_id", "liked_tweet_id"],
   ["liked_post_author_id", "tweet_author_id"],
@@ -82,7 +82,7 @@ const streamed: Names = /*#__PURE__*/ new Map([
   ["public_post_unviewable", "public_tweet_unviewable"]
 ])
 
-// Streams as connections name them.
+// The names of streams in connections.
 const endpoints: Names = /*#__PURE__*/ new Map([
   ["posts_compliance_stream", "tweets_compliance_stream"],
   ["post_label_stream", "tweet_label_stream"]
@@ -102,8 +102,8 @@ export const february: Vocabulary = {
     ...endpoints
   ]),
   expanded: nothing,
-  unasked: nothing,
-  unsaid: /*#__PURE__*/ new Set([
+  byDefault: nothing,
+  unavailable: /*#__PURE__*/ new Set([
     "article_title",
     "like_with_post_author attachments.media_keys",
     "like_with_post_author attachments_media_keys",
@@ -112,7 +112,7 @@ export const february: Vocabulary = {
     "paid_partnership",
     "subscribes_to_you"
   ]),
-  unselected: /*#__PURE__*/ new Set(["createComplianceJob"])
+  withoutSelectors: /*#__PURE__*/ new Set(["createComplianceJob"])
 }
 
 /** August 2026 (OpenAPI 2.167). */
@@ -149,16 +149,16 @@ export const august: Vocabulary = {
     "speaker_ids",
     "topic_ids"
   ]),
-  unasked: /*#__PURE__*/ new Set(["edit_history_post_ids"]),
-  unsaid: /*#__PURE__*/ new Set(["referenced_posts.id.attachments.media_keys", "referenced_posts.id.author_id"]),
-  unselected: nothing
+  byDefault: /*#__PURE__*/ new Set(["edit_history_post_ids"]),
+  unavailable: /*#__PURE__*/ new Set(["referenced_posts.id.attachments.media_keys", "referenced_posts.id.author_id"]),
+  withoutSelectors: nothing
 }
 
-/** August 2026, of streams: they are still asked in the words of February, for what there is in August. */
+/** August 2026, for streams: their requests still use the names of February, as far as August has them. */
 export const augustStreams: Vocabulary = {
   ...february,
   members: august.members,
   values: august.values,
-  unsaid: /*#__PURE__*/ new Set(["article_title", "subscribes_to_you"]),
-  unselected: nothing
+  unavailable: /*#__PURE__*/ new Set(["article_title", "subscribes_to_you"]),
+  withoutSelectors: nothing
 }

@@ -1,9 +1,9 @@
 /**
- * What is left of a body that is not wholly as its schema has it. The body is changed in place: `null` is taken for absence,
- * and a part of another type is left out and noted. What a value cannot be without ({@link Model.essential}) takes the
- * value with it, and if it is the whole body, there is no answer.
+ * Repairs a body that does not match its schema. The body is changed in place: `null` becomes absent, and a part of another
+ * type is omitted and recorded. If an essential member ({@link Model.essential}) is omitted, so is the value that contains it,
+ * up to the whole body.
  *
- * This is the slow way, for bodies that the verifier refuses.
+ * This is slow, and used only for bodies that the verifier refuses.
  */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -11,20 +11,20 @@ import * as SchemaAST from "effect/SchemaAST"
 import { Found } from "../schema/Anomaly.ts"
 import * as Model from "../schema/Model.ts"
 
-/** What repair came to. */
+/** The outcome of a repair. */
 export interface Repaired {
-  /** Whether anything is left. */
+  /** True if anything is left. */
   readonly isAnswer: boolean
-  /** What was left out, the first thousand. */
+  /** The omitted parts, at most the first thousand. */
   readonly found: ReadonlyArray<Found>
-  /** What was left out last: where nothing is left, the reason. */
+  /** The part that was omitted last: if nothing is left, this is the reason. */
   readonly last: Found | undefined
 }
 
-/** A service that answers with anything else could fill the memory with these. */
+/** Limits the memory that a malformed response can take. */
 const maxFound = 1_000
 
-/** Compiles a schema without transformations into what repairs its values. */
+/** Compiles a schema without transformations into a function that repairs its values. */
 export const make = (schema: { readonly ast: SchemaAST.AST }): (body: unknown) => Repaired => {
   const whole = compile(schema.ast)
   return (body) => {
@@ -33,7 +33,7 @@ export const make = (schema: { readonly ast: SchemaAST.AST }): (body: unknown) =
   }
 }
 
-/** Where one is, and what was seen there. */
+/** The state of one repair: the current path, and the parts omitted so far. */
 class Walk {
   readonly found: Array<Found> = []
   readonly keys: Array<string | number> = []
@@ -45,7 +45,7 @@ class Walk {
     if (this.found.length < maxFound) this.found.push(this.last)
   }
 
-  /** Repairs what is at a key. */
+  /** Repairs the value at a key. */
   at(key: string | number, part: Part, value: unknown): boolean {
     this.keys.push(key)
     const isKept = part.repair(value, this)
@@ -56,11 +56,11 @@ class Walk {
 
 /** A part of a body. */
 interface Part {
-  /** In words. */
+  /** The type in words. */
   readonly expected: string
-  /** Whether a value is of its type, whatever it holds. */
+  /** Tests the type of a value, not its contents. */
   readonly accepts: (value: unknown) => boolean
-  /** `false` where nothing of a value can be kept. */
+  /** Returns `false` if nothing of the value can be kept. */
   readonly repair: (value: unknown, walk: Walk) => boolean
 }
 
@@ -129,7 +129,7 @@ const array = (ast: SchemaAST.Arrays): Part => {
   const [item] = ast.rest
   if (item === undefined) return part("an array", Array.isArray)
   const type = compile(item)
-  // Of numbers each has its place: the two of a position, the four of a box.
+  // In an array of numbers each index has a meaning: the two of a position, the four of a box.
   const isWhole = SchemaAST.isNumber(item) || Model.essentialOf(ast).includes("items")
   return part("an array", isArray, (value, walk) => {
     let kept = 0
@@ -143,7 +143,7 @@ const array = (ast: SchemaAST.Arrays): Part => {
   })
 }
 
-/** The first that a value may be decides about what it holds. */
+/** The first member that accepts a value repairs it. */
 const union = (members: ReadonlyArray<Part>): Part => {
   const of = (value: unknown) => members.find(({ accepts }) => accepts(value))
   return {
@@ -158,7 +158,7 @@ const union = (members: ReadonlyArray<Part>): Part => {
   }
 }
 
-/** Services write `null` where there is nothing, unless it is one of the values. */
+/** Services send `null` for an absent value, unless it is one of the values. */
 const isNothing = (value: unknown, { accepts }: Part): boolean =>
   value === undefined || (value === null && !accepts(null))
 

@@ -1,6 +1,5 @@
 /**
- * From parameters to a request: rules, route, encoding, names of the wire. Pure: nothing is sent and no credential is
- * needed.
+ * Encodes parameters into a request: rules, route, encoding, names. Pure: nothing is sent and no credential is needed.
  */
 import { closestMatch } from "leven"
 import type { Call } from "../auth/Credentials.ts"
@@ -13,82 +12,77 @@ import * as Multipart from "../schema/Multipart.ts"
 import * as ParameterRule from "../schema/ParameterRule.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import type { Priced } from "../schema/Price.ts"
-import { type Encoded, type Input, inWords, type Plan, planOf, type SettledBody } from "./internal/encodingPlan.ts"
+import {
+  type Encoded,
+  type Input,
+  type Plan,
+  planOf,
+  type SettledBody,
+  type Template,
+  translate,
+  type Untranslatable
+} from "./internal/encodingPlan.ts"
 import type { Wire } from "./Wire.ts"
-import type { Said } from "./WireNames.ts"
 
-/** A request that obeys every rule, short of base address, identity and authorization. Plain data: it crosses threads. */
+/** A valid request without base URL, user id and authorization. It is plain data, which can cross threads. */
 export interface Prepared extends Call {
   readonly effect: Definition["effect"]
   /** The operation that shows whether a create happened. */
   readonly confirmWith: string | undefined
-  /** For a toggle whose state was reached by a try that had no answer: the body of success, and the refusal of the next. */
+  /** For a toggle that an earlier attempt may have set: the body of success, and the refusal that means that it did. */
   readonly settled: SettledBody | undefined
   readonly method: string
   /** The path with the names of its variable parts. */
   readonly template: string
   readonly path: string
-  /** Where in `path` the authenticated user's id goes. */
+  /** The offset in `path` at which the authenticated user's id is inserted. */
   readonly identityAt: number | undefined
   /** Encoded, without the question mark. */
   readonly query: string
-  /** JSON, or parts of which some are bytes. */
+  /** JSON, or multipart. */
   readonly body: string | Multipart.Body | undefined
-  /** What is asked for: JSON, or any file. */
+  /** The accepted response: JSON, or any file. */
   readonly accept: "application/json" | "*/*"
-  /** As in the declaration. */
+  /** From the declaration. */
   readonly pace: Definition["pace"]
-  /** What it may be charged. */
+  /** Its possible cost. */
   readonly priced: Priced
 }
 
-/** Which of the declared bounds the client enforces: those of the specification, or of the service where it has none. */
+/** The declared bounds that the client enforces: those of the specification, or of the service where it has none. */
 export interface Checks {
-  /** `spec`: all of them. `identifiers`: none; tokens and identifiers are checked all the same. Default `spec`. */
+  /** `spec`: all of them. `identifiers`: none, but tokens and identifiers are still checked. Default `spec`. */
   readonly checks?: "spec" | "identifiers" | undefined
-  /** What the project may use: recent queries have 512 characters with `standard`, 1,024 with `research`, the default. */
+  /** The project's access level: recent queries have 512 characters with `standard`, 1,024 with `research`, the default. */
   readonly accessLevel?: Parameters.AccessLevel | undefined
 }
 
-/** An empty list of names asks for nothing, like leaving it out; an empty list of ids is a mistake. */
+/** An empty list of names is the same as none; an empty list of ids is a mistake. */
 const isNames = ({ parameter }: Input): boolean => parameter.kind === "list" && parameter.open === true
 
-const isEmpty = (value: unknown): boolean => {
-  try {
-    return value === "" || (Array.isArray(value) && value.length === 0)
-  } catch {
-    // Its encoder refuses it.
-    return false
-  }
-}
+const isEmpty = (value: unknown): boolean => value === "" || (Array.isArray(value) && value.length === 0)
 
-/** Longer texts of a query are not remembered. */
-const maxRememberedCharacters = 1_000
+/** Longer query values are not cached. */
+const maxCachedCharacters = 1_000
 
-const encodedBy = (
-  input: Input,
-  value: Parameters.EncodedValue
-): Encoded | Exclude<ReturnType<typeof inWords>, Said> => {
+const encodeQueryValue = (input: Input, value: Parameters.EncodedValue): Encoded | Untranslatable => {
   if (input.last?.value === value) return input.last
   const text = Parameters.toText(value)
-  if (input.words === undefined) return remember(input, { value, text: OAuth1.percentEncode(text), expansions: none })
-  const said = inWords(input, text)
-  return "names" in said
-    ? remember(input, { value, text: OAuth1.percentEncode(said.names.join(",")), expansions: said.expansions })
-    : said
+  if (input.words === undefined) return cache(input, { value, text: OAuth1.percentEncode(text), expansions: none })
+  const names = translate(input, text)
+  return "names" in names
+    ? cache(input, { value, text: OAuth1.percentEncode(names.names.join(",")), expansions: names.expansions })
+    : names
 }
 
 const none: ReadonlyArray<never> = []
 
-const remember = (input: Input, encoded: Encoded): Encoded => {
-  input.last = encoded.text.length <= maxRememberedCharacters ? encoded : undefined
+const cache = (input: Input, encoded: Encoded): Encoded => {
+  input.last = encoded.text.length <= maxCachedCharacters ? encoded : undefined
   return encoded
 }
 
-const extended = (query: string, { key }: Input, text: string): string =>
-  `${query}${query === "" ? "" : "&"}${key}=${text}`
-
-/** The parameters of a call, each read once: what is inherited is not given, and what throws when it is read is refused. */
+/** The own properties of a call's parameters; inherited ones do not count. */
 export const ownProperties = (
   definition: Pick<Definition, "name">,
   parameters: unknown,
@@ -99,111 +93,152 @@ export const ownProperties = (
     Errors.invalidParameter(definition.name, "parameters", rule, parameters, redact)
 }
 
-/** Rules, route, encoding and wire names: a request, or the rule that the parameters break, shown as `redact` leaves it. */
+/** Why a parameter is refused. */
+type Fault = readonly [parameter: string, rule: string, value: unknown]
+
+/** Collects the encoded parameters of one request. */
+class Encoding {
+  readonly #definition: Definition
+  readonly #plan: Plan
+  readonly #wire: Wire
+  readonly #checks: Checks
+  readonly #path = new Map<string, Parameters.EncodedValue>()
+  #query: string
+  /** Fields may be requested as expansions, so that these are sent last. */
+  #expansions: Set<string> | undefined
+  #body: Record<string, unknown> | undefined
+  userAuth: boolean
+  /** True if the caller passed `user_auth`. */
+  isChosen = false
+
+  constructor(definition: Definition, plan: Plan, wire: Wire, checks: Checks) {
+    this.#definition = definition
+    this.#plan = plan
+    this.#wire = wire
+    this.#checks = checks
+    this.#query = plan.query
+    this.#body = definition.constants && { ...definition.constants }
+    this.userAuth = definition.userAuth ?? false
+  }
+
+  add(name: string, value: unknown): Fault | undefined {
+    const { accessLevel, checks = "spec" } = this.#checks
+    if (name === "user_auth" && this.#definition.userAuth !== undefined) return this.#addUserAuth(value)
+    const input = this.#plan.inputs.get(name)
+    // The value is not shown: it may be a credential in the wrong place.
+    if (input === undefined) {
+      const operation = this.#definition.name
+      return [name, `is not a parameter of ${operation}${suggestion(name, this.#definition, this.#plan)}`, undefined]
+    }
+    if (value === undefined || value === null || (isNames(input) && isEmpty(value))) return undefined
+    const encoded = input.encode(value)
+    if (
+      encoded === undefined || (checks === "spec" && !Parameters.isWithinBounds(input.parameter, encoded, accessLevel))
+    ) {
+      return [name, Parameters.describe(input.parameter, accessLevel), value]
+    }
+    return input.place === "query" ? this.#addQuery(name, input, encoded) : this.#addOther(name, input, encoded)
+  }
+
+  #addUserAuth(value: unknown): Fault | undefined {
+    if (value === undefined || value === null) return undefined
+    if (typeof value !== "boolean") return ["user_auth", Parameters.boolean.rule, value]
+    this.userAuth = value
+    this.isChosen = true
+    return undefined
+  }
+
+  #addQuery(name: string, input: Input, value: Parameters.EncodedValue): Fault | undefined {
+    const encoded = encodeQueryValue(input, value)
+    if (!("text" in encoded)) return [name, ...refusal(encoded, input, this.#wire)]
+    // Names that are requested as expansions only, or not at all, leave nothing to send.
+    if (encoded.text !== "" || input.words === undefined) this.#append(input, encoded.text)
+    // Iterating an empty list would cost 140 bytes in every call.
+    if (encoded.expansions.length > 0) {
+      for (const expansion of encoded.expansions) (this.#expansions ??= new Set()).add(expansion)
+    }
+    return undefined
+  }
+
+  #addOther(name: string, input: Input, encoded: Parameters.EncodedValue): Fault | undefined {
+    const names = input.words === undefined ? undefined : translate(input, Parameters.toText(encoded))
+    if (names !== undefined && !("names" in names)) return [name, ...refusal(names, input, this.#wire)]
+    const value = names === undefined ? encoded : names.names.join(",")
+    if (input.place === "body") BodyLayout.insert(this.#body ??= {}, this.#plan.positions, name, value)
+    else this.#path.set(name, value)
+    return undefined
+  }
+
+  #append({ key }: Input, text: string): void {
+    this.#query += `${this.#query === "" ? "" : "&"}${key}=${text}`
+  }
+
+  /** The encoded query; called once, after the last parameter. */
+  query(): string {
+    const input = this.#plan.inputs.get("expansions")
+    if (this.#expansions !== undefined && input !== undefined) {
+      this.#append(input, OAuth1.percentEncode([...this.#expansions].join(",")))
+    }
+    return this.#query
+  }
+
+  /** The body; an operation with a body sends one even if every member is absent. */
+  body(): Prepared["body"] {
+    const { body, encoding } = this.#definition
+    if (body === undefined && this.#body === undefined) return undefined
+    return encoding === "multipart" ? Multipart.make(this.#body ?? {}) : JSON.stringify(this.#body ?? {})
+  }
+
+  path({ head, parts }: Template): Pick<Prepared, "path" | "identityAt"> {
+    let path = head
+    let identityAt: number | undefined
+    for (const { name, text } of parts) {
+      if (name === this.#definition.identity) identityAt = path.length
+      else path += OAuth1.percentEncode(Parameters.toText(this.#path.get(name) ?? ""))
+      path += text
+    }
+    return { path, identityAt }
+  }
+}
+
+/** Encodes parameters into a request, or returns the rule that they break, redacted by `redact`. */
 export const encode = (
   definition: Definition,
   parameters: unknown,
   wire: Wire,
-  { accessLevel, checks = "spec" }: Checks = {},
+  checks: Checks = {},
   redact?: Redact
 ): Prepared | Errors.InvalidParameters | Errors.ConflictingIdentifiers => {
   const operation = definition.name
-  const invalid = (parameter: string, rule: string, value: unknown) =>
+  const invalid = ([parameter, rule, value]: Fault) =>
     Errors.invalidParameter(operation, parameter, rule, value, redact)
   const given = ownProperties(definition, parameters, redact)
   if (given instanceof Errors.InvalidParameters) return given
   const plan = planOf(definition, wire)
-  const isGiven = (name: string) => Object.hasOwn(given, name) && given[name] !== undefined && given[name] !== null
-
-  const encoded = new Map<string, Parameters.EncodedValue>()
-  let userAuth = definition.userAuth ?? false
-  let isChosen = false
-  let query = plan.query
-  // Fields may be said as expansions, so these are sent together.
-  let expansions: Set<string> | undefined
-  let body: Record<string, unknown> | undefined = definition.constants && { ...definition.constants }
+  const encoding = new Encoding(definition, plan, wire, checks)
   for (const name of Object.keys(given)) {
-    const value = given[name]
-    if (name === "user_auth" && definition.userAuth !== undefined) {
-      if (value === undefined || value === null) continue
-      if (typeof value !== "boolean") return invalid(name, Parameters.boolean.rule, value)
-      userAuth = value
-      isChosen = true
-      continue
-    }
-    const input = plan.inputs.get(name)
-    // Its value is not shown: it may be a credential in the wrong place.
-    if (input === undefined) {
-      return invalid(name, `is not a parameter of ${operation}${suggestion(name, definition, plan)}`, undefined)
-    }
-    if (value === undefined || value === null || (isNames(input) && isEmpty(value))) continue
-    const wired = input.encode(value)
-    if (
-      wired === undefined || (checks === "spec" && !Parameters.isWithinBounds(input.parameter, wired, accessLevel))
-    ) {
-      return invalid(name, Parameters.describe(input.parameter, accessLevel), value)
-    }
-    if (input.place === "query") {
-      const encoded = encodedBy(input, wired)
-      if (!("text" in encoded)) return invalid(name, ...refusal(encoded, input, wire))
-      // What is said as expansions alone, or not at all, leaves nothing to send.
-      if (encoded.text !== "" || input.words === undefined) query = extended(query, input, encoded.text)
-      // Going through an empty list is 140 bytes, of every call.
-      if (encoded.expansions.length > 0) {
-        for (const expansion of encoded.expansions) (expansions ??= new Set()).add(expansion)
-      }
-    } else {
-      const said = input.words === undefined ? undefined : inWords(input, Parameters.toText(wired))
-      if (said !== undefined && !("names" in said)) return invalid(name, ...refusal(said, input, wire))
-      const value = said === undefined ? wired : said.names.join(",")
-      if (input.place === "body") BodyLayout.insert(body ??= {}, plan.positions, name, value)
-      else encoded.set(name, value)
-    }
+    const fault = encoding.add(name, given[name])
+    if (fault !== undefined) return invalid(fault)
   }
 
-  const expanding = plan.inputs.get("expansions")
-  if (expansions !== undefined && expanding !== undefined) {
-    query = extended(query, expanding, OAuth1.percentEncode([...expansions].join(",")))
+  const isGiven = (name: string) => Object.hasOwn(given, name) && given[name] !== undefined && given[name] !== null
+  const chosen = definition.alternatives?.of.filter(isGiven)
+  if (chosen !== undefined && (chosen.length > 1 || (chosen.length === 0 && !definition.alternatives!.none))) {
+    const { of } = definition.alternatives!
+    const rule = ParameterRule.format(definition.alternatives!)
+    return new Errors.ConflictingIdentifiers({ operation, parameters: of, given: chosen, rule })
   }
-
-  let selectedBy = ""
-  const { alternatives } = definition
-  if (alternatives !== undefined) {
-    const chosen = alternatives.of.filter(isGiven)
-    if (chosen.length > 1 || (chosen.length === 0 && !alternatives.none)) {
-      return new Errors.ConflictingIdentifiers({
-        operation,
-        parameters: alternatives.of,
-        given: chosen,
-        rule: ParameterRule.format(alternatives)
-      })
-    }
-    if (typeof definition.route !== "string") selectedBy = chosen[0] ?? "none"
-  }
-  for (const name of plan.required) {
-    if (!isGiven(name) || given[name] === "") return invalid(name, "is required", undefined)
-  }
+  const missing = plan.required.find((name) => !isGiven(name) || given[name] === "")
+  if (missing !== undefined) return invalid([missing, "is required", undefined])
   for (const rule of definition.rules ?? []) {
     const parameter = ParameterRule.broken(rule, isGiven)
-    if (parameter !== undefined) {
-      const isExcess = rule._tag === "Excludes"
-      return invalid(
-        parameter,
-        isExcess ? ParameterRule.excess(rule) : `is missing: ${ParameterRule.format(rule)}`,
-        undefined
-      )
-    }
+    if (parameter === undefined) continue
+    const message = rule._tag === "Excludes" ? ParameterRule.excess(rule) : `is missing: ${ParameterRule.format(rule)}`
+    return invalid([parameter, message, undefined])
   }
 
   // Every alternative has its route.
-  const template = plan.routes.get(selectedBy)!
-  let path = template.head
-  let identityAt: number | undefined
-  for (const { name, text } of template.parts) {
-    if (name === definition.identity) identityAt = path.length
-    else path += OAuth1.percentEncode(Parameters.toText(encoded.get(name) ?? ""))
-    path += text
-  }
+  const template = plan.routes.get(typeof definition.route === "string" ? "" : chosen?.[0] ?? "none")!
   return {
     operation,
     effect: definition.effect,
@@ -211,17 +246,11 @@ export const encode = (
     settled: plan.settled,
     method: template.method,
     template: template.path,
-    path,
-    identityAt,
-    query,
-    // What has a body has it also when everything in it is left out.
-    body: definition.body === undefined && body === undefined
-      ? undefined
-      : definition.encoding === "multipart"
-      ? Multipart.make(body ?? {})
-      : JSON.stringify(body ?? {}),
-    userAuth,
-    isChosen,
+    ...encoding.path(template),
+    query: encoding.query(),
+    body: encoding.body(),
+    userAuth: encoding.userAuth,
+    isChosen: encoding.isChosen,
     scopes: definition.scopes,
     accept: definition.result._tag === "Bytes" ? "*/*" : "application/json",
     pace: definition.pace,
@@ -230,7 +259,7 @@ export const encode = (
   }
 }
 
-/** Names the parameter that a misspelt one may stand for. */
+/** Suggests the parameter that a misspelt one may stand for. */
 const suggestion = (name: string, definition: Definition, { inputs, positions }: Plan): string => {
   const names = [...inputs.keys(), ...(definition.userAuth === undefined ? [] : ["user_auth"])]
   const meant = nearest(name.replaceAll(".", "_"), names) ??
@@ -238,23 +267,23 @@ const suggestion = (name: string, definition: Definition, { inputs, positions }:
   return meant === undefined ? "" : ` (did you mean ${meant}?)`
 }
 
-/** The rule that names break, and the name at fault. */
+/** The rule that a name breaks, and the name. */
 const refusal = (
-  why: Exclude<ReturnType<typeof inWords>, Said>,
+  why: Untranslatable,
   input: Input,
   wire: Wire
 ): [rule: string, name: string] =>
-  "unlisted" in why ? [unlisted(why.unlisted, input), why.unlisted] : [unsaid(wire), why.unsaid]
+  "unlisted" in why ? [unlisted(why.unlisted, input), why.unlisted] : [unavailable(wire), why.unavailable]
 
-/** Why a name is refused that an open parameter does not list. */
+/** The rule against a name that an open parameter does not list. */
 const unlisted = (name: string, { parameter: { values = [] }, words }: Input): string => {
-  // As a command line has it.
+  // The syntax of the command line.
   if (name.startsWith("unlisted:")) return onPurpose
-  const wired = values.find((value) => {
-    const said = words?.get(value)
-    return said?.names[0] === name || said?.expansions[0] === name
+  const translated = values.find((value) => {
+    const names = words?.get(value)
+    return names?.names[0] === name || names?.expansions[0] === name
   })
-  const meant = wired ?? nearest(name, values)
+  const meant = translated ?? nearest(name, values)
   return meant !== undefined
     ? `has no such name (did you mean ${meant}?)`
     : values.length <= maxListed
@@ -264,14 +293,14 @@ const unlisted = (name: string, { parameter: { values = [] }, words }: Input): s
 
 const onPurpose = `has no such name; pass one that only the service knows as { unlisted: "name" }`
 
-/** Why a name is refused that the words of a wire do not have where it stands. */
-const unsaid = ({ elsewhere, name }: Wire): string =>
+/** The rule against a name that a name set does not have in this place. */
+const unavailable = ({ elsewhere, name }: Wire): string =>
   `cannot be requested with wire: "${name}"${elsewhere === undefined ? "" : `, only with wire: "${elsewhere.name}"`}`
 
 /** Longer lists are not shown in a message. */
 const maxListed = 5
 
-/** The known name that another one may stand for: a misspelt one, the service's own, or one in other letters. */
+/** The known name that a name may stand for, which is misspelt, the service's own, or in another case. */
 const nearest = (name: string, known: ReadonlyArray<string>): string | undefined => {
   const plain = plainOf(name)
   const match = closestMatch(plain, known.map(plainOf), { maxDistance: Math.min(3, plain.length >> 1) })
@@ -280,5 +309,5 @@ const nearest = (name: string, known: ReadonlyArray<string>): string | undefined
   )
 }
 
-/** Without what others spell in another way. */
+/** A name without the differences between spellings. */
 const plainOf = (name: string): string => name.replace(/tweet/gi, "post").replaceAll("_", "").toLowerCase()

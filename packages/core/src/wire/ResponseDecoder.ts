@@ -1,4 +1,4 @@
-/** From a received body to a response: parsed, brought into neutral names, verified, and repaired where it is worth it. */
+/** Decodes a received body into a response: parses it, translates its names, verifies it, and repairs it if that is worthwhile. */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -21,7 +21,7 @@ export class Undecodable {
   }
 }
 
-/** What reading needs to know of an operation. */
+/** The parts of a declaration that decoding needs. */
 interface Read {
   readonly result: Response.Result | Response.Received
   readonly paging?: unknown
@@ -29,7 +29,7 @@ interface Read {
 
 interface Decoder {
   is: (body: unknown) => body is Response.Body
-  /** Made for the first body that is not as it should be. */
+  /** Made for the first body that does not match the schema. */
   repair: ReturnType<typeof Repair.make> | undefined
   readonly schema: Schema.Codec<Response.Body, unknown>
   used: number
@@ -40,14 +40,14 @@ const decoders = new WeakMap<Response.Result, Decoder>()
 let compile: ((ast: SchemaAST.AST) => void) | undefined
 
 /**
- * Gives the compiler of verifiers, `enable` of `effect/schema/SchemaJITCompiler`. The clients for Node do so. It is a
+ * Sets the compiler of verifiers, `enable` of `effect/schema/SchemaJITCompiler`. The clients for Node do so. It is a
  * tenth of a bundle, so without it verifiers are interpreted.
  */
 export const compileWith = (enable: (ast: SchemaAST.AST) => void): void => {
   compile = enable
 }
 
-/** Compiling a verifier costs milliseconds and saves a fraction of one per page: worth it for a client that goes on. */
+/** Compiling a verifier takes milliseconds and saves a fraction of one per page: worthwhile for a long-running client. */
 const usesBeforeCompiling = 20
 
 const decoderOf = (result: Response.Result): Decoder => {
@@ -67,7 +67,7 @@ const decoderOf = (result: Response.Result): Decoder => {
   return decoder
 }
 
-/** The verifier of a schema, compiled where there is a compiler. */
+/** The verifier of a schema, compiled if there is a compiler. */
 export const verifierOf = <A>(schema: Schema.Codec<A, unknown>): (value: unknown) => value is A => {
   compile?.(schema.ast)
   return Schema.is(schema)
@@ -113,13 +113,13 @@ export const lineOf = (result: Response.Result): Schema.Codec<StreamItem.Body, u
     "matching_rules"
   )
 
-/** The schema of what an operation answers with: of the whole body or, of a stream, of each line. */
+/** The schema of an operation's response: of the whole body or, for a stream, of each line. */
 export const answerOf = (
   { live, result }: Pick<Definition, "live" | "result">
 ): Schema.Codec<Response.Body, unknown> | Schema.Codec<StreamItem.Body, unknown> =>
   live === undefined ? envelope(result) : lineOf(result)
 
-/** The schema of what a result has as `data`. */
+/** The schema of a result's `data`. */
 export const dataOf = (result: Response.Result): Schema.Codec<unknown> =>
   result._tag === "Bytes"
     ? Model.Json
@@ -129,7 +129,7 @@ export const dataOf = (result: Response.Result): Schema.Codec<unknown> =>
     ? result.model.schema
     : Model.essential(Schema.Array(result.model.schema), "items")
 
-/** Of an answer that is no resource, all that is promised has to be there, unless its schema says what. */
+/** A result that is not a resource must be complete, unless its schema names the essential members. */
 const whole = (schema: Schema.Codec<unknown>): Schema.Codec<unknown> =>
   SchemaAST.isObjects(schema.ast) && Model.essentialOf(schema.ast).length === 0
     ? Model.essential(
@@ -139,18 +139,19 @@ const whole = (schema: Schema.Codec<unknown>): Schema.Codec<unknown> =>
     : schema
 
 /**
- * Reads a body: parses it, brings it into neutral names, and verifies every known field. The parsed object itself is
- * kept, so unknown fields survive. What of it is not as it should be is left out and among the `anomalies`, which may hold
- * credentials until they pass `CallErrors.reread`; with `strict` it makes the body undecodable.
+ * Decodes a body: parses it, translates it to neutral names, and verifies every known field. The parsed object itself is kept,
+ * so that unknown fields survive. Parts that do not match the schema are omitted and listed in `anomalies`, which may hold
+ * credentials until they pass `CallErrors.redactResponse`; with `strict` they make the body undecodable.
  *
- * Headers may come as a function, which is called when one of them is asked for.
+ * Headers may be passed as a function, which is called when one of them is read. `parse` replaces `JSON.parse`.
  */
 export const decode = (
   definition: Read,
   wire: Wire,
   text: string,
   headers: Response.Headers | (() => Response.Headers),
-  verify: Verify = "lenient"
+  verify: Verify = "lenient",
+  parse: (text: string) => unknown = JSON.parse
 ): Response.Response<unknown, unknown> | Undecodable => {
   if (definition.result._tag === "Received") {
     const read = definition.result.read(text)
@@ -158,14 +159,14 @@ export const decode = (
   }
   let parsed: unknown
   try {
-    parsed = JSON.parse(text)
+    parsed = parse(text)
   } catch {
     return new Undecodable(text === "" ? "the body is empty" : "the body is not JSON")
   }
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
     return new Undecodable("the body is not an object")
   }
-  // Null is another way to write that there is none.
+  // Some responses have null for an absent value.
   if ("data" in parsed && parsed.data === null) delete parsed.data
   if (!isAnswer(definition, parsed)) return noAnswer
   const decoder = decoderOf(definition.result)
@@ -180,7 +181,7 @@ export const decode = (
     : repaired(definition, decoder, body, headers, verify)
 }
 
-/** Reads an answer of bytes. One that has none, or a document in their place, is no such answer. */
+/** Decodes a response of bytes. An empty body, or a document instead of a file, is not one. */
 export const decodeBytes = (
   definition: Read,
   bytes: Uint8Array,
@@ -192,7 +193,7 @@ export const decodeBytes = (
     ? new Undecodable("the body is a document, and not a file")
     : Response.make(definition, { data: bytes }, headers)
 
-/** Brings members that stand beside their field into it; not where there is one already. */
+/** Moves members that are beside their field into it, unless the field already has one of that name. */
 export const gather = (item: unknown, gathered: Model.Gathered): void => {
   if (!Predicate.isObject(item)) return
   for (const [field, members] of Object.entries(gathered)) {
@@ -217,12 +218,14 @@ const repaired = (
   const { found, last } = outcome
   if (!isLeft(body, outcome, decoder) || (verify === "strict" && found.length > 0)) {
     const first = verify === "strict" ? found[0] : last
-    return new Undecodable(first === undefined ? "of another form" : `${first.path} is not ${first.expected}`)
+    return new Undecodable(
+      first === undefined ? "the body does not match the schema" : `${first.path} is not ${first.expected}`
+    )
   }
   return isAnswer(definition, body) ? Response.make(definition, body, headers, found) : noAnswer
 }
 
-/** Nothing to leave out means that it is as it should be, or that it cannot be repaired. */
+/** Nothing to omit means that the body is valid, or that it cannot be repaired. */
 const isLeft = (body: unknown, { found, isAnswer }: Repair.Repaired, { is }: Decoder): body is Response.Body =>
   isAnswer && (found.length > 0 || is(body))
 
@@ -233,6 +236,6 @@ const isAnswer = (definition: Read, body: object): boolean =>
 
 const hasErrors = (body: object): boolean => "errors" in body && Array.isArray(body.errors) && body.errors.length > 0
 
-/** An empty page and an empty list have nothing but `meta`; what is neither always has something to say. */
+/** An empty page and an empty list have nothing but `meta`; any other response has data or errors. */
 const mayBeEmpty = ({ paging, result }: Read): boolean =>
   result._tag === "Many" || paging !== undefined || result._tag === "Value" && result.schema.ast._tag === "Arrays"

@@ -1,6 +1,6 @@
 /**
- * The words in which a service speaks, as values: a program holds the tables of those that it names. User code is the same
- * with all of them.
+ * The name sets of a service, as values: a program bundles only the tables that it uses. User code is the same with all of
+ * them.
  */
 import { identity } from "effect/Function"
 import type { Schema } from "effect/Schema"
@@ -9,41 +9,41 @@ import type { WireName } from "../schema/WireName.ts"
 import * as NameTables from "./NameTables.ts"
 import * as WireNames from "./WireNames.ts"
 
-/** The words of a service: from the names of this library to its own, and back in what it answers. */
+/** A name set: translates from the neutral names of this library to the service's own, and back. */
 export interface Wire {
   readonly name: WireName
-  /** Where the service is, unless a setting says otherwise. */
+  /** The default address of the service. */
   readonly baseUrl: string | undefined
   /** A route template. */
   readonly path: (template: string) => string
   /** The key of a query parameter of an operation. */
   readonly queryKey: (definition: Pick<Definition, "live">, key: string) => string
-  /** How an operation's expansions or fields are said; none where they go as they are. */
+  /** The translation of an operation's expansions or fields; `undefined` if they need none. */
   readonly selector: (
     definition: Pick<Definition, "live" | "name" | "result">,
     parameter: string
   ) => WireNames.Selector | undefined
-  /** A member of an enumeration that a request holds. */
+  /** A member of an enumeration in a request. */
   readonly value: (name: string) => string
   /** A key of a request body, or a dotted path of keys. */
   readonly bodyKey: (key: string) => string
-  /** Whether the text of a body can hold names to bring into neutral ones. */
+  /** Tests whether the text of a body may contain names to translate. */
   readonly isForeign: (text: string) => boolean
-  /** Brings what it answers into neutral names, from whatever words. Compiled once for each schema. */
+  /** Translates responses to neutral names, from any name set. Compiled once per schema. */
   readonly toNeutral: (schema: Pick<Schema<unknown>, "ast">) => (value: unknown) => unknown
-  /** The inverse, for who answers. */
+  /** The inverse, for servers. */
   readonly fromNeutral: (schema: Pick<Schema<unknown>, "ast">) => (value: unknown) => unknown
   /** A problem document, or the `errors` of any body. */
   readonly problemToNeutral: (document: unknown) => unknown
   /** The inverse. */
   readonly problemFromNeutral: (document: unknown) => unknown
-  /** The wire of the words before or after these, and whether it has another one for a word. */
+  /** The other name set of the same service, and a test whether it has another name for one. */
   readonly elsewhere:
-    | { readonly name: WireName; readonly isSaidOtherwise: (word: string) => boolean }
+    | { readonly name: WireName; readonly isNamedDifferently: (word: string) => boolean }
     | undefined
 }
 
-/** The words of this library (`posts`). */
+/** The names of this library (`posts`). */
 export const neutral: Wire = {
   name: "neutral",
   baseUrl: undefined,
@@ -60,7 +60,7 @@ export const neutral: Wire = {
   elsewhere: undefined
 }
 
-const speaking = (
+const wireOf = (
   name: WireName,
   words: NameTables.Vocabulary,
   elsewhere: { readonly name: WireName; readonly words: NameTables.Vocabulary },
@@ -79,17 +79,17 @@ const speaking = (
   fromNeutral: (schema) => WireNames.fromNeutral(words, schema),
   problemToNeutral: WireNames.problemToNeutral,
   problemFromNeutral: WireNames.problemFromNeutral(words),
-  elsewhere: { name: elsewhere.name, isSaidOtherwise: WireNames.isSaidOtherwise(words, elsewhere.words) }
+  elsewhere: { name: elsewhere.name, isNamedDifferently: WireNames.isNamedDifferently(words, elsewhere.words) }
 })
 
-/** The words of X as they are since August 2026 (`/2/tweets?post.fields=`). */
-export const x: Wire = /*#__PURE__*/ speaking("x", NameTables.august, {
+/** The names of X since August 2026 (`/2/tweets?post.fields=`). */
+export const x: Wire = /*#__PURE__*/ wireOf("x", NameTables.august, {
   name: "x-2026-02",
   words: NameTables.february
 }, NameTables.augustStreams)
 
-/** The words of X as they were in February 2026 (`/2/tweets?tweet.fields=`). */
-export const x202602: Wire = /*#__PURE__*/ speaking("x-2026-02", NameTables.february, {
+/** The names of X in February 2026 (`/2/tweets?tweet.fields=`). */
+export const x202602: Wire = /*#__PURE__*/ wireOf("x-2026-02", NameTables.february, {
   name: "x",
   words: NameTables.august
 })
@@ -101,7 +101,7 @@ const readingAll = (wire: Wire): Wire => ({
   problemToNeutral: WireNames.problemToNeutral
 })
 
-/** All of them by name, for settings that are text. Each reads whatever words come. */
+/** All name sets by name, for settings that are text. Each reads responses in any name set. */
 export const named: { readonly [Name in WireName]: Wire } = {
   neutral: /*#__PURE__*/ readingAll(neutral),
   x,

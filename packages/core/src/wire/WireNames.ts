@@ -1,10 +1,10 @@
 /**
- * The names of the service on its wires. On the `"neutral"` wire they are those of this library (`posts`, `post.fields`,
- * `post_id`); on the others a post has another name (`tweets`, `tweet_id`), in more places or in fewer.
+ * Translates between the neutral names of this library (`posts`, `post.fields`, `post_id`) and the service's own names
+ * (`tweets`, `tweet_id`), of which there is one set per date.
  *
- * Names are translated where a name is known to stand: segments of a route template, query keys, selector values, keys
- * that a schema declares, and the members of a problem that hold names. Text, URLs, tokens, queries, identifiers and
- * everything else that is not known to be a name pass as they are, and so do names that are not in the tables.
+ * A name is translated only where it is known to be one: segments of a route template, query keys, selector values, keys that a
+ * schema declares, and the members of a problem that contain names. Text, URLs, tokens, queries, identifiers and anything else
+ * pass unchanged, and so do names that are in no table.
  */
 import * as Predicate from "effect/Predicate"
 import type * as SchemaAST from "effect/SchemaAST"
@@ -34,95 +34,91 @@ export const field = ({ fields }: Vocabulary, name: string): string => rename(fi
 /** Translates a member of an enumeration. */
 export const value = ({ values }: Vocabulary, name: string): string => rename(values, name)
 
-/** How a name that is asked for is said: for the parameter itself, as an expansion, or not at all. */
-export interface Said {
+/** The translation of a requested name: names for the parameter itself, and names to request as expansions. */
+export interface Translation {
   readonly names: ReadonlyArray<string>
   readonly expansions: ReadonlyArray<string>
-  /** Whether the words have nothing to say it with; else there is no need to. */
-  readonly unsaid: boolean
+  /** True if the name set has no name for it; otherwise empty lists mean that it need not be requested. */
+  readonly isUnavailable: boolean
 }
 
-/** Says a name. */
-export type Selector = (name: string) => Said
+/** Translates a name. */
+export type Selector = (name: string) => Translation
 
 /**
- * How the values of `expansions`, or of a parameter that selects fields, are said by an operation. A selector of what the
- * operation never brings says nothing. A field of its own resource that only an expansion brings is said as that.
+ * The translation of `expansions`, or of a parameter that selects fields, for an operation. A selector for objects that the
+ * operation never returns translates to nothing. A field of its own resource that needs an expansion becomes that expansion.
  */
 export const selector = (
   words: Vocabulary,
   { name, result }: Pick<Definition, "name" | "result">,
   parameter: string
 ): Selector => {
-  if (words.unselected.has(name)) return () => silence
+  if (words.withoutSelectors.has(name)) return () => nothing
   const model = "model" in result ? result.model : undefined
-  const isUnsaid = (name: string) => words.unsaid.has(name) || words.unsaid.has(`${model?.kind} ${name}`)
+  const isUnavailable = (name: string) => words.unavailable.has(name) || words.unavailable.has(`${model?.kind} ${name}`)
   if (parameter === "expansions") {
-    return (name) => isUnsaid(name) ? unsaid : { ...silence, expansions: [expansion(words, name)] }
+    return (name) => isUnavailable(name) ? unavailable : { ...nothing, expansions: [expansion(words, name)] }
   }
   const isOwn = model === undefined || model.selector === parameter
-  const isBrought = () =>
-    Object.entries(model?.expansions ?? {}).some(([name, kind]) => parameter === `${kind}_fields` && !isUnsaid(name))
-  if (!isOwn && !isBrought()) return () => silence
+  const isIncluded = () =>
+    Object.entries(model?.expansions ?? {}).some(([name, kind]) =>
+      parameter === `${kind}_fields` && !isUnavailable(name)
+    )
+  if (!isOwn && !isIncluded()) return () => nothing
   return (name) => {
-    if (isOwn ? isUnsaid(name) : words.unsaid.has(name)) return unsaid
+    if (isOwn ? isUnavailable(name) : words.unavailable.has(name)) return unavailable
     if (!words.expanded.has(name)) {
       const called = isOwn ? Model.calledOf(model?.fields[name]?.ast) : undefined
-      return { ...silence, names: [called ?? field(words, name)] }
+      return { ...nothing, names: [called ?? field(words, name)] }
     }
-    if (isOwn) return { ...silence, expansions: [name] }
-    return words.unasked.has(name) ? silence : unsaid
+    if (isOwn) return { ...nothing, expansions: [name] }
+    return words.byDefault.has(name) ? nothing : unavailable
   }
 }
 
-const silence: Said = { names: [], expansions: [], unsaid: false }
+const nothing: Translation = { names: [], expansions: [], isUnavailable: false }
 
-const unsaid: Said = { names: [], expansions: [], unsaid: true }
+const unavailable: Translation = { names: [], expansions: [], isUnavailable: true }
 
-/**
- * Whether a word that a service refused is said otherwise in other words: the key of a query, or a field or expansion by
- * which they differ.
- */
-export const isSaidOtherwise = (words: Vocabulary, other: Vocabulary) => (word: string): boolean =>
+/** Tests whether a name that the service refused (a query key, a field or an expansion) has another name in the other set. */
+export const isNamedDifferently = (words: Vocabulary, other: Vocabulary) => (word: string): boolean =>
   [...february.queries.keys()].some((name) =>
-    ([queryKey, field] as const).some((say) => {
-      const said = say(words, name)
-      return (word === said || word.startsWith(`${said}.`)) && say(other, name) !== said
+    ([queryKey, field] as const).some((translate) => {
+      const known = translate(words, name)
+      return (word === known || word.startsWith(`${known}.`)) && translate(other, name) !== known
     })
   )
 
-/**
- * Whether the text of a body can hold anything to translate. Every word that is read has this in it, and most bodies of
- * August do not.
- */
+/** Tests whether a body may contain names to translate: all of them contain this text, and most August bodies do not. */
 export const isForeign = (text: string): boolean =>
-  // Not the first letter: it is so frequent that looking for it takes eight times as long.
+  // Without its first letter, which is so frequent that searching for it takes eight times as long.
   text.includes("weet")
 
 /**
- * Compiles a schema (of neutral names, without transformations) into the translation of its values from whatever words.
- * Only keys that the schema declares and known values that it declares ({@link Model.known}) are renamed.
+ * Compiles a schema (of neutral names, without transformations) into the translation of its values from any name set. Only keys
+ * that the schema declares and known values that it declares ({@link Model.known}) are renamed.
  *
- * The input is never changed. What holds nothing to rename is returned as it is. Where an object holds a key under both
- * names, both are kept as they are: neither value is lost, and what stands under the neutral name is what is read.
+ * The input is never changed, and a value without names to translate is returned itself. Where an object has a key under both
+ * names, both are kept: no value is lost, and the one under the neutral name is read.
  */
 export const toNeutral = (schema: { readonly ast: SchemaAST.AST }): (value: unknown) => unknown =>
   compile(schema.ast, inward) ?? unchanged
 
-/** Compiles a schema into the translation of its values to some words; the inverse of {@link toNeutral}. */
+/** Compiles a schema into the translation of its values to a name set; the inverse of {@link toNeutral}. */
 export const fromNeutral = (
   words: Vocabulary,
   schema: { readonly ast: SchemaAST.AST }
 ): (value: unknown) => unknown => compile(schema.ast, outwardOf(words)) ?? unchanged
 
 /**
- * Translates a problem document from whatever words: the names in `parameter`, `field`, `resource_type` and the keys of
- * `parameters`, in the document itself and in its `errors`. It takes any body, for partial failures come in the `errors`
- * of a successful one.
+ * Translates a problem document from any name set: the names in `parameter`, `field`, `resource_type` and the keys of
+ * `parameters`, in the document itself and in its `errors`. It accepts any body, since the `errors` of a successful response
+ * are partial failures.
  */
 export const problemToNeutral = (document: unknown): unknown => neutralProblem(document)
 
-/** Compiles the translation of problem documents to some words; the inverse of {@link problemToNeutral}. */
+/** Compiles the translation of problem documents to a name set; the inverse of {@link problemToNeutral}. */
 export const problemFromNeutral = (words: Vocabulary): (document: unknown) => unknown =>
   problem(new Map([...words.requests, ...words.queries]), words.values) ?? unchanged
 
@@ -130,7 +126,7 @@ type Rename = (value: unknown) => unknown
 
 const invert = (names: Names): Names => new Map(Array.from(names, ([neutral, x]) => [x, neutral]))
 
-// What August calls otherwise than February, it calls as this library does.
+// Where August differs from February, it uses the names of this library.
 const fromFebruary: Names = /*#__PURE__*/ invert(february.fields)
 
 const renameDotted = (names: Names, dotted: string): string =>
@@ -141,7 +137,7 @@ const rename = (names: Names, name: string): string => names.get(name) ?? name
 
 const unchanged: Rename = (value) => value
 
-/** From neutral names or to them, by a table. */
+/** The direction of a translation: from neutral names or to them. */
 interface Direction {
   readonly names: Names
   readonly values: Names
@@ -167,7 +163,7 @@ const outwardOf = (words: Vocabulary): Direction => {
   return direction
 }
 
-// `undefined` where there is nothing to rename, so that the value is not walked.
+// `undefined` if there is nothing to rename, so that the value is not traversed.
 const compile = (ast: SchemaAST.AST, direction: Direction): Rename | undefined => {
   let known = direction.compiled.get(ast)
   if (known === undefined) direction.compiled.set(ast, known = { rename: compileNode(ast, direction) })
@@ -185,7 +181,7 @@ const compileNode = (ast: SchemaAST.AST, direction: Direction): Rename | undefin
         const inner = compile(type, direction)
         if (x === name && inner === undefined) return []
         if (!direction.isInward) return [{ from: name, to: x, inner }]
-        // Under a neutral name there may be others all the same: words differ by what they rename.
+        // A neutral name may occur too: name sets differ in which names they change.
         return [
           ...(x === name ? [] : [{ from: x, to: name, inner }]),
           ...(inner === undefined ? [] : [{ from: name, to: name, inner }])
@@ -204,7 +200,7 @@ const compileNode = (ast: SchemaAST.AST, direction: Direction): Rename | undefin
   }
 }
 
-// One after the other: a member of a union leaves alone what is not of its shape.
+// Applied one after the other: a member of a union does not change values of another shape.
 const inSequence = (members: ReadonlyArray<Rename | undefined>): Rename | undefined => {
   const renames = members.filter((member) => member !== undefined)
   return renames.length < 2 ? renames[0] : (value) => renames.reduce((value, rename) => rename(value), value)
@@ -271,7 +267,7 @@ const set = (target: Record<string, unknown>, key: string, value: unknown): void
   } else target[key] = value
 }
 
-// A problem names parameters at three levels at most: the document, its `errors`, and theirs.
+// A problem names parameters on at most three levels: the document, its `errors`, and theirs.
 const problem = (names: Names, values: Names, levels = 3): Rename | undefined => {
   const name: Rename = (value) => typeof value === "string" ? renameDotted(names, value) : value
   const keys: Rename = (value) => Predicate.isObject(value) ? renameKeys(names, value) : value

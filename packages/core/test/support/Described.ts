@@ -98,7 +98,7 @@ const sampleOf = (
   for (const given of candidates) {
     const sent = encode(given)
     if (Option.isNone(sent) || !Parameters.isWithinBounds(parameter, sent.value)) continue
-    if (Parameters.isSelector(name) && x202602.selector(definition, name)?.(String(sent.value)).unsaid) continue
+    if (Parameters.isSelector(name) && x202602.selector(definition, name)?.(String(sent.value)).isUnavailable) continue
     return Parameters.isSelector(name)
       ? { given, sent: sent.value, sentOnX: saidOf(definition, name, String(sent.value)) }
       : { given, sent: sent.value, sentOnX: inWords(parameter, sent.value) }

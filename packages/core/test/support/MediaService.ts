@@ -128,7 +128,7 @@ export const make = (
     })
   )
   const telling = Object.assign(http, {
-    [Transport.tells]: (request: Parameters<typeof http.execute>[0]) => http.execute(request)
+    [Transport.reports]: (request: Parameters<typeof http.execute>[0]) => http.execute(request)
   })
 
   return {

@@ -88,7 +88,7 @@ export const make = (answer: (request: Received, index: number) => Outcome, { te
   )
   const http = tells
     ? Object.assign(client, {
-      [Transport.tells]: (request: HttpClientRequest.HttpClientRequest) => client.execute(request)
+      [Transport.reports]: (request: HttpClientRequest.HttpClientRequest) => client.execute(request)
     })
     : client
   const layer = (

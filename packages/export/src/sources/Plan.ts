@@ -125,7 +125,7 @@ const announcedFor = Effect.fnUntraced(function*({ definition, parameters }: Sou
   if (probe === undefined) return undefined
   const client = yield* Client
   const answer = yield* client.request(definition, probe, { retries: 0 }).pipe(
-    Effect.map(({ headers }) => RateLimitHeaders.budgetOf(headers)?.limit),
+    Effect.map(({ headers }) => RateLimitHeaders.rateLimitOf(headers)?.limit),
     Effect.catch((error) => Effect.succeed("rateLimit" in error ? error.rateLimit?.limit : undefined)),
     Effect.timeoutOption("5 seconds")
   )

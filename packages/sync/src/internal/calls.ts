@@ -79,7 +79,7 @@ export const beginRequest = (
   checked: ReturnType<typeof RawRequest.check>,
   options: CallOptions
 ): Pending | Error => {
-  if (context.connection.isClosed) return CallErrors.closed(RawRequest.toldOf(checked))
+  if (context.connection.isClosed) return CallErrors.closed(RawRequest.infoOf(checked))
   if (checked instanceof Error) return checked
   return checkOptions(checked, options, requestOptionNames) ?? post(context, checked.prepared, options, false)
 }

@@ -1,4 +1,4 @@
-/** The credential that a request carries: whether it can be used, and its header. */
+/** The credential of a request: its kind, its token and the `Authorization` header. */
 import * as Redacted from "effect/Redacted"
 import * as Credentials from "../../auth/Credentials.ts"
 import * as Errors from "../../errors/Errors.ts"
@@ -9,11 +9,11 @@ const names = {
   oauth1: ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
 } as const
 
-/** The kind that a request carries. */
+/** The kind of credential that a request carries. */
 export const kindOf = ({ userAuth }: Pick<Prepared, "userAuth">): Exclude<Errors.CredentialKind, "app"> =>
   userAuth ? "oauth1" : "bearer"
 
-/** The token that stands for the user or the app; an empty one where there is none. */
+/** The token of the user or the app; empty if there is none. */
 export const tokenOf = (
   { userAuth }: Pick<Prepared, "userAuth">,
   { accessToken = none, bearerToken = none }: Credentials.Values
@@ -21,60 +21,42 @@ export const tokenOf = (
 
 const none = /*#__PURE__*/ Redacted.make("")
 
-/** Whether two credentials have one bearer token. */
+/** Tests whether two credentials have the same bearer token. */
 export const isSameToken = (one: Credentials.Values, other: Credentials.Values): boolean =>
   Redacted.value(one.bearerToken ?? none) === Redacted.value(other.bearerToken ?? none)
 
-/** What budgets and exports know a credential by: the token, or whoever holds it where tokens change. */
+/** The token that identifies a credential for rate limits and exports, or its holder if tokens are renewed. */
 export const holderOf = (prepared: Pick<Prepared, "userAuth">, values: Credentials.Values): Redacted.Redacted =>
   values.grant?.holder ?? tokenOf(prepared, values)
 
-/**
- * What stands in the way of using the chosen credential: a setting that is missing, or one that no header can carry. A
- * service of credentials may give anything.
- */
-export const unusable = (
-  prepared: Prepared,
+/** Makes the header of a request. `now` is in milliseconds by the service's clock. */
+export type Authorize = (url: string, now: number) => string
+
+/** The header of a request with a bearer token. */
+export const withBearer = (token: string): Authorize => () => `Bearer ${token}`
+
+/** A way to authorize a request with the chosen credential, or the reason why the credential cannot be used. */
+export const authorizeWith = (
+  { method, operation, userAuth }: Prepared,
   values: Credentials.Values,
   sign: Credentials.Sign | undefined
-): Errors.MissingAccessToken | Errors.InvalidParameters | undefined => {
-  const credential = kindOf(prepared)
-  const { operation } = prepared
-  const missing = (name: typeof Credentials.names[number]) => {
-    const value = values[name]
-    return value === undefined || Redacted.value(value) === ""
-  }
-  const needed: ReadonlyArray<typeof Credentials.names[number]> = names[credential]
-  if (needed.some(missing)) {
-    return new Errors.MissingAccessToken({ operation, credential, missing: needed.filter(missing) })
-  }
-  for (const name of needed) {
+): Authorize | Errors.MissingAccessToken | Errors.InvalidParameters => {
+  const credential = kindOf({ userAuth })
+  const missing: Array<string> = []
+  const [first = "", consumerSecret = "", token = "", tokenSecret = ""] = names[credential].map((name) => {
+    const secret = Redacted.value(values[name] ?? none)
+    if (secret === "") missing.push(name)
+    return secret
+  })
+  if (missing.length > 0) return new Errors.MissingAccessToken({ operation, credential, missing })
+  for (const name of names[credential]) {
     const rule = Credentials.fault(name, values[name] ?? none)
     if (rule !== undefined) return Errors.invalidParameter(operation, name, rule, undefined)
   }
-  if (prepared.userAuth && sign === undefined) {
+  if (!userAuth) return withBearer(first)
+  if (sign === undefined) {
     return Errors.invalidParameter(operation, "user_auth", "needs credentials with a way to sign", undefined)
   }
-  return undefined
-}
-
-/** The header of a request whose credential can be used: then, where it is needed, there is a way to sign. `now` is milliseconds by the service's clock. */
-export const header = (
-  prepared: Prepared,
-  values: Credentials.Values,
-  url: string,
-  now: number,
-  sign: Credentials.Sign | undefined
-): string => {
-  const plain = (name: typeof Credentials.names[number]) => Redacted.value(values[name] ?? none)
-  if (!prepared.userAuth) return `Bearer ${plain("bearerToken")}`
-  return sign!({
-    method: prepared.method,
-    url,
-    consumerKey: plain("consumerKey"),
-    consumerSecret: plain("consumerSecret"),
-    token: plain("accessToken"),
-    tokenSecret: plain("accessTokenSecret"),
-    timestamp: Math.floor(now / 1000)
-  })
+  return (url, now) =>
+    sign({ method, url, consumerKey: first, consumerSecret, token, tokenSecret, timestamp: Math.floor(now / 1000) })
 }

@@ -1,4 +1,4 @@
-/** Sends prepared requests: credential, the user's id where the path needs it, attempts, and the error of the last one. */
+/** Sends prepared requests: credential, the user's id if the path needs it, attempts, and the error of the last one. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -23,16 +23,17 @@ import * as RetryLoop from "../RetryLoop.ts"
 import * as UserId from "../UserId.ts"
 import * as Authorization from "./authorization.ts"
 
-/** What sending needs of a client. */
+/** The parts of a client that sending needs. */
 export interface Environment extends Attempt.Environment {
   readonly wire: Wire
   readonly credentials: Credentials.Credentials["Service"]
+  readonly sign: Credentials.Sign | undefined
   readonly timeouts: Timeouts.Limits
   readonly retries: number
   readonly telemetry: Retry.Telemetry
 }
 
-/** Makes the step. It succeeds with a status of success only. */
+/** Makes the function that sends a call. It succeeds only with a success status. */
 export const make = (
   environment: Environment
 ): (prepared: Prepared, options?: CallOptions) => Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
@@ -42,23 +43,32 @@ export const make = (
   const seriesOf = (
     prepared: Prepared,
     values: Credentials.Values,
+    authorize: Authorization.Authorize,
     identity: string,
     terms: Attempt.Allowance,
     { applied, sent } = unsent
-  ): Attempt.Series => {
+  ): Attempt.AuthorizedSeries => {
     const { identityAt, path, query } = prepared
     const filled = identityAt === undefined
       ? path
       : path.slice(0, identityAt) + OAuth1.percentEncode(identity) + path.slice(identityAt)
-    return { prepared, values, url: baseUrl + filled + (query === "" ? "" : `?${query}`), terms, sent, applied }
+    return {
+      prepared,
+      values,
+      authorize,
+      url: baseUrl + filled + (query === "" ? "" : `?${query}`),
+      terms,
+      sent,
+      applied
+    }
   }
 
-  /** Credentials that are there at once. */
+  /** Credentials that are available immediately. */
   const atHand = Credentials.isAtHand(current)
     ? () => current.value
     : (fiber: Fiber.Fiber<unknown, unknown>) => ready?.(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
 
-  /** Credentials that may have to be waited for, which is a part of the call. */
+  /** Waits for credentials; the time counts towards the call. */
   const within = (
     terms: Attempt.Allowance,
     prepared: Prepared,
@@ -80,9 +90,17 @@ export const make = (
       const values = atHand(fiber)
       return values === undefined ? within(terms, lookup, current) : Effect.succeed(values)
     }).pipe(
-      // Of the others nothing is sent, but whoever knows them may tell them.
+      // Only the bearer token is sent; the other secrets are kept for redaction.
       Effect.flatMap((values) =>
-        attempts(seriesOf(lookup, { ...values, bearerToken: Redacted.make(bearerToken) }, "", terms))
+        attempts(
+          seriesOf(
+            lookup,
+            { ...values, bearerToken: Redacted.make(bearerToken) },
+            Authorization.withBearer(bearerToken),
+            "",
+            terms
+          )
+        )
       ),
       Effect.flatMap(identityIn)
     )
@@ -99,33 +117,33 @@ export const make = (
     call: Prepared,
     values: Credentials.Values,
     terms: Attempt.Allowance,
-    /** How often they were renewed, and what was sent with those that they take the place of. */
+    /** The renewals of the credential so far, and the requests sent with earlier ones. */
     renewals = 0,
     before?: Pick<Attempt.Series, "sent" | "applied">
   ): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
     const prepared = admit === undefined ? call : admit(call, values)
     if (prepared instanceof Error) return Effect.fail(prepared)
-    const unusable = Authorization.unusable(prepared, values, environment.sign)
-    if (unusable !== undefined) return Effect.fail(unusable)
+    const authorize = Authorization.authorizeWith(prepared, values, environment.sign)
+    if (authorize instanceof Error) return Effect.fail(authorize)
     let series = before
-    const send = (identity: string) => attempts(series = seriesOf(prepared, values, identity, terms, before))
+    const send = (identity: string) => attempts(series = seriesOf(prepared, values, authorize, identity, terms, before))
     const sent = prepared.identityAt === undefined
       ? send("")
       : Effect.flatMap(identityOf(prepared, values, terms), send)
-    const told = (failure: AttemptFailure.Failure) =>
+    const errorOf = (failure: AttemptFailure.Failure) =>
       CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) })
-    if (renew === undefined || renewals === maxRenewals || prepared.userAuth) return Effect.mapError(sent, told)
+    if (renew === undefined || renewals === maxRenewals || prepared.userAuth) return Effect.mapError(sent, errorOf)
     return Effect.catch(sent, (failure) =>
-      // Such a request did nothing, so that a create can be sent again as well.
-      AttemptFailure.isOfToken(failure)
+      // The refused request had no effect, so that even a create can be repeated.
+      AttemptFailure.isUnauthorized(failure)
         ? Effect.matchEffect(within(terms, prepared, renew(values)), {
-          onFailure: (failure) => Effect.fail(told(failure)),
+          onFailure: (failure) => Effect.fail(errorOf(failure)),
           onSuccess: (renewed) =>
             Authorization.isSameToken(renewed, values)
-              ? Effect.fail(told(failure))
+              ? Effect.fail(errorOf(failure))
               : sendWith(call, renewed, terms, renewals + 1, series)
         })
-        : Effect.fail(told(failure)))
+        : Effect.fail(errorOf(failure)))
   }
 
   return (prepared, { retries = environment.retries, timeout } = {}) =>
@@ -135,14 +153,14 @@ export const make = (
       const values = atHand(fiber)
       if (values !== undefined) return sendWith(prepared, values, terms)
       return Effect.matchEffect(within(terms, prepared, current), {
-        // Without credentials, there is none to tell.
+        // Without credentials there is nothing to redact.
         onFailure: (failure) => Effect.fail(CallErrors.of(failure, prepared, { wire, waits, redact: identity })),
         onSuccess: (values) => sendWith(prepared, values, terms)
       })
     })
 }
 
-/** Those that another client of the account had may be of no use any more, either. */
+/** The second renewal is for a token that another client of the account has replaced meanwhile. */
 const maxRenewals = 2
 
 const unsent = { sent: 0, applied: false }
@@ -163,7 +181,7 @@ const lookup: Prepared = {
   body: undefined,
   userAuth: false,
   isChosen: true,
-  // Nobody asks: what a call may do was looked at before.
+  // Scopes were checked by the outer call.
   scopes: [],
   accept: "application/json",
   pace: undefined,
@@ -171,7 +189,7 @@ const lookup: Prepared = {
   accepts: ["bearer"]
 }
 
-// The id becomes a segment of paths, so it is not taken on trust.
+// The id becomes a path segment, so it is validated.
 const isIdentity = /*#__PURE__*/ Schema.is(
   /*#__PURE__*/ Schema.Struct({ data: /*#__PURE__*/ Schema.Struct({ id: Parameters.idText }) })
 )

@@ -1,4 +1,4 @@
-/** Reads the answer to a request of any path: the envelope of the service or any other JSON, and its data with a schema. */
+/** Decodes the response to a raw request: the envelope of the service or any other JSON, and its data with a schema. */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { StandardSchemaV1 } from "effect/StandardSchema"
@@ -6,32 +6,27 @@ import { Meta } from "../../schema/models/Meta.ts"
 import { Problem } from "../../schema/models/Problem.ts"
 import type { Body } from "../../schema/Response.ts"
 
-/** Makes a value of data, or says why not. */
+/** Decodes data, or returns the reason for a failure. */
 export type Decode = (data: unknown) => { readonly value: unknown } | string
 
-/** How a schema reads data; `undefined` of what is no schema. */
+/** The decoder of a schema; `undefined` if the value is not a schema. */
 export const decoderOf = (schema: unknown): Decode | undefined => {
   if (schema === undefined) return (value) => ({ value })
-  try {
-    if (isOfEffect(schema)) {
-      const decode = Schema.decodeUnknownResult(schema)
-      return (data) => {
-        const outcome = decode(data)
-        return outcome._tag === "Success" ? { value: outcome.success } : outcome.failure.message
-      }
+  if (isOfEffect(schema)) {
+    const decode = Schema.decodeUnknownResult(schema)
+    return (data) => {
+      const outcome = decode(data)
+      return outcome._tag === "Success" ? { value: outcome.success } : outcome.failure.message
     }
-    return isStandard(schema) ? (data) => validated(schema["~standard"].validate(data)) : undefined
-  } catch {
-    // A getter or a proxy.
-    return undefined
   }
+  return isStandard(schema) ? (data) => validated(schema["~standard"].validate(data)) : undefined
 }
 
-// A schema that needs services is refused by the types.
+// The types refuse a schema that needs services.
 const isOfEffect = (schema: unknown): schema is Schema.ConstraintDecoder<unknown> => Schema.isSchema(schema)
 
 const isStandard = (schema: unknown): schema is StandardSchemaV1 => {
-  // Some libraries have functions for schemas.
+  // In some libraries schemas are functions.
   if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) return false
   const standard: unknown = Reflect.get(schema, "~standard")
   return Predicate.hasProperty(standard, "version") && standard.version === 1 &&
@@ -70,13 +65,13 @@ const isShaped = /*#__PURE__*/ Schema.is(
 
 const parts = ["data", "includes", "errors", "meta"]
 
-/** Whether a body has members of a response, all of them as they are everywhere. */
+/** Tests whether a body has members of a response, all of their usual types. */
 const isEnvelope = (body: unknown): body is Body =>
   Predicate.isObject(body) && parts.some((part) => Object.hasOwn(body, part)) && isShaped(body)
 
-/** A body, or why it cannot be read. */
+/** Decodes a body, or returns the reason for a failure. */
 export const read = (text: string, decode: Decode): Body | string => {
-  // 204, for one, says no more than that it is done.
+  // A 204 has no body.
   if (text === "") return {}
   let parsed: unknown
   try {
@@ -85,7 +80,7 @@ export const read = (text: string, decode: Decode): Body | string => {
     return "the body is not JSON"
   }
   const body: Body = isEnvelope(parsed) ? parsed : { data: parsed }
-  // Null is another way to write that there is none.
+  // Some responses have null for an absent value.
   if (body.data === undefined || body.data === null) {
     const { data: _, ...rest } = body
     return rest
@@ -94,7 +89,7 @@ export const read = (text: string, decode: Decode): Body | string => {
     const decoded = decode(body.data)
     return typeof decoded === "string" ? decoded : { ...body, data: decoded.value }
   } catch (error) {
-    // Of Effect's, one that is asynchronous or needs services is such a one.
-    return `the schema failed to decode at once: ${String(error)}`
+    // Effect's decoders throw if they are asynchronous or need services.
+    return `the schema failed to decode synchronously: ${String(error)}`
   }
 }

@@ -24,5 +24,5 @@ export const Community = /*#__PURE__*/ Model.make({
     member_count: Schema.optionalKey(Schema.Int)
   }
 })
-/** A community of which everything was asked for. */
+/** A community with every field selected. */
 export interface Community extends Model.Type<typeof Community> {}

@@ -1,4 +1,4 @@
-/** What streams of compliance and of labels bring. Each has one member, which tells what happened. */
+/** The events of compliance and label streams. Each has exactly one member, which names the event. */
 import * as Schema from "effect/Schema"
 
 const post = /*#__PURE__*/ Schema.Struct({
@@ -15,19 +15,19 @@ const ofPost = /*#__PURE__*/ Schema.Struct({
 
 const countries = /*#__PURE__*/ Schema.Array(Schema.String)
 
-/** What happened to a post that an app may have stored. */
+/** An event about a post that an app may have stored. */
 export const PostComplianceEvent = /*#__PURE__*/ Schema.Struct({
   /** It was deleted. */
   delete: /*#__PURE__*/ Schema.optionalKey(ofPost),
-  /** It is withheld in countries, none where it no longer is. */
+  /** It is withheld in some countries; an empty list means that it no longer is. */
   withheld: /*#__PURE__*/ Schema.optionalKey(
     /*#__PURE__*/ Schema.Struct({ ...ofPost.fields, withheld_in_countries: countries })
   ),
-  /** It is not to be shown for now. */
+  /** It must not be shown for now. */
   drop: /*#__PURE__*/ Schema.optionalKey(ofPost),
   /** It may be shown again. */
   undrop: /*#__PURE__*/ Schema.optionalKey(ofPost),
-  /** It was edited: another post has taken its place. */
+  /** It was edited: another post has replaced it. */
   post_edit: /*#__PURE__*/ Schema.optionalKey(
     /*#__PURE__*/ Schema.Struct({
       post: /*#__PURE__*/ Schema.Struct({ id: Schema.String }),
@@ -37,7 +37,7 @@ export const PostComplianceEvent = /*#__PURE__*/ Schema.Struct({
     })
   )
 })
-/** What happened to a post that an app may have stored: the one member that is there says it. */
+/** An event about a post that an app may have stored, named by its only member. */
 export interface PostComplianceEvent extends Schema.Schema.Type<typeof PostComplianceEvent> {}
 
 const ofUser = /*#__PURE__*/ Schema.Struct({
@@ -45,7 +45,7 @@ const ofUser = /*#__PURE__*/ Schema.Struct({
   event_at: Schema.String
 })
 
-/** What happened to a user of whom an app may have stored something. */
+/** An event about a user whose data an app may have stored. */
 export const UserComplianceEvent = /*#__PURE__*/ Schema.Struct({
   /** Their posts are for followers only. */
   user_protect: /*#__PURE__*/ Schema.optionalKey(ofUser),
@@ -54,11 +54,11 @@ export const UserComplianceEvent = /*#__PURE__*/ Schema.Struct({
   user_undelete: /*#__PURE__*/ Schema.optionalKey(ofUser),
   user_suspend: /*#__PURE__*/ Schema.optionalKey(ofUser),
   user_unsuspend: /*#__PURE__*/ Schema.optionalKey(ofUser),
-  /** They are withheld in countries, none where they no longer are. */
+  /** They are withheld in some countries; an empty list means that they no longer are. */
   user_withheld: /*#__PURE__*/ Schema.optionalKey(
     /*#__PURE__*/ Schema.Struct({ ...ofUser.fields, withheld_in_countries: countries })
   ),
-  /** Places are to be taken out of their posts up to one. */
+  /** Locations must be removed from their posts up to one. */
   scrub_geo: /*#__PURE__*/ Schema.optionalKey(
     /*#__PURE__*/ Schema.Struct({ ...ofUser.fields, up_to_post_id: Schema.String })
   ),
@@ -66,19 +66,19 @@ export const UserComplianceEvent = /*#__PURE__*/ Schema.Struct({
     /*#__PURE__*/ Schema.Struct({ ...ofUser.fields, profile_field: Schema.String, new_value: Schema.String })
   )
 })
-/** What happened to a user of whom an app may have stored something: the one member that is there says it. */
+/** An event about a user whose data an app may have stored, named by its only member. */
 export interface UserComplianceEvent extends Schema.Schema.Type<typeof UserComplianceEvent> {}
 
-/** What happened to a like that an app may have stored. */
+/** An event about a like that an app may have stored. */
 export const LikeComplianceEvent = /*#__PURE__*/ Schema.Struct({
-  /** It was taken back. */
+  /** It was removed. */
   delete: /*#__PURE__*/ Schema.Struct({
-    /** `id` is that of the post. */
+    /** `id` is the id of the post. */
     favorite: /*#__PURE__*/ Schema.Struct({ id: Schema.String, user_id: Schema.String }),
     event_at: Schema.String
   })
 })
-/** What happened to a like that an app may have stored. */
+/** An event about a like that an app may have stored. */
 export interface LikeComplianceEvent extends Schema.Schema.Type<typeof LikeComplianceEvent> {}
 
 const label = /*#__PURE__*/ Schema.Struct({
@@ -90,7 +90,7 @@ const label = /*#__PURE__*/ Schema.Struct({
   application: /*#__PURE__*/ Schema.optionalKey(Schema.String)
 })
 
-/** A label that a post was given, or that was taken off it. */
+/** A label that was added to a post or removed from it. */
 export const PostLabelEvent = /*#__PURE__*/ Schema.Struct({
   /** A notice beside the post. */
   public_post_notice: /*#__PURE__*/ Schema.optionalKey(
@@ -104,5 +104,5 @@ export const PostLabelEvent = /*#__PURE__*/ Schema.Struct({
   /** The post is not shown. */
   public_post_unviewable: /*#__PURE__*/ Schema.optionalKey(label)
 })
-/** A label that a post was given, or that was taken off it: the one member that is there says which. */
+/** A label that was added to a post or removed from it, named by its only member. */
 export interface PostLabelEvent extends Schema.Schema.Type<typeof PostLabelEvent> {}

@@ -32,5 +32,5 @@ export const ComplianceJob = /*#__PURE__*/ Model.make({
     resumable: Schema.optionalKey(Schema.Boolean)
   }
 })
-/** A check of stored posts or users of which everything was asked for. */
+/** A check of stored posts or users with every field selected. */
 export interface ComplianceJob extends Model.Type<typeof ComplianceJob> {}

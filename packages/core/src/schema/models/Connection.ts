@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import * as Model from "../Model.ts"
 
-/** The streams of the service, as connections name them. */
+/** The names of streams in connections. */
 export const endpoints = [
   "filtered_stream",
   "sample_stream",
@@ -19,7 +19,7 @@ export const endpoints = [
   "post_label_stream"
 ] as const
 
-/** A stream of the service, as connections name it. */
+/** The name of a stream in connections. */
 export type Endpoint = (typeof endpoints)[number]
 
 /** A connection of the app to a stream. */
@@ -34,12 +34,12 @@ export const Connection = /*#__PURE__*/ Model.make({
     id: Schema.optionalKey(Schema.String),
     endpoint_name: Model.known(...endpoints),
     connected_at: Schema.String,
-    /** Of one that has ended. */
+    /** Present if the connection has ended. */
     disconnected_at: Schema.optionalKey(Schema.String),
-    /** Of one that has ended. */
+    /** Present if the connection has ended. */
     disconnect_reason: Schema.optionalKey(Schema.String),
     client_ip: Schema.optionalKey(Schema.String)
   }
 })
-/** A connection of the app to a stream, of which everything was asked for. */
+/** A connection of the app to a stream with every field selected. */
 export interface Connection extends Model.Type<typeof Connection> {}

@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import * as Model from "../Model.ts"
 
-/** How many posts matched a query between `start` (inclusive) and `end` (exclusive). */
+/** The number of posts that matched a query between `start` (inclusive) and `end` (exclusive). */
 export const CountBucket = /*#__PURE__*/ Model.essential(
   /*#__PURE__*/ Schema.Struct({
     start: Schema.String,
@@ -12,5 +12,5 @@ export const CountBucket = /*#__PURE__*/ Model.essential(
   "end",
   "post_count"
 )
-/** How many posts matched a query between `start` (inclusive) and `end` (exclusive). */
+/** The number of posts that matched a query between `start` (inclusive) and `end` (exclusive). */
 export interface CountBucket extends Schema.Schema.Type<typeof CountBucket> {}

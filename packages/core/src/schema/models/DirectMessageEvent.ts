@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import * as Model from "../Model.ts"
 import { TextEntities } from "./Entities.ts"
 
-/** Something that happened in a direct message conversation: a message, or somebody joining or leaving. */
+/** An event in a direct message conversation: a message, or a participant joining or leaving. */
 export const DirectMessageEvent = /*#__PURE__*/ Model.make({
   kind: "dm_event",
   identifier: "id",
@@ -32,5 +32,5 @@ export const DirectMessageEvent = /*#__PURE__*/ Model.make({
     sender_id: "user"
   }
 })
-/** An event of a direct message conversation of which everything was asked for. */
+/** An event of a direct message conversation with every field selected. */
 export interface DirectMessageEvent extends Model.Type<typeof DirectMessageEvent> {}

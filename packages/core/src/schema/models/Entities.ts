@@ -1,4 +1,4 @@
-/** What the service recognised inside a text; `start` and `end` are offsets into it, `end` exclusive. */
+/** The entities that the service recognised in a text; `start` and `end` are offsets into it, `end` exclusive. */
 import * as Schema from "effect/Schema"
 
 /** A link in a text. */
@@ -52,20 +52,20 @@ export const Annotation = /*#__PURE__*/ Schema.Struct({
 /** A person, place, product or organisation that the service recognised in a text. */
 export interface Annotation extends Schema.Schema.Type<typeof Annotation> {}
 
-/** The marked parts of a text; a list is left out when it is empty. */
+/** The marked parts of a text; an empty list is omitted. */
 export const TextEntities = /*#__PURE__*/ Schema.Struct({
   cashtags: Schema.optionalKey(Schema.Array(TagEntity)),
   hashtags: Schema.optionalKey(Schema.Array(TagEntity)),
   mentions: Schema.optionalKey(Schema.Array(MentionEntity)),
   urls: Schema.optionalKey(Schema.Array(UrlEntity))
 })
-/** The marked parts of a text; a list is left out when it is empty. */
+/** The marked parts of a text; an empty list is omitted. */
 export interface TextEntities extends Schema.Schema.Type<typeof TextEntities> {}
 
-/** The marked parts of a text and what the service recognised in it; a list is left out when it is empty. */
+/** The marked parts of a text and the things that the service recognised in it; an empty list is omitted. */
 export const Entities = /*#__PURE__*/ Schema.Struct({
   ...TextEntities.fields,
   annotations: Schema.optionalKey(Schema.Array(Annotation))
 })
-/** The marked parts of a text and what the service recognised in it; a list is left out when it is empty. */
+/** The marked parts of a text and the things that the service recognised in it; an empty list is omitted. */
 export interface Entities extends Schema.Schema.Type<typeof Entities> {}

@@ -7,7 +7,7 @@ import { Post } from "./Post.ts"
 import { Topic } from "./Topic.ts"
 import { User } from "./User.ts"
 
-/** What is verified of the related objects of a response; unknown buckets pass. */
+/** The verification of the related objects of a response; unknown buckets pass. */
 export const Includes = /*#__PURE__*/ Model.essential(
   /*#__PURE__*/ Schema.Struct({
     posts: Schema.optionalKey(Schema.Array(Post.schema)),

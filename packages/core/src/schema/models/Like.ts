@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import * as Model from "../Model.ts"
 
-/** A like, as streams of likes bring it. */
+/** A like, as delivered by streams of likes. */
 export const Like = /*#__PURE__*/ Model.make({
   kind: "like_with_post_author",
   identifier: "id",
@@ -23,5 +23,5 @@ export const Like = /*#__PURE__*/ Model.make({
     liked_post_id: "post"
   }
 })
-/** A like of which everything was asked for. */
+/** A like with every field selected. */
 export interface Like extends Model.Type<typeof Like> {}

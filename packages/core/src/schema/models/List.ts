@@ -22,5 +22,5 @@ export const List = /*#__PURE__*/ Model.make({
     owner_id: "user"
   }
 })
-/** A list of users of which everything was asked for. */
+/** A list of users with every field selected. */
 export interface List extends Model.Type<typeof List> {}

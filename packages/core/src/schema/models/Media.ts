@@ -32,7 +32,7 @@ export const fileTypes = [
   "model/vnd.usdz+zip"
 ] as const
 
-/** What uploads are for. */
+/** The purposes of uploads. */
 export const categories = [
   "amplify_video",
   "tweet_gif",
@@ -71,5 +71,5 @@ export const Media = /*#__PURE__*/ Model.make({
     width: Schema.Int
   }
 })
-/** A photo, video or animated GIF of which everything was asked for. */
+/** A photo, video or animated GIF with every field selected. */
 export interface Media extends Model.Type<typeof Media> {}

@@ -11,11 +11,11 @@ export const Meta = /*#__PURE__*/ Model.essential(
     previous_token: Schema.optionalKey(Schema.String),
     newest_id: Schema.optionalKey(Schema.String),
     oldest_id: Schema.optionalKey(Schema.String),
-    /** Of the count operations: posts in all buckets of the page. */
+    /** For count operations: posts in all buckets of the page. */
     total_post_count: Schema.optionalKey(Schema.Int),
-    /** Of the rules of the filtered stream: when the service answered. */
+    /** For rules of the filtered stream: when the service responded. */
     sent: Schema.optionalKey(Schema.String),
-    /** Of a change of the rules of the filtered stream: what became of them. */
+    /** For a change of the rules of the filtered stream: its outcome. */
     summary: Schema.optionalKey(Schema.Struct({
       created: Schema.optionalKey(Schema.Int),
       not_created: Schema.optionalKey(Schema.Int),

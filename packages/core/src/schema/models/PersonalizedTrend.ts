@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import * as Model from "../Model.ts"
 
-/** What many posts are about that may concern a user. The service writes figures and times in words. */
+/** A subject of many posts that may interest a user. The service writes figures and times in words. */
 export const PersonalizedTrend = /*#__PURE__*/ Model.make({
   kind: "personalized_trend",
   identifier: "trend_name",
@@ -12,11 +12,11 @@ export const PersonalizedTrend = /*#__PURE__*/ Model.make({
     category: Schema.optionalKey(Schema.String),
     /** Such as `1.2K posts`. */
     post_count: Schema.optionalKey(Model.called("post_count", Schema.Union([Schema.String, Schema.Int]))),
-    /** Not there for users without Premium. */
+    /** Absent for users without Premium. */
     trend_name: Schema.optionalKey(Schema.String),
     /** Such as `5 hours ago`. */
     trending_since: Schema.optionalKey(Schema.String)
   }
 })
-/** A personalized trend of which everything was asked for. */
+/** A personalized trend with every field selected. */
 export interface PersonalizedTrend extends Model.Type<typeof PersonalizedTrend> {}

@@ -27,5 +27,5 @@ export const Place = /*#__PURE__*/ Model.make({
     place_type: Model.known("poi", "neighborhood", "city", "admin", "country", "unknown")
   }
 })
-/** A named place of which everything was asked for. */
+/** A named place with every field selected. */
 export interface Place extends Model.Type<typeof Place> {}

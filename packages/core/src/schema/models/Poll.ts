@@ -20,5 +20,5 @@ export const Poll = /*#__PURE__*/ Model.make({
     voting_status: Model.known("open", "closed")
   }
 })
-/** The poll of a post of which everything was asked for. */
+/** The poll of a post with every field selected. */
 export interface Poll extends Model.Type<typeof Poll> {}

@@ -97,7 +97,7 @@ export const Post = /*#__PURE__*/ Model.make({
       followers: Schema.optionalKey(Schema.Boolean)
     })),
     source: Schema.optionalKey(Schema.String),
-    // Addresses as texts, and several with counts, since August 2026.
+    // Since August 2026, URLs are texts, and several have counts.
     suggested_source_links: Schema.optionalKey(Schema.Array(Schema.Union([UrlEntity, Schema.String]))),
     suggested_source_links_with_counts: Schema.optionalKey(Schema.Union([
       Schema.Struct({ count: Schema.optionalKey(Schema.Int), url: Schema.optionalKey(UrlEntity) }),
@@ -127,5 +127,5 @@ export const Post = /*#__PURE__*/ Model.make({
     "referenced_posts.id.author_id": "user"
   }
 })
-/** A post of which everything was asked for. */
+/** A post with every field selected. */
 export interface Post extends Model.Type<typeof Post> {}

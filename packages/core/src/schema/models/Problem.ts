@@ -1,8 +1,8 @@
 import * as Schema from "effect/Schema"
 
 /**
- * One problem as the service describes it (a member of `errors`, or the document itself). All members may be missing;
- * others, such as `parameters`, `reason` or `period`, are kept.
+ * One problem as the service describes it (a member of `errors`, or the document itself). Any member may be missing;
+ * unknown ones, such as `parameters`, `reason` or `period`, are kept.
  */
 export const Problem = /*#__PURE__*/ Schema.Struct({
   type: /*#__PURE__*/ Schema.optionalKey(Schema.String),

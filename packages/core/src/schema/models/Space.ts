@@ -38,5 +38,5 @@ export const Space = /*#__PURE__*/ Model.make({
     topic_ids: "topic"
   }
 })
-/** An audio room of which everything was asked for. */
+/** An audio room with every field selected. */
 export interface Space extends Model.Type<typeof Space> {}

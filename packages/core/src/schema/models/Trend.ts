@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import * as Model from "../Model.ts"
 
-/** What many posts of a place are about. */
+/** A subject of many posts in a place. */
 export const Trend = /*#__PURE__*/ Model.make({
   kind: "trend",
   identifier: "trend_name",
@@ -13,5 +13,5 @@ export const Trend = /*#__PURE__*/ Model.make({
     post_count: Schema.optionalKey(Model.called("tweet_count", Schema.Int))
   }
 })
-/** A trend of which everything was asked for. */
+/** A trend with every field selected. */
 export interface Trend extends Model.Type<typeof Trend> {}

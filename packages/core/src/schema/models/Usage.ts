@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import * as Model from "../Model.ts"
 
-/** The service writes these numbers as text, its document as numbers: `Number(count)` reads both. */
+/** The service sends these numbers as text, its documentation as numbers: `Number(count)` reads both. */
 const count = /*#__PURE__*/ Schema.Union([Schema.Int, Schema.String])
 
 const days = /*#__PURE__*/ Schema.optionalKey(
@@ -12,7 +12,7 @@ const days = /*#__PURE__*/ Schema.optionalKey(
   }))
 )
 
-/** How many posts a project has read. */
+/** The number of posts that a project has read. */
 export const Usage = /*#__PURE__*/ Model.make({
   kind: "usage",
   identifier: "project_id",
@@ -35,5 +35,5 @@ export const Usage = /*#__PURE__*/ Model.make({
     project_usage: Schema.optionalKey(count)
   }
 })
-/** How many posts a project has read, of which everything was asked for. */
+/** The number of posts that a project has read, with every field selected. */
 export interface Usage extends Model.Type<typeof Usage> {}

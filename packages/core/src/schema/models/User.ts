@@ -64,5 +64,5 @@ export const User = /*#__PURE__*/ Model.make({
     pinned_post_id: "post"
   }
 })
-/** A user of whom everything was asked for. */
+/** A user with every field selected. */
 export interface User extends Model.Type<typeof User> {}

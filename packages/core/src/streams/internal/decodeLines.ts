@@ -114,7 +114,7 @@ export const make = (
       return unreadable(first === undefined ? "of another form" : redact(`${first.path} is not ${first.expected}`))
     }
     const clean = body.errors === undefined ? body : { ...body, errors: redacted(body.errors) }
-    const anomalies = found.map((anomaly) => Anomaly.told(anomaly, redact))
+    const anomalies = found.map((anomaly) => Anomaly.redacted(anomaly, redact))
     if (anomalies.length > 0) onAnomalies?.(anomalies)
     return StreamItem.make(isPost, clean, anomalies)
   }

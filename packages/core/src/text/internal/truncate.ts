@@ -1,18 +1,18 @@
-/** Where the text of a post is cut. */
+/** Cuts the text of a post. */
 import type { Span } from "../Links.ts"
 import * as PostEntities from "../PostEntities.ts"
 import * as Weight from "./weight.ts"
 
-/** The beginning of a text from a position on: trimmed, with the position where the rest begins. */
+/** A trimmed part of a text, and the position at which the rest begins. */
 export interface Part {
   readonly text: string
   readonly next: number
 }
 
 /**
- * Makes a function that returns the part that begins at a position and weighs no more than `room`. It ends with a paragraph, if
- * that fills half of it; else with a word; else, in a word longer than that, with a word of a script without spaces, or
- * with a grapheme. An entity that is no longer stays whole. `enough` is the weight up to which parts are asked for.
+ * Makes a function that returns the part that begins at a position and weighs no more than `room`. It ends with a paragraph if
+ * that fills half of it; otherwise with a word; otherwise, in a word that is too long, with a word of a script without spaces, or
+ * with a grapheme. An entity that fits is not cut. `enough` is the maximum weight of the requested parts.
  */
 export const cutter = (
   text: string,
@@ -37,13 +37,13 @@ export const cutter = (
   const between = (start: number, end: number) => weightBefore(end) - weightBefore(start)
   const isSpace = (at: number) => /\s/.test(text.charAt(at))
 
-  /** The entity that a cut would go through. */
+  /** The entity that a cut would split. */
   const around = (at: number): Span | undefined => {
     const entity = entities[lastAtMost(starts, at - 1)]
     return entity !== undefined && at < entity.end ? entity : undefined
   }
 
-  /** The last boundary of words or graphemes after `from` and up to `to` that will do. */
+  /** The last suitable boundary of words or graphemes after `from` and up to `to`. */
   const boundary = (
     granularity: "word" | "grapheme",
     from: number,
@@ -51,7 +51,7 @@ export const cutter = (
     willDo: (at: number) => boolean
   ): number | undefined => {
     let found: number | undefined
-    // What follows decides whether a position is a boundary.
+    // The following text decides whether a position is a boundary.
     for (const { index } of segmenter(granularity).segment(text.slice(from, to + 64))) {
       if (from + index > to) break
       if (index > 0 && willDo(from + index)) found = from + index
@@ -59,7 +59,7 @@ export const cutter = (
     return found
   }
 
-  /** Whether what a room ends in the middle of would have room enough for itself. */
+  /** Tests whether the thing at the end of the room would fit by itself. */
   const fitsAlone = (start: number, at: number, room: number): boolean => {
     const most = weightBefore(start) + room
     for (let k = lastAtMost(ends, at) + 1; k < ends.length; k++) {
@@ -84,7 +84,7 @@ export const cutter = (
     return within(start, space > start ? space + 1 : start, limit, room)
   }
 
-  /** Cuts the word that begins at `word`. */
+  /** Cuts the word at `word`. */
   const within = (start: number, word: number, limit: number, room: number): number => {
     const least = word > start ? word - 1 : limit
     let end = limit
@@ -104,7 +104,7 @@ export const cutter = (
     for (let space = room;;) {
       const end = endOf(start, space, prefersParagraphs)
       const part = text.slice(start, end).trim()
-      // A cut in a word can make an address of the one half that was none.
+      // Cutting a word can turn one half into a URL.
       const length = Weight.length(part)
       if (length <= room || end <= shortest) {
         let next = end
@@ -116,7 +116,7 @@ export const cutter = (
   }
 }
 
-/** What no line begins with. */
+/** Characters that must not begin a line. */
 const closing = /[\p{Pe}\p{Pf}\p{Po}\p{Pd}]/u
 
 const segmenters: { word?: Intl.Segmenter; grapheme?: Intl.Segmenter } = {}

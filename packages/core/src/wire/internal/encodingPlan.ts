@@ -1,4 +1,4 @@
-/** What a declaration says of requests on a wire, worked out once: names, places, encoders, routes. */
+/** The parts of an operation's requests that do not depend on parameters, computed once per wire: names, places, encoders, routes. */
 import * as Schema from "effect/Schema"
 import type * as BodyLayout from "../../schema/BodyLayout.ts"
 import { unlistedMark } from "../../schema/Codecs.ts"
@@ -7,51 +7,52 @@ import * as Parameters from "../../schema/Parameters.ts"
 import type { Priced } from "../../schema/Price.ts"
 import { envelope } from "../ResponseDecoder.ts"
 import type { Wire } from "../Wire.ts"
-import type { Said, Selector } from "../WireNames.ts"
+import type * as WireNames from "../WireNames.ts"
 
-/** For a toggle whose state was reached: the body of success, and the refusal that says so. */
+/** For a toggle that is already set: the body of success, and the refusal that means it. */
 export interface SettledBody {
   readonly body: string
   readonly by: Settled
 }
 
-interface Template {
+/** A route. */
+export interface Template {
   readonly method: string
   readonly path: string
-  /** The text before the first variable part, then each with the text after it. */
+  /** The text before the first variable part; `parts` has each variable part with the text after it. */
   readonly head: string
   readonly parts: ReadonlyArray<{ readonly name: string; readonly text: string }>
 }
 
-/** A parameter and how it travels. */
+/** A parameter and its encoding. */
 export interface Input {
   readonly place: "path" | "query" | "body"
   readonly key: string
   readonly parameter: Parameters.AnyParameter
   readonly encode: (value: unknown) => Parameters.EncodedValue | undefined
-  /** What a parameter lists that is open, or that the wire says otherwise, and how the wire says it. */
-  readonly words: ReadonlyMap<string, Said> | undefined
-  /** Whether what it names goes with the expansions that others say. */
+  /** The listed values and their names on the wire, if the parameter is open or the names differ. */
+  readonly words: ReadonlyMap<string, WireNames.Translation> | undefined
+  /** True for `expansions`, which are merged with the expansions of other parameters. */
   readonly isExpansion: boolean
-  /** The value of the query that was encoded last: fields are the same from call to call. */
+  /** The query value that was encoded last: fields are usually the same from call to call. */
   last: Encoded | undefined
 }
 
-/** A value of the query as it travels. */
+/** An encoded value of the query. */
 export interface Encoded {
   readonly value: Parameters.EncodedValue
   readonly text: string
-  /** What it says besides, for `expansions`. */
+  /** Names that are requested as `expansions` instead. */
   readonly expansions: ReadonlyArray<string>
 }
 
-/** What there is to know of an operation on a wire before its parameters are. */
+/** The requests of an operation on a wire, before parameters are known. */
 export interface Plan {
   readonly inputs: ReadonlyMap<string, Input>
   readonly required: ReadonlyArray<string>
   readonly routes: ReadonlyMap<string, Template>
   readonly positions: BodyLayout.Positions
-  /** What every query begins with. */
+  /** The constant start of every query. */
   readonly query: string
   readonly settled: SettledBody | undefined
   readonly priced: Priced
@@ -69,8 +70,8 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
   const positions: Record<string, string> = {}
   for (const place of ["path", "query", "body"] as const) {
     for (const [name, parameter] of Object.entries(definition[place] ?? {})) {
-      const say = place === "query" && Parameters.isSelector(name) ? wire.selector(definition, name) : undefined
-      const words = wordsOf(parameter, say, wire)
+      const selector = place === "query" && Parameters.isSelector(name) ? wire.selector(definition, name) : undefined
+      const words = wordsOf(parameter, selector, wire)
       const key = place === "query" ? Parameters.queryKey(name) : name
       if (place === "body") {
         positions[name] = wire.bodyKey(definition.at?.[name] ?? name)
@@ -81,7 +82,7 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
         parameter,
         last: undefined,
         words,
-        isExpansion: name === "expansions" && say !== undefined,
+        isExpansion: name === "expansions" && selector !== undefined,
         encode: encoderOf(parameter, words)
       })
     }
@@ -110,49 +111,50 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
   return plan
 }
 
-const wordsOf = ({ open, values }: Parameters.AnyParameter, say: Selector | undefined, wire: Wire) =>
+const wordsOf = ({ open, values }: Parameters.AnyParameter, selector: WireNames.Selector | undefined, wire: Wire) =>
   values !== undefined && (open === true || values.some((value) => wire.value(value) !== value))
-    ? new Map(values.map((value) => [value, say?.(value) ?? saidAs(wire.value(value))]))
+    ? new Map(values.map((value) => [value, selector?.(value) ?? translation(wire.value(value))]))
     : undefined
 
-const saidAs = (name: string): Said => ({ names: [name], expansions: nothing, unsaid: false })
+const translation = (name: string): WireNames.Translation => ({ names: [name], expansions: none, isUnavailable: false })
 
-const nothing: ReadonlyArray<never> = []
+const none: ReadonlyArray<never> = []
 
-/** How the names of an encoded value of an open parameter are said, or the first that cannot be. */
-export const inWords = (
+/** A name that cannot be translated: it is not listed, or has no name on this wire. */
+export type Untranslatable = { readonly unlisted: string } | { readonly unavailable: string }
+
+/** Translates the names in an encoded value of an open parameter. */
+export const translate = (
   { isExpansion, words }: Pick<Input, "isExpansion" | "words">,
   value: string
-): Said | { readonly unlisted: string } | { readonly unsaid: string } => {
-  const said = { names: Array<string>(), expansions: Array<string>(), unsaid: false }
+): WireNames.Translation | Untranslatable => {
+  const all = { names: Array<string>(), expansions: Array<string>(), isUnavailable: false }
   for (const name of value.split(",")) {
     if (name.startsWith(unlistedMark)) {
-      said[isExpansion ? "expansions" : "names"].push(name.slice(unlistedMark.length))
+      all[isExpansion ? "expansions" : "names"].push(name.slice(unlistedMark.length))
       continue
     }
     const word = words?.get(name)
     if (word === undefined) return { unlisted: name }
-    if (word.unsaid) return { unsaid: name }
-    said.names.push(...word.names)
-    said.expansions.push(...word.expansions)
+    if (word.isUnavailable) return { unavailable: name }
+    all.names.push(...word.names)
+    all.expansions.push(...word.expansions)
   }
-  return said
+  return all
 }
 
-const encoderOf = (parameter: Parameters.AnyParameter, words: ReadonlyMap<string, Said> | undefined) => {
+const encoderOf = (
+  parameter: Parameters.AnyParameter,
+  words: ReadonlyMap<string, WireNames.Translation> | undefined
+) => {
   const encode = Schema.encodeUnknownResult(parameter.schema)
   const isKnown = (name: unknown): boolean => typeof name === "string" && words?.has(name) === true
   return (value: unknown): Parameters.EncodedValue | undefined => {
-    try {
-      // What nearly every call has is its own encoding, and the schema is asked about all else.
-      if (parameter.kind === "id" && typeof value === "string" && plainId.test(value)) return value
-      if (Array.isArray(value) && value.length > 0 && value.every(isKnown)) return value.join(",")
-      const result = encode(value)
-      return result._tag === "Success" ? result.success : undefined
-    } catch {
-      // The value itself threw: a proxy, a getter, an object that only looks like a Date.
-      return undefined
-    }
+    // The values of nearly every call are their own encoding; the schema encodes all others.
+    if (parameter.kind === "id" && typeof value === "string" && plainId.test(value)) return value
+    if (Array.isArray(value) && value.length > 0 && value.every(isKnown)) return value.join(",")
+    const result = encode(value)
+    return result._tag === "Success" ? result.success : undefined
   }
 }
 
