@@ -20,7 +20,7 @@ export const read = (
     : ResponseDecoder.decode(call, wire, textOf(body), () => headersOf(headers), settings.verify)
   if (!(decoded instanceof ResponseDecoder.Undecodable)) Response.markCost(decoded, cost)
   if (CallErrors.isClean(decoded)) return decoded
-  const read = CallErrors.reread(call, decoded, { status, headers: headersOf(headers) }, textOf(body), redact)
+  const read = CallErrors.redactResponse(call, decoded, { status, headers: headersOf(headers) }, textOf(body), redact)
   if (!(read instanceof Error)) warn(call.name, read.anomalies)
   return read
 }
