@@ -267,7 +267,7 @@ const chargeOf = (
       onFailure: () => inDoubt,
       onSuccess: (text) => {
         try {
-          return { ...charged, resources: resourcesOf(JSON.parse(text)) }
+          return { ...charged, resources: resourcesOf(parseBody(response, text)) }
         } catch {
           return inDoubt
         }
