@@ -117,7 +117,7 @@ describe("a journal of files", () => {
       assert.strictEqual(
         error.message.replaceAll(folder, "F"),
         "The journal F/k.json cannot be read: it is open to other users (close it with chmod 600 F/k.json). " +
-          "Make sure that nobody else has changed it."
+          "Make sure that no other user has changed it."
       )
       assert.strictEqual(readFileSync(journal.describe("k"), "utf8"), "text")
       chmodSync(folder, 0o777)

@@ -94,7 +94,7 @@ export class Credentials extends Context.Service<Credentials, {
    */
   readonly renew?: ((refused: Values) => Effect.Effect<Values, CredentialsError>) | undefined
   /**
-   * The credentials to redact, as far as they are known without a request: this neither fails nor takes long. Absent if that is
+   * The credentials to redact that are known without a request: this neither fails nor takes long. Absent if that is
    * `current`.
    */
   readonly known?: Effect.Effect<Values> | undefined

@@ -33,7 +33,7 @@ export interface Credentials {
 /** The signed parts of a request. */
 export interface Request {
   readonly method: string
-  /** Absolute and percent-encoded, exactly as it is sent. */
+  /** Absolute and percent-encoded, exactly the URL of the request. */
   readonly url: string
   /** Unique for the timestamp; see {@link nonce}. */
   readonly nonce: string

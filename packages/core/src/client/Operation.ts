@@ -2,8 +2,8 @@
  * One declaration per operation; every client, the sandbox and the documentation interpret this value.
  *
  * `make` and `makePaged` return the operation itself: a function from parameters to an Effect, with `.pages` and
- * `.items` Streams if the service pages, and the declaration as `.definition`. `StreamOperation.make` declares those that answer
- * until somebody ends them.
+ * `.items` Streams if the service pages, and the declaration as `.definition`. `StreamOperation.make` declares streaming
+ * operations.
  */
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"

@@ -64,9 +64,9 @@ export class LoginRequired extends Data.TaggedError("LoginRequired")<{
   }
 }
 
-/** What is wrong with a store of tokens. */
+/** The fault of a token store. */
 export type TokenStoreFault =
-  /** Somebody else has held its lock for too long. */
+  /** Another process has held its lock for too long. */
   | "locked"
   /** It is not there, or cannot be reached. */
   | "unavailable"
@@ -76,9 +76,9 @@ export type TokenStoreFault =
   | "exposed"
   /** There is no room left. */
   | "full"
-  /** What it holds cannot be read. */
+  /** Its contents cannot be read. */
   | "damaged"
-  /** What it holds is of a later version of Postwire. */
+  /** Its contents are of a later version of Postwire. */
   | "newer"
 
 const storeAdvice: Readonly<Record<TokenStoreFault, string>> = {
@@ -96,9 +96,9 @@ export class TokenStoreFailure extends Data.TaggedError("TokenStoreFailure")<{
   /** Which store: a file, or an address without its password. */
   readonly store: string
   readonly fault: TokenStoreFault
-  /** What was to be done. */
+  /** The action that failed. */
   readonly action: "read" | "write" | "lock"
-  /** What the system said. */
+  /** The detail that the system gave. */
   readonly detail?: string | undefined
 }> {
   override get message(): string {

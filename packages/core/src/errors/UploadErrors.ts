@@ -80,9 +80,9 @@ export class SourceFailure extends Data.TaggedError("SourceFailure")<{
   }
 }
 
-/** What is wrong with a journal. */
+/** The fault of a journal. */
 export type JournalFault =
-  /** Somebody else works with the same key. */
+  /** Another process works with the same key. */
   | "locked"
   /** It is not there, or cannot be reached. */
   | "unavailable"
@@ -92,9 +92,9 @@ export type JournalFault =
   | "exposed"
   /** There is no room left. */
   | "full"
-  /** What it holds cannot be read. */
+  /** Its contents cannot be read. */
   | "damaged"
-  /** What it holds is of a later version of Postwire. */
+  /** Its contents are of a later version of Postwire. */
   | "newer"
 
 const journalFaults: Readonly<Record<JournalFault, string>> = {
@@ -111,9 +111,9 @@ const journalAdvice: Readonly<Record<JournalFault, string>> = {
   locked: "Another process works with the same key: wait for it, or end it.",
   unavailable: "Check its place and that it can be reached.",
   forbidden: "Give this user the right to read and write it.",
-  exposed: "Make sure that nobody else has changed it.",
+  exposed: "Make sure that no other user has changed it.",
   full: "Make room, then try again: nothing was lost.",
-  damaged: "Remove it to begin anew.",
+  damaged: "Remove it to start over.",
   newer: "Update Postwire."
 }
 
@@ -122,9 +122,9 @@ export class JournalFailure extends Data.TaggedError("JournalFailure")<{
   /** Which: a file, or `in memory`. */
   readonly journal: string
   readonly fault: JournalFault
-  /** What was to be done. */
+  /** The action that failed. */
   readonly action: "read" | "write" | "lock"
-  /** What the system said. */
+  /** The detail that the system gave. */
   readonly detail?: string | undefined
 }> {
   override get message(): string {

@@ -116,8 +116,8 @@ export const getBookmarkFolders = /*#__PURE__*/ Operation.makePaged({
  * Creates a folder of bookmarks for the authenticated user. Credential: a user's bearer token; the user's id is looked up
  * first, once. Needs write permission. `name` has 1 to 25 characters.
  *
- * A create is never sent twice: when its answer does not arrive, the call fails with `OutcomeUnknown`, and
- * `getBookmarkFolders` tells what happened.
+ * A create is never sent twice: if its response does not arrive, the call fails with `OutcomeUnknown`, and
+ * `getBookmarkFolders` shows whether it happened.
  *
  * ```ts
  * const { data } = yield* createBookmarkFolder({ name: "To read" })

@@ -1,4 +1,4 @@
-/** Connections: which streams the app is connected to, and their end. */
+/** The app's connections to streams: lists and ends them. */
 import * as Schema from "effect/Schema"
 import * as Operation from "../client/Operation.ts"
 import { Connection, endpoints } from "../schema/models/Connection.ts"
@@ -6,11 +6,11 @@ import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
-/** What became of connections that were to end. */
+/** The outcome of ending connections. */
 const ended = /*#__PURE__*/ Schema.Struct({
-  /** How many have ended. */
+  /** The number of ended connections. */
   successful_kills: Schema.Int,
-  /** How many could not be ended. */
+  /** The number of connections that could not be ended. */
   failed_kills: Schema.Int,
   results: /*#__PURE__*/ Schema.optionalKey(
     /*#__PURE__*/ Schema.Array(/*#__PURE__*/ Schema.Struct({

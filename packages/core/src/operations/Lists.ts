@@ -35,7 +35,8 @@ const pinned = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ pinned
  * write permission.
  *
  * `name` has 1 to 25 characters, `description` up to 100. A list is public unless it is `private`. A create is never sent
- * twice: when its answer does not arrive, the call fails with `OutcomeUnknown`, and `getOwnedLists` tells what happened.
+ * twice: if its response does not arrive, the call fails with `OutcomeUnknown`, and `getOwnedLists` shows whether it
+ * happened.
  *
  * ```ts
  * const { data } = yield* createList({ name: "Tech News", description: "What is new", private: true })
@@ -61,8 +62,8 @@ export const createList = /*#__PURE__*/ Operation.make({
  * Changes name, description or privacy of a list that the authenticated user owns. Credential: OAuth 1.0a, or a user's
  * bearer token with `user_auth: false`. Needs write permission.
  *
- * What is left out stays as it is. `name` has 1 to 25 characters, `description` up to 100; an empty one takes the
- * description away.
+ * Omitted members are unchanged. `name` has 1 to 25 characters, `description` up to 100; an empty one removes the
+ * description.
  *
  * ```ts
  * yield* updateList({ id: "1441162269824405510", description: "What is new in technology" })

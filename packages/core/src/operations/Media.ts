@@ -54,10 +54,10 @@ const captioned = /*#__PURE__*/ Parameters.openChoice(["AmplifyVideo", "TweetVid
  * Uploads a small file in one request. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs write
  * permission.
  *
- * `media` is a `Uint8Array`, an `ArrayBuffer` or a `Blob`, which is read as it is sent; the blocking client takes no `Blob`.
- * A video, and what is larger than a few megabytes, is uploaded in segments: see `initializeMediaUpload`, or `upload`, which
- * takes every step by itself. While `processing_info` comes with the answer, the service is not done yet: see
- * `getMediaUploadStatus`. It is repeated after a lost connection: what no post names is deleted.
+ * `media` is a `Uint8Array`, an `ArrayBuffer` or a `Blob`, which is read while it is sent; the sync client accepts no `Blob`.
+ * A video, and any file larger than a few megabytes, is uploaded in segments: see `initializeMediaUpload`, or `upload`, which
+ * performs all steps. While the response has `processing_info`, the service is not done yet: see `getMediaUploadStatus`. It
+ * is retried after a lost connection, since media without a post are deleted.
  *
  * ```ts
  * const uploaded = yield* uploadMedia({ media: Uint8Array.of(0xff, 0xd8, 0xff), media_category: "tweet_image" })
@@ -95,8 +95,8 @@ export const uploadMedia = /*#__PURE__*/ Operation.make({
  * Begins an upload in segments, which has an id and some days to be finished. Credential: OAuth 1.0a, or a user's bearer
  * token with `user_auth: false`. Needs write permission.
  *
- * `appendMediaUpload` sends the segments, `finalizeMediaUpload` ends it. Repeating it does no harm: an upload that nobody
- * goes on with is deleted.
+ * `appendMediaUpload` sends the segments, `finalizeMediaUpload` ends it. Repeating it does no harm: an unfinished upload
+ * is deleted.
  *
  * ```ts
  * const begun = yield* initializeMediaUpload({ total_bytes: 3, media_type: "image/jpeg", media_category: "tweet_image" })
@@ -130,8 +130,8 @@ export const initializeMediaUpload = /*#__PURE__*/ Operation.make({
  * Sends one segment of an upload. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs write
  * permission.
  *
- * `segment_index` counts from 0 to 999, so that a segment has at least a thousandth of the file. A segment that is sent again
- * takes the place of the one before. `expires_at` of the answer is in seconds since 1970.
+ * `segment_index` counts from 0 to 999, so that a segment has at least a thousandth of the file. Repeating a segment replaces
+ * it. `expires_at` of the response is in seconds since 1970.
  *
  * ```ts
  * yield* appendMediaUpload({ id: "1880028106020515840", segment_index: 0, media: Uint8Array.of(0xff, 0xd8, 0xff) })
@@ -179,9 +179,9 @@ export const finalizeMediaUpload = /*#__PURE__*/ Operation.make({
 })
 
 /**
- * Tells how far the service is with an upload. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`.
+ * Returns the processing state of an upload. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`.
  *
- * `processing_info.state` is `pending`, `in_progress`, `succeeded` or `failed`; it is asked for again after
+ * `processing_info.state` is `pending`, `in_progress`, `succeeded` or `failed`; query it again after
  * `check_after_secs`. Without `processing_info` the media is ready.
  *
  * ```ts
@@ -190,7 +190,7 @@ export const finalizeMediaUpload = /*#__PURE__*/ Operation.make({
  */
 export const getMediaUploadStatus = /*#__PURE__*/ Operation.make({
   name: "getMediaUploadStatus",
-  summary: "Tells how far the service is with an upload.",
+  summary: "Returns the processing state of an upload.",
   route: "GET /2/media/upload",
   query: { media_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   queryConstants: { command: "STATUS" },
@@ -203,10 +203,10 @@ export const getMediaUploadStatus = /*#__PURE__*/ Operation.make({
 })
 
 /**
- * Says something of an uploaded file: its alternative text above all. Credential: OAuth 1.0a, or a user's bearer token with
+ * Sets the metadata of an uploaded file, above all its alternative text. Credential: OAuth 1.0a, or a user's bearer token with
  * `user_auth: false`. Needs write permission.
  *
- * `alt_text` has up to 1,000 characters. What is said again takes the place of what was said before.
+ * `alt_text` has up to 1,000 characters. Later values replace earlier ones.
  *
  * ```ts
  * yield* createMediaMetadata({ id: "1880028106020515840", alt_text: "A lighthouse at dusk" })

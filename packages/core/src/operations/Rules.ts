@@ -35,12 +35,12 @@ export const getStreamRules = /*#__PURE__*/ Operation.makePaged({
 })
 
 /**
- * Adds rules to those of the filtered stream, or takes some or all of them away. Credential: the app's bearer token.
+ * Adds rules to the filtered stream, or deletes some or all of them. Credential: the app's bearer token.
  *
- * Exactly one of `add`, `delete_all` and what names rules to delete, which is `delete_ids`, `delete_values` or both. With
- * `dry_run` it only tells what would become of them. Rules that are wrong, or there already, are told in `errors`; the others
- * are added all the same, and `meta.summary` counts them. A stream that is connected follows within some 20 seconds. A rule
- * cannot be changed: it is deleted, and added as it is to be.
+ * Pass exactly one of `add`, `delete_all` and the rules to delete, as `delete_ids`, `delete_values` or both. With `dry_run`
+ * nothing changes, and the response shows the outcome. Rules that are invalid, or exist already, are listed in `errors`; the
+ * others are added all the same, and `meta.summary` counts them. A connected stream follows within some 20 seconds. A rule
+ * cannot be changed: delete it and add the new one.
  *
  * ```ts
  * const added = yield* updateStreamRules({ add: [{ value: "cat has:images", tag: "cats with images" }] })
@@ -74,7 +74,7 @@ export const updateStreamRules = /*#__PURE__*/ Operation.make({
 })
 
 /**
- * Tells how many rules the app and its project have, and how many they may have. Credential: the app's bearer token.
+ * Returns the numbers of rules of the app and its project, and their limits. Credential: the app's bearer token.
  *
  * ```ts
  * const counts = yield* getStreamRuleCounts()

@@ -54,10 +54,10 @@ export const allOfUsers = {
 /** SEL-USER of the specification: what reads of users take. */
 export const user = { expansions: userExpansions, post_fields, user_fields }
 
-/** What reads of photos, videos and animated GIFs take. */
+/** The selectors of reads of photos, videos and animated GIFs. */
 export const media = { media_fields }
 
-/** What reads of spaces take. */
+/** The selectors of reads of spaces. */
 export const space = {
   expansions: /*#__PURE__*/ expansionsOf(Space),
   space_fields: /*#__PURE__*/ fieldsOf(Space),
@@ -65,14 +65,14 @@ export const space = {
   user_fields
 }
 
-/** What reads of lists take. */
+/** The selectors of reads of lists. */
 export const list = {
   expansions: /*#__PURE__*/ expansionsOf(List),
   list_fields: /*#__PURE__*/ fieldsOf(List),
   user_fields
 }
 
-/** What reads of direct message events take. */
+/** The selectors of reads of direct message events. */
 export const directMessageEvent = {
   dm_event_fields: /*#__PURE__*/ fieldsOf(DirectMessageEvent),
   expansions: /*#__PURE__*/ expansionsOf(DirectMessageEvent),
@@ -81,22 +81,22 @@ export const directMessageEvent = {
   user_fields
 }
 
-/** What reads of usage take. */
+/** The selectors of reads of usage. */
 export const usage = { usage_fields: /*#__PURE__*/ fieldsOf(Usage) }
 
-/** What reads of compliance jobs take. */
+/** The selectors of reads of compliance jobs. */
 export const complianceJob = { compliance_job_fields: /*#__PURE__*/ fieldsOf(ComplianceJob) }
 
-/** What reads of communities take. */
+/** The selectors of reads of communities. */
 export const community = { community_fields: /*#__PURE__*/ fieldsOf(Community) }
 
-/** What reads of the trends of a place take. */
+/** The selectors of reads of the trends of a place. */
 export const trend = { trend_fields: /*#__PURE__*/ fieldsOf(Trend) }
 
-/** What reads of the trends for a user take. */
+/** The selectors of reads of the trends for a user. */
 export const personalizedTrend = { personalized_trend_fields: /*#__PURE__*/ fieldsOf(PersonalizedTrend) }
 
-/** What streams of likes take. */
+/** The selectors of streams of likes. */
 export const likeWithPostAuthor = {
   expansions: /*#__PURE__*/ expansionsOf(Like),
   like_with_post_author_fields: /*#__PURE__*/ fieldsOf(Like),
@@ -105,5 +105,5 @@ export const likeWithPostAuthor = {
   user_fields
 }
 
-/** What reads of connections take. */
+/** The selectors of reads of connections. */
 export const connection = { connection_fields: /*#__PURE__*/ fieldsOf(Connection) }

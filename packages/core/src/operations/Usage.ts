@@ -6,7 +6,7 @@ import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**
- * Tells how many posts the project of the app has read, in the current month and day by day. Credential: the app's bearer
+ * Returns the number of posts that the app's project has read, in the current month and by day. Credential: the app's bearer
  * token. `days` is 1 to 90 (default 7). It counts posts, not money.
  *
  * ```ts
@@ -15,7 +15,7 @@ import * as Selectors from "./Selectors.ts"
  */
 export const getUsage = /*#__PURE__*/ Operation.make({
   name: "getUsage",
-  summary: "Tells how many posts the project has read.",
+  summary: "Returns the number of posts that the project has read.",
   route: "GET /2/usage/posts",
   query: {
     days: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 90, default: 7 }),

@@ -31,7 +31,7 @@ export const getUser = /*#__PURE__*/ Operation.make({
 })
 
 /**
- * Tells who the authenticated user is. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`
+ * Returns the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`
  * (spec: User lookup).
  *
  * ```ts
@@ -40,7 +40,7 @@ export const getUser = /*#__PURE__*/ Operation.make({
  */
 export const getMe = /*#__PURE__*/ Operation.make({
   name: "getMe",
-  summary: "Tells who the authenticated user is.",
+  summary: "Returns the authenticated user.",
   route: UserId.route,
   query: Selectors.user,
   result: /*#__PURE__*/ Response.one(User),
