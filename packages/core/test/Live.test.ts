@@ -99,7 +99,7 @@ describe("a connection that is lost", () => {
       yield* pass(500)
       assert.isTrue(service.lines[0]!.isClosed())
       assert.strictEqual(service.connects(), 2)
-      assert.match(of("Reconnecting")[0]!.why, /nothing came within 25000 ms/)
+      assert.match(of("Reconnecting")[0]!.why, /no data within 25000 ms/)
     }))
 
   it.effect("is replaced after at least 5 s if the service fails, and after a minute if it has too many requests", () =>

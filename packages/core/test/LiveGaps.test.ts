@@ -585,7 +585,7 @@ describe("a gap", () => {
     assert.deepStrictEqual(parts(30, "recovery", firehose), [["it is more than 24 hours ago", 30], ["recovery", 24]])
     const sample = { endpoint: "sample_stream", recovery: false } as const
     assert.deepStrictEqual(parts(1, "recovery", sample), [
-      ["it is longer ago than the service goes back on this stream", 1]
+      ["the service cannot send this stream again", 1]
     ])
   })
 })

@@ -448,7 +448,7 @@ describe("a shared stream", () => {
       yield* lapsed
       yield* TestClock.adjust("5 seconds")
       const reader = yield* reading(one, { consumer: "slow" })
-      assert.deepStrictEqual(reader.got, ["gap: the log does not have it any more", "3", "4", "5"])
+      assert.deepStrictEqual(reader.got, ["gap: the log no longer has the items", "3", "4", "5"])
       // Read items are deleted once no holder needs them.
       yield* line.say(mark(10_000_000))
       yield* TestClock.adjust("5 minutes")

@@ -117,7 +117,7 @@ describe("syncRules", () => {
       const { said, sync } = start([{ value: "a" }, { value: "b" }])
       assert.strictEqual(
         (yield* Effect.flip(sync([]))).message,
-        "syncRules: desired must not be empty: all 2 rules would be deleted. With allowEmpty: true they are."
+        "syncRules: desired must not be empty: all 2 rules would be deleted. Set allowEmpty: true to delete them."
       )
       const { kept } = yield* sync([{ value: "c" }], { keep: true })
       assert.deepStrictEqual([said(), kept.length], [["a", "b", "c"], 2])

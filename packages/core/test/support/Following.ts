@@ -1,4 +1,4 @@
-/** Follows streams in tests, whose clock is moved. */
+/** Follows streams in tests with a test clock. */
 import { Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { Definition } from "../../src/schema/Definition.ts"
@@ -12,7 +12,7 @@ import { type Connect, settle, type streaming } from "./StreamService.ts"
 /** The id of a post. */
 export const idOf = (item: AnyItem): string => "post" in item ? (item.post as { readonly id: string }).id : ""
 
-/** Follows a stream with a client of its own, and keeps what it says. */
+/** Follows a stream with a new client, and collects its events. */
 export const follow = (
   service: ReturnType<typeof streaming>,
   options?: StreamOptions,
@@ -25,7 +25,7 @@ export const follow = (
     (client) => Effect.provide(following(options, definition, parameters, each), client)
   )
 
-/** The same with a client that is there. */
+/** Follows a stream with the present client, and collects its events. */
 export const following = (
   options: StreamOptions = {},
   definition: Definition = streamPosts.definition,
@@ -56,7 +56,7 @@ export const following = (
     }
   })
 
-/** Moves the clock in steps, so that what happens in between is noticed, and does something after each. */
+/** Advances the clock in steps, and calls `each` after each step. */
 export const pass = (millis: number, step = 500, each: () => void = () => {}): Effect.Effect<void> =>
   Effect.gen(function*() {
     for (let passed = 0; passed < millis; passed += step) {
@@ -67,5 +67,5 @@ export const pass = (millis: number, step = 500, each: () => void = () => {}): E
     }
   })
 
-/** Connects whoever asks. */
+/** Accepts every connection. */
 export const accept = (): Connect => "accept"

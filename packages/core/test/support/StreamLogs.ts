@@ -1,4 +1,4 @@
-/** What every log of shared streams does. */
+/** The contract of logs of shared streams. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import * as StreamLog from "../../src/streams/shared/StreamLog.ts"
@@ -9,10 +9,10 @@ const entries = (...ids: ReadonlyArray<number>) => ids.map((id) => entry(id))
 
 const numbers = (placed: ReadonlyArray<StreamLog.Placed>) => placed.map(({ id }) => Number(id))
 
-/** Long enough for every step of a test, on a machine that is busy. */
+/** Long enough for each step of a test on a busy machine. */
 const longMillis = 60_000
 
-/** The tests of a store, in which each has a stream of its own. */
+/** Tests a store. Each test uses its own stream. */
 export const suite = (
   name: string,
   store: Layer.Layer<StreamLog.StreamLog, unknown>,
@@ -22,7 +22,7 @@ export const suite = (
   const run = <A, E>(test: (store: StreamLog.Store, stream: string) => Effect.Effect<A, E>) =>
     Effect.flatMap(StreamLog.StreamLog, (store) => test(store, `stream ${++streams}`))
 
-  /** The token of one who gets the seat. */
+  /** Takes a free seat, and returns the token. */
   const take = Effect.fnUntraced(function*(
     store: StreamLog.Store,
     seat: StreamLog.Seat,
@@ -34,7 +34,7 @@ export const suite = (
     return lease.token
   })
 
-  /** The token of one who waits for the seat. */
+  /** Waits for a seat, and returns the token. */
   const await_ = Effect.fnUntraced(function*(store: StreamLog.Store, seat: StreamLog.Seat, holder: string) {
     while (true) {
       const lease = yield* store.acquire(seat, holder, longMillis)
@@ -49,7 +49,7 @@ export const suite = (
 
   describe.skipIf(options.skip === true)("a log of shared streams", () => {
     layer(Layer.orDie(store), { excludeTestServices: true })(name, (it) => {
-      it.effect("gives the line to one at a time, with a token that goes up", () =>
+      it.effect("gives the connection to one holder at a time, with increasing tokens", () =>
         run(Effect.fnUntraced(function*(store, stream) {
           const one = yield* take(store, { stream }, "one")
           assert.strictEqual(yield* take(store, { stream }, "one"), one)
@@ -61,7 +61,7 @@ export const suite = (
           assert.strictEqual((yield* store.acquire({ stream }, "other", longMillis))._tag, "Taken")
           yield* store.release({ stream }, one)
           assert.isAbove(yield* take(store, { stream }, "other"), one)
-          // Every consumer has a seat of its own, whatever its name.
+          // Each consumer has its own seat, regardless of its name.
           const consumers = ["line", "", "\0", "\ud800", "\udfff"]
           for (const consumer of consumers) yield* take(store, { stream, consumer }, "one")
           for (const consumer of consumers) {
@@ -71,7 +71,7 @@ export const suite = (
           assert.strictEqual((yield* store.acquire({ stream, consumer: "b" }, "one", 1))._tag, "Taken")
         })))
 
-      it.effect("gives it to another when it lapses, and refuses what the first one writes", () =>
+      it.effect("gives an expired seat to another holder, and refuses writes of the first one", () =>
         run(Effect.fnUntraced(function*(store, stream) {
           const one = yield* take(store, { stream }, "one", 50)
           const first = yield* store.append(stream, one, 0, entries(1), 1_000)
@@ -85,11 +85,11 @@ export const suite = (
           assert.deepStrictEqual(yield* store.extent(stream), { last, until: 3_000 })
           const all = yield* store.read(stream, 0, 10)
           assert.deepStrictEqual(numbers(all), [1, 3])
-          // Each holder begins at a place that no holder before it can have given.
+          // Each holder starts at a place that no earlier holder can have used.
           assert.deepStrictEqual(all.map(({ follows, position }) => [follows, position]), [[0, one], [one, other]])
         })))
 
-      it.effect("refuses to add behind a place that it does not have", () =>
+      it.effect("refuses to add entries after a place that it does not have", () =>
         run(Effect.fnUntraced(function*(store, stream) {
           const token = yield* take(store, { stream }, "one")
           yield* lost(store.append(stream, token, 1, entries(1), 1_000))
@@ -99,7 +99,7 @@ export const suite = (
           assert.deepStrictEqual(yield* store.extent(stream), { last, until: 1_000 })
         })))
 
-      it.effect("gives a seat that was forgotten a higher token", () =>
+      it.effect("gives a forgotten seat a higher token", () =>
         run(Effect.fnUntraced(function*(store, stream) {
           const seat = { stream, consumer: "a" }
           const one = yield* take(store, seat, "one")
@@ -110,7 +110,7 @@ export const suite = (
           yield* lost(store.commit(stream, "a", one, { position: 1, at: 1 }))
         })))
 
-      it.effect("keeps what is prolonged, also late", () =>
+      it.effect("extends leases, even late", () =>
         run(Effect.fnUntraced(function*(store, stream) {
           const token = yield* take(store, { stream }, "one", 1)
           yield* Effect.sleep(5)
@@ -119,7 +119,7 @@ export const suite = (
           yield* store.append(stream, token, 0, entries(1), 1_000)
         })))
 
-      it.effect("has entries in their order, each once", () =>
+      it.effect("has each entry once, in order", () =>
         run(Effect.fnUntraced(function*(store, stream) {
           assert.deepStrictEqual(yield* store.extent(stream), { last: 0, until: undefined })
           assert.deepStrictEqual(yield* store.read(stream, 0, 10), [])
@@ -127,7 +127,7 @@ export const suite = (
           const text = JSON.stringify("\u0000 \ud800 é 🎉 \"\\ '\n")
           const first = [{ id: "1", at: 1_001, text }, { id: "", at: 1_002, text: "" }]
           const second = yield* store.append(stream, token, 0, first, 1_003)
-          // The answer may be lost.
+          // The response may be lost.
           assert.strictEqual(yield* store.append(stream, token, 0, first, 1_003), second)
           assert.strictEqual(yield* store.append(stream, token, second, [], 1_500), second)
           const third = yield* store.append(stream, token, second, entries(3), 1_400)
@@ -142,7 +142,7 @@ export const suite = (
           assert.deepStrictEqual(yield* store.read(stream, last, 2), [])
           assert.sameMembers([...(yield* store.idsSince(stream, 1_001))], ["1", "3", "4", "5"])
           assert.sameMembers([...(yield* store.idsSince(stream, 4_000))], ["4", "5"])
-          // Another stream has nothing to do with it.
+          // Streams are independent.
           assert.deepStrictEqual(yield* store.read(`${stream} too`, 0, 10), [])
         })))
 
@@ -157,7 +157,7 @@ export const suite = (
           assert.lengthOf(yield* store.idsSince(stream, 0), 3_000)
         })))
 
-      it.effect("wakes those who wait for more", () =>
+      it.effect("wakes readers that wait for entries", () =>
         run(Effect.fnUntraced(function*(store, stream) {
           const token = yield* take(store, { stream }, "one")
           const reader = yield* Effect.forkChild(Effect.gen(function*() {
@@ -171,11 +171,11 @@ export const suite = (
           yield* Effect.sleep(20)
           yield* store.append(stream, token, token, entries(2), 2_000)
           assert.deepStrictEqual(numbers(yield* Fiber.join(reader)), [2])
-          // Whoever comes late does not wait.
+          // There already is an entry, so this does not wait.
           yield* store.wait(stream, token)
         })))
 
-      it.effect("moves cursors forward, for those who have the seat", () =>
+      it.effect("moves cursors forward, for the holders of their seats", () =>
         run(Effect.fnUntraced(function*(store, stream) {
           const seat = { stream, consumer: "a" }
           assert.isUndefined(yield* store.cursor(stream, "a"))
@@ -191,17 +191,17 @@ export const suite = (
           assert.isUndefined(yield* store.cursor(stream, "b"))
           yield* store.forget(stream, "a")
           assert.isUndefined(yield* store.cursor(stream, "a"))
-          // The seat stays with who has it.
+          // The holder keeps the seat.
           yield* store.commit(stream, "a", other, { position: 1, at: 1_000 })
           assert.deepStrictEqual(yield* store.cursor(stream, "a"), { position: 1, at: 1_000 })
         })))
 
-      it.effect("drops what is old, too much, or read by all", () =>
+      it.effect("deletes entries that are old, too many, or read by all consumers", () =>
         run(Effect.fnUntraced(function*(store, stream) {
           const token = yield* take(store, { stream }, "one")
           const former = yield* store.append(stream, token, 0, entries(1, 2, 3, 4, 5), 5_000)
           yield* store.release({ stream }, token)
-          // Between the entries of two holders there are places that nobody has.
+          // Places between the entries of two holders are unused.
           const other = yield* take(store, { stream }, "other")
           const tenth = yield* store.append(stream, other, former, entries(6, 7, 8, 9, 10), 10_000)
           const left = () => Effect.map(store.read(stream, 0, 100), numbers)
@@ -224,7 +224,7 @@ export const suite = (
           assert.deepStrictEqual(yield* left(), [10])
           yield* store.trim(stream, { before: 99_000, keep: 100, readBefore: 0 })
           assert.deepStrictEqual(yield* left(), [])
-          // Places go on.
+          // Places continue to increase.
           yield* store.append(stream, other, tenth, entries(11), 11_000)
           assert.deepStrictEqual(yield* left(), [11])
         })))

@@ -1,19 +1,18 @@
-/** A service that streams what a test says, over connections that a test cuts. */
+/** A streaming service whose items and connections a test controls. */
 import { Effect } from "effect"
 import { type Answer, make, type Outcome, transportError } from "./Service.ts"
 
 /** One connection of a stream. */
 export interface Line {
   readonly query: Readonly<Record<string, string>>
-  /** Sends text as it is. */
   readonly send: (text: string) => void
-  /** Sends posts, one in a line. */
+  /** Sends posts, one per line. */
   readonly post: (...posts: ReadonlyArray<Posted>) => void
-  /** Ends the body as the service does. */
+  /** Ends the body regularly. */
   readonly end: () => void
   /** Breaks the connection. */
   readonly cut: () => void
-  /** Whether it has ended, by either side. */
+  /** True if either side has ended it. */
   readonly isClosed: () => boolean
 }
 
@@ -24,10 +23,10 @@ export interface Posted {
   readonly tags?: ReadonlyArray<string>
 }
 
-/** What becomes of a request to connect: a connection, a refusal, or no answer. */
+/** The response to a request to connect: a stream, a refused connection, or an error. */
 export type Connect = "accept" | "refuse" | Answer
 
-/** The line that brings a post. */
+/** The line of a post. */
 export const lineOf = ({ tags = ["t"], ...post }: Posted): string =>
   `${
     JSON.stringify({ data: { text: "x", ...post }, matching_rules: tags.map((tag) => ({ id: `r-${tag}`, tag })) })

@@ -105,7 +105,7 @@ const searched = (
       if (found.length > 0) yield* receiver.take(found)
     }
     const missing = [...refused, ...search.refused]
-    return missing.length === 0 ? undefined : `a search cannot look for some rules: ${missing.join("; ")}`
+    return missing.length === 0 ? undefined : `some rules cannot be searched for: ${missing.join("; ")}`
   })
 
 /** After this many disconnect notices, a recovery is given up. */
@@ -146,7 +146,7 @@ const recovered = (
       })
     )
     if (disconnect === undefined) return undefined
-    const reason = `the service broke its recovery off (${disconnect})`
+    const reason = `the service ended its recovery early (${disconnect})`
     return ++breaks < maxBreaks
       ? yield* new TransportFailure({ operation: definition.name, phase: "body", timeout: undefined, reason })
       : reason
@@ -168,5 +168,5 @@ export const silent = (operation: string, silence: number): TransportFailure =>
     operation,
     phase: "body",
     timeout: "idle",
-    reason: `nothing came within ${silence} ms`
+    reason: `no data within ${silence} ms`
   })

@@ -111,7 +111,9 @@ export const make = (
     const { found, last } = outcome
     if (!isLeft(body, outcome) || (verify === "strict" && found.length > 0)) {
       const first = verify === "strict" ? found[0] : last
-      return unreadable(first === undefined ? "of another form" : redact(`${first.path} is not ${first.expected}`))
+      return unreadable(
+        first === undefined ? "not of the expected type" : redact(`${first.path} is not ${first.expected}`)
+      )
     }
     const clean = body.errors === undefined ? body : { ...body, errors: redacted(body.errors) }
     const anomalies = found.map((anomaly) => Anomaly.redacted(anomaly, redact))

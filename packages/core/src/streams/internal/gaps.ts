@@ -71,7 +71,7 @@ export const partsOf = ({ from, to }: Span, now: number, recover: Recover, live:
   const searchable = live.rules === true ? now - searchMillis : Infinity
   const why = searchable === Infinity
     ? recoverable === Infinity
-      ? "it is longer ago than the service goes back on this stream"
+      ? "the service cannot send this stream again"
       : "it is more than 24 hours ago"
     : "it is more than 7 days ago"
   const parts: Array<Part> = []

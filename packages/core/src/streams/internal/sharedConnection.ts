@@ -56,7 +56,7 @@ const endMillis = 2_000
 /** How long the service may take to free the place of a connection that was ended. */
 const endedMillis = 1_000
 
-const tooMany = "the service allows so many connects in a quarter of an hour, and they are spread over it"
+const tooMany = "connects are spread over a quarter of an hour to stay within the service's limit"
 
 /** A connection, kept up as long as it has consumers. */
 export class SharedConnection {

@@ -74,6 +74,6 @@ const guard = ({ add, remove, retag, there }: RulesPlan, { allowEmpty = false }:
     : invalidParameter(
       operation,
       "desired",
-      `must not be empty: all ${remove.length} rules would be deleted. With allowEmpty: true they are`,
+      `must not be empty: all ${remove.length} rules would be deleted. Set allowEmpty: true to delete them`,
       undefined
     )

@@ -196,7 +196,7 @@ const whyMissing = ({ follows }: Placed, read: number): string | undefined =>
   follows === 0 && read > 0
     ? isLost
     : follows > read
-    ? "the log does not have it any more"
+    ? "the log no longer has the items"
     : undefined
 
 const isWanted = ({ matchingRules }: AnyItem, tags: ReadonlySet<string> | undefined): boolean =>
