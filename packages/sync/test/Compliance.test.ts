@@ -106,7 +106,7 @@ describe("client.compliance", () => {
     const stream = { stream: new ReadableStream<Uint8Array>(), size: 1 }
     for (
       const [ids, rule] of [
-        [["1", "ada"], /1 to 19 digits \(number 2 is none\)/],
+        [["1", "ada"], /1 to 19 digits \(number 2 is not one\)/],
         [[], /must not be empty/],
         [(async function*() {})(), /asynchronous/],
         [stream, /cannot be read/],

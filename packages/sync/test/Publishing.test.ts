@@ -93,6 +93,14 @@ describe("a blocking client", () => {
     assert.isTrue(bytes?.equals(long))
   })
 
+  it("iterates over the progress of an upload, and cancels it with the loop", () => {
+    using client = Sync.createClientSync(settings())
+    const steps = [...client.upload.events(picture)]
+    assert.strictEqual(steps.at(-1)?.phase, "ready")
+    for (const _step of client.upload.events(picture)) break
+    assert.strictEqual(client.getMe().data?.username, "ada")
+  })
+
   it("uploads once what it resumes, and publishes a thread once", () => {
     using client = Sync.createClientSync(settings())
     const media = client.upload(join(folder, "long.png"), { resume: "one", alt: "A colour" })
@@ -220,6 +228,8 @@ describe("a blocking client", () => {
     client.publish({ text: "Nobody", in_reply_to_post_id: root.id })
     const { nodes } = client.getConversation(root.id)
     assert.strictEqual(nodes[0]?.post?.text, "Who replies to this?")
+    const parts = Array.from(client.getConversation.parts(root.id), (part) => part._tag === "Post" && part.post.id)
+    assert.deepStrictEqual(parts, nodes.map(({ post }) => post?.id))
   })
 
   it("makes rules the desired ones", async () => {
