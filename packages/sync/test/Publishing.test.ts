@@ -228,7 +228,10 @@ describe("a blocking client", () => {
     client.publish({ text: "Nobody", in_reply_to_post_id: root.id })
     const { nodes } = client.getConversation(root.id)
     assert.strictEqual(nodes[0]?.post?.text, "Who replies to this?")
-    const parts = Array.from(client.getConversation.parts(root.id), (part) => part._tag === "Post" && part.post.id)
+    const parts = Array.from(
+      client.getConversation.parts(root.id),
+      (part) => part._tag === "Post" ? part.post.id : undefined
+    )
     assert.deepStrictEqual(parts, nodes.map(({ post }) => post?.id))
   })
 
