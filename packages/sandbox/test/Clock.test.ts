@@ -111,7 +111,7 @@ describe("the budget", () => {
       const { budget } = yield* make()
       assert.throws(() => budget.leave("getMee" as "getMe", 0), /There is no operation getMee/)
       for (const remaining of [-1, 0.5, Number.NaN]) {
-        assert.throws(() => budget.leave("getMe", remaining), /whole number/)
+        assert.throws(() => budget.leave("getMe", remaining), /non-negative integer/)
       }
     }))
 
