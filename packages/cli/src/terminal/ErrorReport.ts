@@ -172,8 +172,27 @@ export const forCommands = (text: string): string => {
 /** In characters. Messages may contain texts of the service, of any length. */
 const longestAdvice = 1_000
 
-const forPrograms =
-  / Nothing is lost: check with getMediaUploadStatus, .*$| If it is not there, publish the thread again .*$| Publish the thread again under .*$| Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?$| Request less, or raise spendLimit\.$| Try again later, or set spendLimit\.withoutStore\.$| Buy credits in the service's console\.$| Raise the cap in the service's console(, or wait until [\d-]+)?\.$|: choose another one, or 0 for any that is free$|\. Is the sandbox running\?$| Add one with updateStreamRules or syncRules, then connect\.$| End one with deleteConnections, or wait until one is closed\.$| Do less for each item, set a larger bufferSize, .*$| The items that waited there are lost; reconnect with resumeFrom\.$/
+/** Advice of the core and the sandbox, at the end of messages. */
+const forPrograms = new RegExp(
+  `(?:${
+    [
+      / Nothing is lost: check with getMediaUploadStatus, .*/,
+      / If it is not there, publish the thread again .*/,
+      / Publish the thread again under .*/,
+      / Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?/,
+      / Request less, or raise spendLimit\./,
+      / Try again later, or set spendLimit\.withoutStore\./,
+      / Buy credits in the service's console\./,
+      / Raise the cap in the service's console(, or wait until [\d-]+)?\./,
+      /: choose another one, or 0 for any free port/,
+      /\. Is the sandbox running\?/,
+      / Add one with updateStreamRules or syncRules, then connect\./,
+      / End one with deleteConnections, or wait until one is closed\./,
+      / Do less for each item, set a larger bufferSize, .*/,
+      / The items that waited there are lost; reconnect with resumeFrom\./
+    ].map(({ source }) => source).join("|")
+  })$`
+)
 
 /** The messages of an error and of its causes, without repetitions. */
 const messagesOf = (error: unknown, said = ""): ReadonlyArray<string> => {
