@@ -2,9 +2,9 @@
  * Compares the catalogue with an OpenAPI document of the service: `pnpm drift openapi.json`. Exits with 1 if there is a
  * difference that is not accepted (scripts/drift/AcceptedDrift.ts).
  *
- * `--wire x` (otherwise the one that speaks like the document), `--all` lists what is accepted, why, and the operations
- * that only the document has, `--json` prints data. `--facts all` or `--facts declared` prints the
- * facts of the document instead, of all operations or of those that are declared, for the tests (scripts/fixtures).
+ * `--wire x` chooses the wire (default: the one nearest to the document), `--all` lists accepted differences with their reasons and
+ * the operations that only the document has, `--json` prints JSON. `--facts all` and `--facts declared` print the facts of the
+ * document instead, of all operations or of the declared ones, for the tests (scripts/fixtures).
  */
 import * as Result from "effect/Result"
 import { readFileSync } from "node:fs"

@@ -1,66 +1,66 @@
-/** Where the catalogue differs from the service's published documents, and why that stays. */
+/** The accepted differences between the catalogue and the service's published documents, with their reasons. */
 import type { WireName } from "../../packages/core/src/schema/WireName.ts"
 import type { Accepted } from "./Drift.ts"
 
-/** The differences of one reason. */
+/** The differences with a reason. */
 const because = (
   reason: string,
   ...differences: ReadonlyArray<string | Omit<Accepted, "reason">>
 ): ReadonlyArray<Accepted> =>
   differences.map((entry) => ({ ...(typeof entry === "string" ? { difference: entry } : entry), reason }))
 
-/** Differences from documents in the words of one wire only. */
+/** Differences from documents of one wire only. */
 const on = (wire: WireName, ...groups: ReadonlyArray<ReadonlyArray<Accepted>>): ReadonlyArray<Accepted> =>
   groups.flat().map((entry) => ({ ...entry, wire }))
 
-/** Every difference that is accepted. One that is no longer there is reported as stale. */
+/** All accepted differences. Those that no longer exist are reported as stale. */
 export const acceptedDrift: ReadonlyArray<Accepted> = [
   ...because(
-    "Blocking is in the specification; the service's documents leave it out.",
+    "Blocking is in the specification; the service's documents omit it.",
     "route * /2/users/{}/blocking*"
   ),
   ...because(
-    "The specification's bound is another one, and is the contract; `checks: \"identifiers\"` leaves bounds to the service.",
+    "The specification's bound differs, and is the contract; `checks: \"identifiers\"` leaves bounds to the service.",
     "body *text maxLength",
     "body participant_ids m*Items",
     { difference: "query query maxLength", operations: ["get*PostsCount", "search*Posts"] }
   ),
   ...because(
-    "Ids that are not numeric have one rule, wide enough for ids that become longer; what is no id is the service's to refuse.",
+    "Ids that are not numeric have one rule, wide enough for longer ones; the service refuses other invalid ids.",
     { difference: "path segment 1 pattern", operations: ["*DirectMessage*", "getSpace*"] },
     { difference: "query ids pattern", operations: ["getSpaces"] }
   ),
   ...because(
-    "The specification lets apps call these; the service may answer 403 and ask for a user's token.",
+    "The specification lets apps call these; the service may answer 403 and require a user's token.",
     { difference: "credential app", operations: ["getLikedPosts", "getLikingUsers"] }
   ),
   ...because(
-    "A bearer token does not tell whose it is; the service may answer 403 to a user's.",
+    "A bearer token does not show whether it is a user's; the service may answer 403 to a user's.",
     { difference: "credential user", operations: ["get*PostsCount", "searchAllPosts"] }
   ),
   ...because(
-    "What an answer is known by must be there: without it nothing can be told of what it is about.",
+    "Objects must have what identifies them: without it a response cannot be attributed.",
     "result *.id required",
     "result media.media_key required"
   ),
   ...because("Refusals of the service's older version have it.", "result problem.message"),
   ...because(
-    "A bucket of counts has three members, and none makes sense without the others: there is nothing to select.",
+    "A bucket of counts has three members, which belong together: there is nothing to select.",
     "query search_count.fields"
   ),
-  ...because("A token is passed back as it came, whatever its length.", "query pagination_token m*Length"),
+  ...because("A token is returned unchanged, whatever its length.", "query pagination_token m*Length"),
   ...because("An instant in whole seconds.", "body metadata.content_expiration.timestamp_sec type"),
   ...because("An object of one member has it.", "body metadata.allow_download_status.allow_download required"),
   ...because(
-    "There is no other command, and without one the address has had another meaning.",
+    "There is no other command, and without one the path meant something else before.",
     "query command required"
   ),
   ...because(
-    "The service tells with it why processing failed; its documents leave it out.",
+    "It has the reason why processing failed; the service's documents omit it.",
     "result data.processing_info.error"
   ),
   ...because(
-    "A field that can be asked for; the service's documents leave it out of what is answered.",
+    "A field that can be requested; the service's documents omit it from responses.",
     "result like_with_post_author.attachments_media_keys"
   ),
   ...because("Rules that compare meaning have them.", "result matching_rules[].embedding_*"),
@@ -73,7 +73,7 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
     operations: ["uploadMedia", "appendMediaUpload"]
   }),
   ...because(
-    "A line of a stream without it brings nothing; one of problems alone is told as such.",
+    "A line of a stream without it has no item; a line with only problems is reported as such.",
     { difference: "result data required", operations: ["stream*"] }
   ),
   ...on(
@@ -82,12 +82,12 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       "That document says of fewer ids that they are digits, and shows no others.",
       { difference: "path segment 1 pattern", operations: ["*"] }
     ),
-    because("Problems that the newer document no longer has are told by these; they pass untyped.", {
+    because("It describes problems that the newer document no longer has; they pass untyped.", {
       difference: "result problem.*",
       change: "new"
     }),
     because(
-      "The service answers with them in these words too; that document leaves them out.",
+      "The service returns them with these names, too; that document omits them.",
       "result dm_event.entities",
       "result post.article",
       "result post.card_uri",
@@ -104,7 +104,7 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       "result user.verified_followers_count"
     ),
     because(
-      "New in August: read on every wire, and on this one refused before a call that asks for it.",
+      "New in August: decoded on every wire; requesting it on this wire is refused before the call.",
       "result post.article_title",
       "result post.matched_media_notes",
       "result post.note_request_suggestions",
@@ -112,7 +112,7 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       "result user.subscribes_to_you"
     ),
     because(
-      "New in August: read on every wire.",
+      "New in August: decoded on every wire.",
       "result data.edit_history_tweet_ids",
       "result data.image",
       "result data.rest_id",
@@ -120,13 +120,13 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       "result user.public_metrics.media_count"
     ),
     because(
-      "Brought into `entities`, where the newer document has them.",
+      "Moved into `entities`, where the newer document has them.",
       "result dm_event.cashtags",
       "result dm_event.hashtags",
       "result dm_event.mentions",
       "result dm_event.urls"
     ),
-    because("A field that the newer document has in answers, too.", "result compliance_job.resumable"),
+    because("A field that the newer document has in responses, too.", "result compliance_job.resumable"),
     because("A form has no lists: these are one text with commas.", "body additional_owners *"),
     because("The newer document has it.", "result connection.id"),
     because(
@@ -145,7 +145,7 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
     because("The newer document says 201.", { difference: "status 20*", operations: ["createList"] }),
     because("The newer document bounds it.", "query ids maxItems"),
     because("The newer document has it as a number.", "body segment_index pattern"),
-    because("The first answer of an upload says nothing of its processing.", {
+    because("The first response of an upload does not describe its processing.", {
       difference: "result data.*",
       change: "new",
       operations: ["initializeMediaUpload"]
@@ -157,11 +157,11 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       operations: ["uploadMedia"]
     }),
     because(
-      "New since that document: the service answers that there is no such route, if it has none.",
+      "New since that document: a service without this route answers that it does not exist.",
       { difference: "route GET /2/dm_conversations/media/{}/{}/{}", change: "gone" }
     ),
     because(
-      "New since that document; sent only when a program passes them, and then the service's to refuse.",
+      "New since that document; sent only when a program passes them, and the service may refuse them.",
       { difference: "body folder_id", change: "gone", operations: ["bookmark"] },
       { difference: "body media_category=*", change: "gone", operations: ["uploadMedia"] },
       { difference: "body made_with_ai", change: "gone", operations: ["createPost"] },
@@ -176,18 +176,18 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
   ),
   ...on(
     "x",
-    because("That document pages folders and leaves the token out of what is answered.", {
+    because("That document pages folders but omits the token from responses.", {
       difference: "result meta",
       operations: ["getBookmarkFolder*"]
     }),
-    because("What adds subtitles and what deletes them take the same.", {
+    because("Adding and deleting subtitles take the same parameters.", {
       difference: "body * pattern",
       operations: ["deleteMediaSubtitles"]
     }),
-    because("That document says that they are objects, and not what is in them.", "result post.*_metrics.*"),
+    because("That document declares them as objects without members.", "result post.*_metrics.*"),
     because("A rule is its value.", { difference: "result data[].value required", operations: ["*StreamRules"] }),
     because(
-      "Answers in the words of February have it, which are read on every wire.",
+      "Responses with the field names of February have it, which are decoded on every wire.",
       "result data.id",
       "result place.geo.geometry",
       "result *entities*.annotations",
@@ -196,11 +196,11 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       "result space.topics"
     ),
     because(
-      "The address of a file is made of them: nothing in them leaves its place.",
+      "The path of a file is made of them: they must not lead elsewhere.",
       { difference: "path segment 2 pattern", operations: ["downloadDirectMessageMedia"] },
       { difference: "path segment 3 pattern", operations: ["downloadDirectMessageMedia"] }
     ),
-    because("The service refuses ids that are none.", "body reply.exclude_reply_user_ids pattern"),
+    because("The service refuses invalid ids.", "body reply.exclude_reply_user_ids pattern"),
     because("The specification gives bookmarks to OAuth 2.0 user tokens only.", {
       difference: "credential oauth1",
       change: "new",

@@ -1,4 +1,4 @@
-/** The facts of the catalogue, as the clients speak with a service on a wire. */
+/** The facts of the catalogue on a wire. */
 import * as SchemaAST from "effect/SchemaAST"
 import { bearerOf, type Definition, routesOf, successStatus } from "../../packages/core/src/schema/Definition.ts"
 import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
@@ -20,7 +20,7 @@ import {
   type ServiceFacts
 } from "./ServiceFacts.ts"
 
-/** Everything that the catalogue declares, in the names of a wire. */
+/** All declarations of the catalogue, with the names of a wire. */
 export const catalogueFacts = (wire: Wire): ServiceFacts => ({
   routes: endpoints(wire).map((endpoint) => routeFacts(endpoint, wire)),
   resources: resourceFacts(wire)
@@ -73,7 +73,7 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
   }
 }
 
-/** The members of the envelope that an operation's answers need: without them results, what they refer to, or pages are lost. */
+/** The members of the envelope that an operation needs: without them results, included objects, or pages are lost. */
 const promisedBy = ({ live, paging, result }: Definition, facts: Facts): ReadonlyArray<string> => {
   const kinds = "model" in result ? Object.values(result.model.expansions) : []
   const buckets = Object.entries(facts).filter(([name, { type }]) =>
@@ -88,11 +88,11 @@ const promisedBy = ({ live, paging, result }: Definition, facts: Facts): Readonl
   ]
 }
 
-/** Whether a parameter names fields or expansions that are known. */
+/** Checks whether a parameter has known fields or expansions. */
 const isSelector = (name: string, { values }: Parameters.AnyParameter): boolean =>
   Parameters.isSelector(name) && values !== undefined
 
-/** The fields and expansions that travel: each is prepared alone, because a wire may send one in place of another. */
+/** The fields and expansions that are sent. Each is encoded alone, since a wire may replace one by another. */
 const selectorFacts = (
   { effect, limits, live, name, price, query = {}, result, scopes, summary }: Definition,
   wire: Wire
@@ -113,7 +113,7 @@ const selectorFacts = (
   const sent = Object.entries(selectors).flatMap(([name, { values = [] }]) =>
     values.flatMap((value) => {
       const prepared = RequestEncoder.encode(read, { [name]: [value] }, wire)
-      // What the words of a wire cannot say is refused there.
+      // Encoding fails for names that the wire does not have.
       return "_tag" in prepared ? [] : [...new URLSearchParams(prepared.query)]
     })
   )
@@ -134,11 +134,11 @@ const credentialsOf = (definition: Definition): ReadonlyArray<Credential> => {
 
 const bodyFacts = (definition: Definition, wire: Wire): Facts => {
   const { at = {}, body = {}, constants = {}, rules = [] } = definition
-  /** The names of the objects that a member is in, and its own; an item of an array counts as one. */
+  /** The names of the objects around a member, and its own; an item of an array counts as one. */
   const placeOf = (name: string): ReadonlyArray<string> => wire.bodyKey(at[name] ?? name).split(".")
   const needs = (name: string, other: string): boolean =>
     rules.some((rule) => rule._tag === "Requires" && rule.parameter === name && rule.needs === other)
-  /** Whether a member comes with whatever else its object holds. */
+  /** Checks whether a member is always in its object. */
   const isAlways = (name: string): boolean => {
     const place = placeOf(name)
     const inside = place.slice(0, -1).join(".")
@@ -147,7 +147,7 @@ const bodyFacts = (definition: Definition, wire: Wire): Facts => {
     )
     return inside !== "" && others.every((other) => needs(other, name))
   }
-  /** Whether a rule asks for something in an object. */
+  /** Checks whether a rule requires a member of an object. */
   const isNeeded = (inside: string): boolean =>
     rules.some((rule) =>
       rule._tag === "AtLeastOne" && rule.of.every((name) => placeOf(name).join(".").startsWith(inside))
@@ -181,7 +181,7 @@ const bodyFacts = (definition: Definition, wire: Wire): Facts => {
   return facts
 }
 
-/** The members of the items of a list of objects, where they are known. */
+/** The members of the items of a list of objects, if known. */
 const itemFacts = ({ kind, schema: { ast } }: Parameters.AnyParameter, wire: Wire): Facts => {
   const item = kind === "json" && SchemaAST.isArrays(ast) ? ast.rest[0] : undefined
   return item !== undefined && SchemaAST.isObjects(item) && item.propertySignatures.length > 0
@@ -189,7 +189,7 @@ const itemFacts = ({ kind, schema: { ast } }: Parameters.AnyParameter, wire: Wir
     : {}
 }
 
-/** The known values as a wire says them. */
+/** The known values, with the names of a wire. */
 const valuesOn = ({ values }: Parameters.AnyParameter, wire: Wire) => values?.map(wire.value)
 
 const pathOf = (place: ReadonlyArray<string>): string => place.join(".").replace(/\.0(?=\.|$)/g, "[]")

@@ -3,7 +3,7 @@ import { type JsonSchema, nameOf, type View } from "./JsonSchema.ts"
 import type { DocumentOperation, OpenApiDocument } from "./OpenApiDocument.ts"
 import { type Credential, type Fact, fact, type Facts, keyOf, type ServiceFacts } from "./ServiceFacts.ts"
 
-/** What schemas of resources are called in documents. */
+/** The names of resource schemas in documents. */
 const resources: ReadonlyMap<string, string> = new Map([
   ["Community", "community"],
   ["ComplianceJob", "compliance_job"],
@@ -28,7 +28,7 @@ const resources: ReadonlyMap<string, string> = new Map([
   ["User", "user"]
 ])
 
-/** Everything that a document says of the routes that `isWanted` picks. */
+/** The facts of the routes that `isWanted` selects. */
 export const documentFacts = (
   document: OpenApiDocument,
   isWanted: (key: string) => boolean = () => true
@@ -37,7 +37,7 @@ export const documentFacts = (
 
   const kindOf = ({ $ref }: JsonSchema): string | undefined => $ref && resources.get(nameOf($ref))
 
-  /** The members of a resource are written down once, where it is met first. */
+  /** The members of a resource, recorded at its first occurrence. */
   const resource = (kind: string, schema: JsonSchema): string => {
     if (!found.has(kind)) {
       found.set(kind, {})
@@ -46,7 +46,7 @@ export const documentFacts = (
     return kind
   }
 
-  /** Of a value, and of an array of them, what it is. */
+  /** The type of a value or of an array. */
   const typeOf = (schema: JsonSchema, view: View): string => {
     const kind = kindOf(schema)
     if (kind !== undefined) return resource(kind, schema)
@@ -72,7 +72,7 @@ export const documentFacts = (
     for (const [name, schema] of view.properties) {
       const at = `${place}${name}`
       facts[at] = valueOf(schema, view.required.has(name))
-      // Schemas may hold themselves.
+      // Schemas may be recursive.
       if (kindOf(schema) !== undefined || depth > 8) continue
       const inside = document.view(schema)
       const item = inside.items
@@ -129,7 +129,7 @@ const credentialOf = (scheme: string, kind: string | undefined): ReadonlyArray<C
   return kind === "http bearer" ? [scheme === "UserToken" ? "user" : "app"] : []
 }
 
-/** How a parameter is written, where its place does not say it already. */
+/** The style of a parameter, if it is not the usual one. */
 const styleOf = (
   { explode, in: place, style = place === "path" || place === "header" ? "simple" : "form" }:
     DocumentOperation["parameters"][number],

@@ -1,4 +1,4 @@
-/** Holds the facts of the catalogue against those of a document: what one of them has and the other lacks. */
+/** Compares the facts of the catalogue with those of a document. */
 import {
   boundNames,
   type Bounds,
@@ -24,48 +24,48 @@ export interface Difference {
     | "result type"
     | "credential"
     | "scope"
-  /** What differs: `max_results maximum`, `post.fields=author_id`. */
+  /** The differing fact: `max_results maximum`, `post.fields=author_id`. */
   readonly name: string
-  /** `gone`: only the catalogue has it. `new`: only the document has it. `differs`: they say different things of it. */
+  /** `gone`: only the catalogue has it. `new`: only the document has it. `differs`: both have it, with different values. */
   readonly change: "gone" | "new" | "differs"
   /**
-   * `refused`: the service may refuse calls. `misread`: answers may not be what types promise. `missed`: the service
-   * offers more than the client.
+   * `refused`: the service may refuse calls. `misread`: responses may not match their types. `missed`: the service offers more than
+   * the client.
    */
   readonly effect: "refused" | "misread" | "missed"
-  /** What the document says, where both say something. */
+  /** The value in the document, if both have one. */
   readonly document?: string
-  /** What the catalogue says, where both say something. */
+  /** The value in the catalogue, if both have one. */
   readonly catalogue?: string
 }
 
-/** A difference, and the operations that have it; the kind of the resource where it is in one. */
+/** A difference and its operations, or the kind of resource that it is in. */
 export interface Drift extends Difference {
   readonly operations: ReadonlyArray<string>
 }
 
-/** A difference that is known and stays, with its reason. In patterns `*` stands for anything. */
+/** An accepted difference with its reason. In patterns `*` matches anything. */
 export interface Accepted {
   /** Aspect and name: `query post.fields=*`. */
   readonly difference: string
   readonly change?: Difference["change"]
-  /** The operations or resources for which it is accepted; every one when left out. */
+  /** The operations or resources for which it is accepted. Default: all. */
   readonly operations?: ReadonlyArray<string>
-  /** The wire on which it is accepted; every one when left out. */
+  /** The wire on which it is accepted. Default: all. */
   readonly wire?: string
   readonly reason: string
 }
 
-/** What was found. */
+/** The result of a comparison. */
 export interface Outcome {
-  /** What nobody has accepted, the gravest first. */
+  /** The differences that are not accepted, most severe first. */
   readonly drifts: ReadonlyArray<Drift>
   readonly accepted: ReadonlyArray<Drift & { readonly reason: string }>
-  /** What was accepted and is not there. */
+  /** The accepted differences that do not exist. */
   readonly stale: ReadonlyArray<Accepted>
 }
 
-/** Compares the facts of the catalogue with those of a document on the wire of this name. */
+/** Compares the facts of the catalogue on a wire with those of a document. */
 export const compare = (
   catalogue: ServiceFacts,
   document: ServiceFacts,
@@ -118,7 +118,7 @@ interface Found {
 
 const effects: ReadonlyArray<Difference["effect"]> = ["refused", "misread", "missed"]
 
-/** The same difference once, with its operations. */
+/** Groups the operations of each difference. */
 const grouped = (found: ReadonlyArray<Found>): ReadonlyArray<Drift & { readonly reason?: string }> =>
   [...Map.groupBy(found, ({ difference, reason }) => JSON.stringify([difference, reason])).values()]
     .flatMap((group) => {
@@ -161,7 +161,7 @@ const ofRoute = (catalogue: RouteFacts, document: RouteFacts | undefined): Reado
   ]
 }
 
-/** The envelope is one for all operations, and no operation answers with all of it. */
+/** The members of the envelope that this operation can return: the envelope is declared once for all. */
 const known = ({ promised, result }: RouteFacts, document: RouteFacts): Facts =>
   Object.fromEntries(
     Object.entries(result).filter(([name]) =>
@@ -175,7 +175,7 @@ const ofNames = (
   document: ReadonlyArray<string> | undefined,
   effect: { readonly gone: Difference["effect"]; readonly new: Difference["effect"] }
 ): ReadonlyArray<Difference> =>
-  // Where one of them says nothing there is nothing to compare.
+  // Unknown facts are not compared.
   catalogue === undefined || document === undefined ? [] : [
     ...catalogue.filter((name) => !document.includes(name))
       .map((name): Difference => ({ aspect, name, change: "gone", effect: effect.gone })),
@@ -274,7 +274,7 @@ const ofBounds = (aspect: Difference["aspect"], name: string, fact: Fact, other:
   boundNames.flatMap((bound): ReadonlyArray<Difference> => {
     const ours = boundOf(fact, bound)
     const theirs = boundOf(other, bound)
-    // What has listed values needs no pattern.
+    // A listed value needs no pattern.
     if (ours === theirs || (bound === "pattern" && (ours ?? theirs) === undefined)) return []
     const isNarrower = theirs === undefined ||
       (typeof ours === "number" && typeof theirs === "number" &&
@@ -282,7 +282,7 @@ const ofBounds = (aspect: Difference["aspect"], name: string, fact: Fact, other:
     return [differs(aspect, `${name} ${bound}`, ours, theirs, isNarrower ? "missed" : "refused")]
   })
 
-/** An empty text or list is never sent, so that one at least is needed says nothing. */
+/** The bound of a fact. A minimum of one is ignored: empty texts and lists are never sent. */
 const boundOf = ({ bounds = {} }: Fact, name: keyof Bounds): string | number | undefined =>
   (name === "minLength" || name === "minItems") && (bounds[name] ?? 0) < 2 ? undefined : bounds[name]
 
@@ -301,13 +301,13 @@ const differs = (
   catalogue: String(catalogue ?? "none")
 })
 
-/** The names in the one and not in the other; what is inside a new one, or an object of any members, is not told. */
+/** The names in one and not in the other, except those inside a new object or one with any members. */
 const onlyIn = (one: Facts, other: Facts): ReadonlyArray<string> =>
   Object.keys(one).filter((name) =>
     !Object.hasOwn(other, name) && isInside(name, other) && !isFree(parentOf(name), other)
   )
 
-/** Whether what holds a member is there. */
+/** Checks whether the parent of a member exists. */
 const isInside = (name: string, facts: Facts): boolean => {
   const parent = parentOf(name)
   return parent === undefined || Object.hasOwn(facts, parent)
@@ -317,6 +317,6 @@ const isInside = (name: string, facts: Facts): boolean => {
 const parentOf = (name: string): string | undefined =>
   name.includes(".") ? name.replace(/(\[\])?\.[^.]*$/, "") : undefined
 
-/** Whether an object is declared without saying what is in it. */
+/** Checks whether an object is declared without its members. */
 const isFree = (name: string | undefined, facts: Facts): boolean =>
   name !== undefined && !Object.keys(facts).some((other) => parentOf(other) === name)

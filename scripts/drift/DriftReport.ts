@@ -1,4 +1,4 @@
-/** Holds the catalogue against an OpenAPI document and tells what differs: to people in lines, to programs as data. */
+/** Compares the catalogue with an OpenAPI document and reports the differences, as lines or as data. */
 import * as Result from "effect/Result"
 import * as Text from "../../packages/cli/src/terminal/Text.ts"
 import { named, type Wire } from "../../packages/core/src/wire/Wire.ts"
@@ -9,7 +9,7 @@ import * as Drift from "./Drift.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
 import { keyOf, pathOf, type ServiceFacts } from "./ServiceFacts.ts"
 
-/** What a document was found to say. */
+/** The result of comparing a document. */
 export interface DriftReport extends Drift.Outcome {
   readonly version: string | undefined
   /** The wire on which names were compared. */
@@ -20,7 +20,7 @@ export interface DriftReport extends Drift.Outcome {
   readonly unknown: ReadonlyArray<string>
 }
 
-/** Holds the catalogue against a parsed document, on the wire of a name or on that which speaks like the document. */
+/** Compares the catalogue with a parsed document, on the named wire or on the one nearest to the document. */
 export const make = (json: unknown, wireName?: string): Result.Result<DriftReport, string> =>
   Result.flatMap(OpenApiDocument.read(json), (document) => {
     const wires: { readonly [name: string]: Wire | undefined } = named
@@ -30,18 +30,18 @@ export const make = (json: unknown, wireName?: string): Result.Result<DriftRepor
       : Result.succeed(hold(catalogueFacts(wire), document, wire.name, acceptedDrift))
   })
 
-/** The wire that speaks like a service: the one of which the service knows most routes, and then most other names. */
+/** The wire nearest to a service: the one of which the service knows most routes, and then most other names. */
 export const wireOf = (service: ServiceFacts): Wire => {
   const unknown = (wire: Wire): number =>
     Drift.compare(catalogueFacts(wire), service, wire.name).drifts
       .filter(({ aspect, change }) => change === "gone" && ["body", "query", "route"].includes(aspect))
-      // A route that is not there hides whatever else would not be.
+      // A missing route hides all other differences of it.
       .reduce((sum, { aspect, operations }) => sum + operations.length * (aspect === "route" ? 1_000 : 1), 0)
   return Object.values(named).map((wire) => ({ wire, unknown: unknown(wire) }))
     .reduce((best, other) => other.unknown < best.unknown ? other : best).wire
 }
 
-/** Holds the facts of the catalogue on a wire against a document. */
+/** Compares the facts of the catalogue on a wire with a document. */
 export const hold = (
   catalogue: ServiceFacts,
   document: OpenApiDocument.OpenApiDocument,
@@ -60,7 +60,7 @@ export const hold = (
   }
 }
 
-/** What a report says in lines of 80 columns; what is accepted, and what only the document has, is counted or listed. */
+/** A report in lines of 80 columns. Accepted differences, and operations that only the document has, are counted or listed. */
 export const lines = (report: DriftReport, all = false): ReadonlyArray<string> => {
   const { accepted, compared, drifts, unknown, version, wire } = report
   const told = [
@@ -82,7 +82,7 @@ export const lines = (report: DriftReport, all = false): ReadonlyArray<string> =
   })
 }
 
-/** What maintainers delete: entries of what is accepted that match nothing. */
+/** The stale entries of the accepted differences, to be deleted. */
 export const staleLines = ({ stale }: DriftReport): ReadonlyArray<string> =>
   stale.map(({ difference, operations }) =>
     `Accepted, but not there (stale): ${difference}${operations === undefined ? "" : ` (${operations.join(", ")})`}`
@@ -124,7 +124,7 @@ const sentence = ({ aspect, catalogue, change, document, name }: Drift.Drift): s
   }
 }
 
-/** Each reason once, with what it is for. */
+/** Each reason once, with its differences. */
 const reasonsOf = (accepted: DriftReport["accepted"]): ReadonlyArray<string> =>
   [...Map.groupBy(accepted, ({ reason }) => reason)].flatMap(([reason, drifts]) => [
     `  ${reason}`,

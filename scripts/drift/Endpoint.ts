@@ -1,4 +1,4 @@
-/** The catalogue's operations as endpoints of a service: what one of them is on a wire, and how a document knows it. */
+/** The operations of the catalogue as endpoints on a wire, for comparison with documents. */
 import { aliases, catalogue } from "../../packages/core/src/Catalogue.ts"
 import { type Definition, partsOf, routesOf } from "../../packages/core/src/schema/Definition.ts"
 import type { Wire } from "../../packages/core/src/wire/Wire.ts"
@@ -9,11 +9,11 @@ export interface Endpoint {
   /** The parameter that selects this route among several, `none`, or `""` for the only one. */
   readonly selectedBy: string
   readonly method: string
-  /** On the wire, with the names of its variable parts: `/2/tweets/:id`. */
+  /** On the wire, with the names of its parameters: `/2/tweets/:id`. */
   readonly path: string
 }
 
-/** Every route of the catalogue on a wire, aliases left out. */
+/** Every route of the catalogue on a wire, without aliases. */
 export const endpoints = (wire: Wire): ReadonlyArray<Endpoint> =>
   Object.entries(catalogue)
     .filter(([name]) => !Object.hasOwn(aliases, name))

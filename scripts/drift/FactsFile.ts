@@ -1,4 +1,4 @@
-/** The facts of a service as a file: each fact once, one line for each fact, route and resource. */
+/** The facts of a service in a file: each fact once, with a line for each fact, route and resource. */
 import type { Fact, Facts, RouteFacts, ServiceFacts } from "./ServiceFacts.ts"
 
 type Indexes = Readonly<Record<string, number>>

@@ -1,4 +1,4 @@
-/** The part of JSON Schema that documents of services use, and what a schema says when its parts are put together. */
+/** The part of JSON Schema that documents of services use, and the combined view of a schema's parts. */
 import * as Schema from "effect/Schema"
 import { boundNames, type Bounds } from "./ServiceFacts.ts"
 
@@ -28,7 +28,7 @@ interface Discriminator {
 
 const schemas: Schema.Codec<ReadonlyArray<JsonSchema>> = Schema.Array(Schema.suspend(() => JsonSchema))
 
-/** A schema that was read; what it says besides is left out. */
+/** A decoded schema; other keywords are ignored. */
 export const JsonSchema: Schema.Codec<JsonSchema> = Schema.Struct({
   $ref: Schema.optionalKey(Schema.String),
   type: Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)])),
@@ -57,7 +57,7 @@ export const JsonSchema: Schema.Codec<JsonSchema> = Schema.Struct({
   }))
 })
 
-/** What a schema says, its parts put together; where parts are alternatives, what any of them says. */
+/** A combined view of a schema's parts; of alternatives, it has what any of them has. */
 export interface View {
   /** Every type that a value may have, `null` apart. */
   readonly types: ReadonlySet<string>
@@ -70,13 +70,13 @@ export interface View {
   readonly bounds: Bounds
 }
 
-/** What a schema says, given how references are followed. */
+/** The view of a schema, given a function that resolves references. */
 export const viewOf = (resolve: (schema: JsonSchema) => JsonSchema) => {
   const view = (schema: JsonSchema, within: ReadonlySet<JsonSchema>): View => {
     const resolved = resolve(schema)
     if (within.has(resolved)) return nothing
     const inside = new Set([...within, resolved])
-    // A schema of which others are kinds names them in its discriminator, and each of them it as a part.
+    // A base schema lists its subtypes in the discriminator, and each subtype has the base schema as a part.
     const kinds = resolved.oneOf === undefined && resolved.anyOf === undefined
       ? [...new Set(Object.values(resolved.discriminator?.mapping ?? {}))].map(($ref): JsonSchema => ({ $ref }))
       : []
@@ -122,19 +122,19 @@ const itself = (schema: JsonSchema): View => {
 const boundsOf = (schema: JsonSchema): Bounds =>
   Object.fromEntries(boundNames.filter((name) => schema[name] !== undefined).map((name) => [name, schema[name]]))
 
-/** What all of the parts say. */
+/** The view of parts that all apply. */
 const together = (parts: ReadonlyArray<View>): View =>
   parts.reduce((all, part) => ({
     types: new Set([...all.types, ...part.types]),
     values: all.values ?? part.values,
-    // The first says what a member is; what comes later may only say more of it.
+    // The first part declares a member; later ones only refine it.
     properties: new Map([...part.properties, ...all.properties]),
     required: new Set([...all.required, ...part.required]),
     items: all.items ?? part.items,
     bounds: { ...all.bounds, ...part.bounds }
   }), nothing)
 
-/** What any of the parts says. */
+/** The view of alternatives. */
 const any = (parts: ReadonlyArray<View>): View => {
   const values = parts.flatMap((part) => part.values ?? [])
   return {

@@ -61,10 +61,10 @@ const Document = Schema.Struct({
 
 /** One operation of a document. */
 export interface DocumentOperation {
-  /** As in the document, or the method and path where it gives none. */
+  /** As in the document; the method and path if it has none. */
   readonly id: string
   readonly method: string
-  /** With its variable parts in braces. */
+  /** With its parameters in braces. */
   readonly path: string
   readonly parameters: ReadonlyArray<{
     readonly name: string
@@ -74,39 +74,39 @@ export interface DocumentOperation {
     readonly explode: boolean | undefined
     readonly schema: JsonSchema
   }>
-  /** The body that it takes: parts where it takes them, else JSON. */
+  /** The request body: multipart if the operation accepts it, else JSON. */
   readonly body: JsonSchema | undefined
-  /** The media types of that body. */
+  /** The media types of the request body. */
   readonly bodyTypes: ReadonlyArray<string>
-  /** The JSON of its success. */
+  /** The JSON body of a success. */
   readonly success: JsonSchema | undefined
   readonly successTypes: ReadonlyArray<string>
   readonly successStatuses: ReadonlyArray<string>
-  /** Base addresses, without a slash at their end. */
+  /** Base addresses without a trailing slash. */
   readonly servers: ReadonlyArray<string>
-  /** Any one of these credentials, with the scopes that it needs. */
+  /** Alternative credentials, with their scopes. */
   readonly security: ReadonlyArray<{ readonly scheme: string; readonly scopes: ReadonlyArray<string> }>
 }
 
-/** A document that was read. */
+/** A parsed document. */
 export interface OpenApiDocument {
   readonly version: string | undefined
   readonly operations: ReadonlyArray<DocumentOperation>
-  /** The schema that a reference names; a schema that is no reference is itself. */
+  /** The schema that a reference names; other schemas are returned unchanged. */
   readonly resolve: (schema: JsonSchema) => JsonSchema
-  /** What a schema says when its references are followed and its parts put together. */
+  /** The view of a schema, with references resolved and parts combined. */
   readonly view: (schema: JsonSchema) => View
-  /** The kind of a security scheme, as `oauth2` or `http bearer`. */
+  /** The kind of a security scheme, such as `oauth2` or `http bearer`. */
   readonly schemeKind: (scheme: string) => string | undefined
 }
 
 const decode = Schema.decodeUnknownResult(Document)
 
-/** Reads a parsed document. Fails with what is wrong with it, in words. */
+/** Reads a parsed document. Fails with the reason as text. */
 export const read = (json: unknown): Result.Result<OpenApiDocument, string> => {
-  if (!Predicate.hasProperty(json, "openapi")) return Result.fail("it is no OpenAPI document: it has no member openapi")
+  if (!Predicate.hasProperty(json, "openapi")) return Result.fail("it is not an OpenAPI document: it has no member openapi")
   return Result.match(decode(json), {
-    onFailure: (error) => Result.fail(`it is no OpenAPI document that can be read: ${error.message}`),
+    onFailure: (error) => Result.fail(`the OpenAPI document cannot be read: ${error.message}`),
     onSuccess: (document) => Result.succeed(make(document))
   })
 }
@@ -116,7 +116,7 @@ const make = (document: typeof Document.Type): OpenApiDocument => {
 
   const resolve = (schema: JsonSchema): JsonSchema => {
     let found = schema
-    // A ref to a ref is rare, and a circle of them means nothing.
+    // Chains of references are rare, and circular ones have no meaning.
     for (let i = 0; i < 8 && found.$ref !== undefined; i++) found = schemas[nameOf(found.$ref)] ?? {}
     return found
   }

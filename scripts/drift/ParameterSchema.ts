@@ -1,4 +1,4 @@
-/** What the declaration of a parameter says in the terms of JSON Schema. */
+/** The declaration of a parameter in terms of JSON Schema. */
 import * as Predicate from "effect/Predicate"
 import * as SchemaAST from "effect/SchemaAST"
 import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
@@ -6,7 +6,7 @@ import type { Bounds } from "./ServiceFacts.ts"
 
 type AnySchema = { readonly ast: SchemaAST.AST }
 
-/** What bounds a parameter; a place in time has no term. */
+/** The bounds of a parameter; those of times have no term. */
 export const boundsOf = ({ bounds }: Parameters.AnyParameter): Bounds => {
   if (bounds === undefined || bounds.of === "time") return {}
   const { maximum, minimum, of } = bounds
@@ -20,14 +20,14 @@ export const boundsOf = ({ bounds }: Parameters.AnyParameter): Bounds => {
   }
 }
 
-/** What bounds the items of a list. */
+/** The bounds of the items of a list. */
 export const itemBoundsOf = ({ bounds }: Parameters.AnyParameter): Bounds =>
   bounds?.of !== "items" || bounds.each === undefined ? {} : { minLength: 1, maxLength: bounds.each }
 
-/** The schema of the items of a list that have a form. */
+/** The schema of the items of a list with a known rule. */
 export const itemOf = ({ rule }: Parameters.AnyParameter): AnySchema | undefined => items.get(rule)
 
-// The check of a comma-separated list is a function; its rule tells what the items are.
+// The check of a comma-separated list is a function, so the schema of its items follows from its rule.
 const items: ReadonlyMap<string, AnySchema> = new Map([
   [Parameters.ids(1).rule, Parameters.id.schema],
   [Parameters.idArray(undefined, 0).rule, Parameters.id.schema],
@@ -37,13 +37,13 @@ const items: ReadonlyMap<string, AnySchema> = new Map([
   [Parameters.usernames(1).rule, Parameters.username.schema]
 ])
 
-/** A parameter as a member of a body, where a list may travel as one text with commas. */
+/** A parameter as a member of a body, where a list may be sent as one text with commas. */
 export const inBody = (parameter: Parameters.AnyParameter): Parameters.AnyParameter =>
   parameter.kind === "list" && SchemaAST.toEncoded(parameter.schema.ast)._tag === "String"
     ? { ...Parameters.text(), required: parameter.required }
     : parameter
 
-/** The pattern of a text. Effect leaves patterns without the `u` flag out of its JSON Schema. */
+/** The pattern of a text. Effect omits patterns without the `u` flag from its JSON Schema. */
 export const patternOf = ({ ast }: AnySchema): string | undefined => {
   const payload = SchemaAST.toEncoded(ast).checks
     ?.map(({ annotations }) => annotations?.["representation"])

@@ -1,4 +1,4 @@
-/** The facts of what the client verifies in a response, in the names of a wire. */
+/** The facts of the schemas that the client decodes, with the names of a wire. */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -50,7 +50,7 @@ export const resourceFacts = (wire: Wire): Readonly<Record<string, Facts>> =>
     ) => [kind, schemaFacts(ast, wire)])
   )
 
-// A schema made optional is another one, of the same members.
+// Making a schema optional creates another one with the same members.
 const identityOf = (ast: SchemaAST.AST): unknown => ast._tag === "Objects" ? ast.propertySignatures : undefined
 
 const kinds: ReadonlyMap<unknown, string> = new Map([
@@ -62,7 +62,7 @@ const kindOf = (ast: SchemaAST.AST): string | undefined => kinds.get(identityOf(
 
 /** The members of a schema by their path. */
 export const schemaFacts = (ast: SchemaAST.AST, wire: Wire): Facts => {
-  // An example, in which each value refers to its fact, is translated to the wire: so names are found as they travel.
+  // Translates an example to the wire in which each value refers to its fact: that yields the names on the wire.
   const found: Array<Fact> = []
   const facts: Record<string, Fact> = {}
   const walk = (members: unknown, place: string): void => {
@@ -85,7 +85,7 @@ export const schemaFacts = (ast: SchemaAST.AST, wire: Wire): Facts => {
   return facts
 }
 
-/** Where an object of an example refers to its fact. */
+/** The member by which an object of an example refers to its fact. */
 const self = "~"
 
 type Example = string | ReadonlyArray<unknown> | { readonly [name: string]: Example }
@@ -115,7 +115,7 @@ const exampleOf = (given: SchemaAST.AST, wire: Wire, found: Array<Fact>, require
   return { [self]: own, ...membersOf(ast, wire, found) }
 }
 
-/** A schema without null and undefined, and what stands for another one. */
+/** A schema without suspensions, null and undefined. */
 const plain = (ast: SchemaAST.AST): SchemaAST.AST => {
   if (ast._tag === "Suspend") return plain(ast.thunk())
   if (ast._tag !== "Union") return ast

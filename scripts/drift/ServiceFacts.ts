@@ -1,9 +1,9 @@
-/** What can be said of a service without its prose, as data: the same whether it comes from a document or the catalogue. */
+/** The facts of a service as data: the same whether they come from a document or the catalogue. */
 
-/** Who may call: an app with its bearer token, a user with one, or a user with an OAuth 1.0a signature. */
+/** The kind of credential: an app's bearer token, a user's bearer token, or a user's OAuth 1.0a signature. */
 export type Credential = "app" | "oauth1" | "user"
 
-/** What bounds a value or a list of them. */
+/** The bounds of a value or of a list. */
 export interface Bounds {
   readonly minimum?: number
   readonly maximum?: number
@@ -30,23 +30,23 @@ export interface Fact {
   /** `string`, `integer`, `object`, `any`; `array of string`; the kind of a resource, `post`; `array of post`. */
   readonly type: string
   readonly required?: true
-  /** Known values, of a list those of its items, in the order of the alphabet. */
+  /** Known values, or those of a list's items, in alphabetical order. */
   readonly values?: ReadonlyArray<string>
   readonly bounds?: Bounds
-  /** How a parameter is written where that is not as usual: `form, exploded`; of a list in the query it is `commas`. */
+  /** The style of a parameter, if it is not the usual one: `form, exploded`; `commas` for a list in the query. */
   readonly style?: string
 }
 
-/** Values by name; what is inside others by its path: `entities.urls[].start`. */
+/** Values by name; nested ones by their path: `entities.urls[].start`. */
 export type Facts = Readonly<Record<string, Fact>>
 
 /** One route of a service. */
 export interface RouteFacts {
-  /** What identifies it: `GET /2/users/{}`. Operations may share it. */
+  /** Its identity: `GET /2/users/{}`. Operations may share it. */
   readonly key: string
-  /** What it is called. */
+  /** The name of the operation. */
   readonly name: string
-  /** Values in the path, in the order of the path: their names never travel. */
+  /** The path parameters in order; their names are not sent. */
   readonly path: ReadonlyArray<Fact>
   readonly query: Facts
   /** Parameters in headers and cookies. */
@@ -54,19 +54,19 @@ export interface RouteFacts {
   readonly body: Facts
   /** Media types of the request body. */
   readonly bodyTypes: ReadonlyArray<string>
-  /** The body of a success. Resources in it are named by their kind. */
+  /** The body of a success. Resources are named by their kind. */
   readonly result: Facts
-  /** Media types of a success; `undefined` where any will do. */
+  /** Media types of a success; `undefined` if any is accepted. */
   readonly resultTypes: ReadonlyArray<string> | undefined
-  /** Members of the envelope that every client relies on; a document promises none. */
+  /** Members of the envelope that the client relies on; empty for a document. */
   readonly promised: ReadonlyArray<string>
   /** Status codes of a success. */
   readonly statuses: ReadonlyArray<string>
-  /** Base addresses; `undefined` where none is known. */
+  /** Base addresses; `undefined` if unknown. */
   readonly servers: ReadonlyArray<string> | undefined
-  /** The credentials that it takes; `undefined` where that is not said. */
+  /** The accepted credentials; `undefined` if unknown. */
   readonly credentials: ReadonlyArray<Credential> | undefined
-  /** What a user must have allowed; `undefined` where that is not said. */
+  /** The required scopes; `undefined` if unknown. */
   readonly scopes: ReadonlyArray<string> | undefined
 }
 
@@ -78,11 +78,11 @@ export interface ServiceFacts {
   readonly resources: Readonly<Record<string, Facts>>
 }
 
-/** What identifies a route whatever its variable parts are called: `GET /2/users/{}`. */
+/** The identity of a route, whatever the names of its parameters: `GET /2/users/{}`. */
 export const keyOf = ({ method, path }: { readonly method: string; readonly path: string }): string =>
   `${method} ${path.replace(/\{[^{}]*\}|:\w+/g, "{}")}`
 
-/** A fact without what it does not say. */
+/** A fact without undefined members. */
 export const fact = (
   { bounds = {}, required, style, type, values }: {
     readonly type: string

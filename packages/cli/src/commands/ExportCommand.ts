@@ -240,7 +240,7 @@ const exportTo = Effect.fnUntraced(function*(
       spent: before.spent
     })
   }
-  /** Shows the cost of the rows, as far as it is known, and asks. */
+  /** Shows the cost of the rows, if it is known, and asks. */
   const agreeOnEach = (job: EachPlan.Job, before: Progress, mayCount: boolean) =>
     EachFlags.estimate(job, flags, mayCount).pipe(
       Effect.tap((planned) => EachFlags.agree(job, flags, planned, before)),

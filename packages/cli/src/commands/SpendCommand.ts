@@ -78,7 +78,7 @@ export const command = Command.make(
   ])
 )
 
-/** How far ahead days are shown, in milliseconds. */
+/** The days ahead that are shown, in milliseconds. */
 const aheadMillis = 31 * 86_400_000
 
 const amount = (dollars: number | undefined) => dollars === undefined ? undefined : microsOf(dollars)

@@ -101,7 +101,7 @@ const quoted = (text: string): string => /^[\w.,:@/+-]+$/.test(text) ? text : `'
 /** An export without news for longer shows a reason, in milliseconds. */
 const patience = 60_000
 
-/** The reason why an export does not advance, as far as it is visible here. */
+/** The reason why an export does not advance, if it is visible here. */
 const waitedFor = (
   { parts, problem, state, updated }: ExportStatus,
   { isShared, now, workers }: View

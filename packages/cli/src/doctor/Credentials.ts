@@ -57,7 +57,7 @@ export const bearer = Effect.fnUntraced(
   }
 )
 
-/** Whether a bearer token can count posts, and in which archives. */
+/** Checks whether a bearer token can count posts, and in which archives. */
 const countsCheck = Effect.fnUntraced(
   function*(who: string, kind: "user" | "app"): Effect.fn.Return<Check, never, Client> {
     const counts = yield* ask(getRecentPostsCount.definition, { query, granularity: "day" })

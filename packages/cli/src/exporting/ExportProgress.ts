@@ -10,7 +10,7 @@ import * as Progress from "../terminal/Progress.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** Where errors are shown: files have them, standard output has only items. */
+/** The place of the errors: files have them, standard output has only items. */
 export const whereErrorsAre = ({ files }: Export.Summary, out: string): string =>
   out === "-" ? "above" : `in ${files.find(({ holds }) => holds === "errors")?.name ?? `the table errors of ${out}`}`
 

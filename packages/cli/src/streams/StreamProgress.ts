@@ -193,7 +193,7 @@ export const summaryLines = (
   ]
 }
 
-/** What all runs have missed. */
+/** The gaps and lost lines of all runs. */
 const missing = ({ gaps, lost }: Follow.Progress, out: string): ReadonlyArray<string> => {
   const facts = [
     ...gaps === 0 ? [] : [Text.quantity(gaps, "gaps")],

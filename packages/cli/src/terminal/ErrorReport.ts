@@ -20,7 +20,7 @@ export const interrupted = 130
 export class PartialErrors extends Schema.TaggedError<PartialErrors>()("PartialErrors", {
   operation: Schema.String,
   errors: Schema.Int,
-  /** Where the errors are shown. */
+  /** Names the place where the errors are shown. */
   advice: Schema.String
 }) {
   override readonly [Runtime.errorExitCode] = 3
