@@ -104,7 +104,9 @@ const decode = Schema.decodeUnknownResult(Document)
 
 /** Reads a parsed document. Fails with the reason as text. */
 export const read = (json: unknown): Result.Result<OpenApiDocument, string> => {
-  if (!Predicate.hasProperty(json, "openapi")) return Result.fail("it is not an OpenAPI document: it has no member openapi")
+  if (!Predicate.hasProperty(json, "openapi")) {
+    return Result.fail("it is not an OpenAPI document: it has no member openapi")
+  }
   return Result.match(decode(json), {
     onFailure: (error) => Result.fail(`the OpenAPI document cannot be read: ${error.message}`),
     onSuccess: (document) => Result.succeed(make(document))
