@@ -116,8 +116,8 @@ describe("a stream as a source", () => {
   it.effect.each(
     [
       ["it ended before its size (after 999 of 1000 bytes)", stream(999)],
-      ["it goes on beyond its size", { ...stream(1000), size: 999 }],
-      ["it goes on beyond its size", { ...stream(999, 1), size: 999 }],
+      ["it continues beyond its size", { ...stream(1000), size: 999 }],
+      ["it continues beyond its size", { ...stream(999, 1), size: 999 }],
       ["it cannot be read (it emits something other than bytes)", { stream: web(["text"]), size: 4 }],
       ["it cannot be read (torn)", { stream: Stream.fail(new Error("torn")), size: 4 }],
       ["it cannot be read (the stream is locked: something else reads it)", { stream: locked(), size: 4 }],

@@ -191,7 +191,7 @@ describe("an export", () => {
       const manifest = yield* Manifest.read(join(root, "a.jsonl.postwire", "work", "manifest.json"))
       if (manifest === undefined) throw new Error("there is no manifest")
       assert.strictEqual(manifest.status, "failed")
-      assert.match(manifest.reason ?? "", /repeats the page token/)
+      assert.match(manifest.reason ?? "", /repeated the page token/)
       assert.strictEqual(manifest.progress.pages, 2)
     }).pipe(Effect.provide(client), Effect.provide(sandbox(60))))
 

@@ -56,7 +56,7 @@ describe("fixtures", () => {
       // Names of their own where none are given.
       assert.deepStrictEqual([sandbox.user().username, sandbox.user().username], ["user1", "user2"])
       assert.throws(() => sandbox.user({ username: "GRACE" }), /GRACE is taken/)
-      assert.throws(() => sandbox.user({ username: "ada" }), /ada already/)
+      assert.throws(() => sandbox.user({ username: "ada" }), /ada is taken/)
     }))
 
   it.effect("are answers, quotes, reposts, media and polls", () =>

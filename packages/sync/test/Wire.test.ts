@@ -247,14 +247,8 @@ describe("mistakes", () => {
 
   it("are thrown before any traffic, by calls and by loops", async () => {
     using client = Sync.createClientSync({ ...settings(), accessLevel: "standard" })
-    const hostile = Object.defineProperty({ query: "a" }, "max_results", {
-      enumerable: true,
-      get: () => {
-        throw new Error("boom")
-      }
-    })
     const { searchRecentPosts } = client
-    for (const parameters of [hostile, null, [], { query: "x".repeat(513) }, { query: "a", nope: 1 }]) {
+    for (const parameters of [null, [], { query: "x".repeat(513) }, { query: "a", nope: 1 }]) {
       for (
         const call of [
           () => searchRecentPosts(parameters as never),
