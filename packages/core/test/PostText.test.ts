@@ -166,6 +166,11 @@ describe("parts of a text", () => {
     assert.throws(() => PostText.split("text", { maximum: NaN }), RangeError)
   })
 
+  it("fit where composing ends a link", () => {
+    const text = `example.comexample.com${"\u0301".repeat(50)}${"t.co/abc".repeat(7)}`
+    for (const part of PostText.split(text, { maximum: 70 })) assert.isTrue(PostText.fits(part, 70), part)
+  })
+
   it.prop(
     "fit, give the words back and cut no entity, whatever the text",
     { parts: anyText, maximum: anyMaximum, numbered: Schema.Boolean },

@@ -29,8 +29,14 @@ export const normalize = (text: string): string =>
 export const each = (text: string, step: (end: number, weight: number) => boolean): void => {
   const isNormal = normalize(text) === text
   const weightOf = (unit: string) => weightOfCharacters(isNormal ? unit : unit.normalize("NFC"))
+  const isLink = ({ end, start }: Links.Span): boolean => {
+    if (isNormal) return true
+    // Composing can end a link within.
+    const link = normalize(text.slice(start, end))
+    return Links.find(link)[0]?.end === link.length
+  }
   let at = 0
-  for (const link of [...Links.find(text), { start: text.length, end: text.length }]) {
+  for (const link of [...Links.find(text).filter(isLink), { start: text.length, end: text.length }]) {
     while (at < link.start) {
       const code = text.codePointAt(at) ?? 0
       let end = at + (code > 0xffff ? 2 : 1)
