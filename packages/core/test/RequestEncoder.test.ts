@@ -32,6 +32,7 @@ const {
   getMe,
   getPost,
   getPosts,
+  getStreamRuleCounts,
   getUser,
   getUsersPosts,
   like,
@@ -291,9 +292,10 @@ describe("prepare", () => {
     }
   })
 
-  it("leaves out empty lists of names, but no empty list of ids", () => {
+  it("omits empty texts and empty lists of names, but refuses an empty list of ids", () => {
     const parameters = { id: "1", exclude: [], post_fields: [], expansions: "", max_results: null }
     assert.strictEqual(accepted(getUsersPosts, parameters).query, "")
+    assert.strictEqual(accepted(getStreamRuleCounts, { rules_count_fields: "" }).query, "")
     assert.strictEqual(refusedAs(getPosts, { ids: [] }).parameter, "ids")
     for (const post_fields of [{ length: 0 }, () => 1, 0, false]) {
       assert.strictEqual(refusedAs(getPost, { id: "1", post_fields }).parameter, "post_fields")

@@ -151,8 +151,8 @@ class Encoding {
   #addQuery(name: string, input: Input, value: Parameters.EncodedValue): Fault | undefined {
     const encoded = encodeQueryValue(input, value)
     if (!("text" in encoded)) return [name, ...refusal(encoded, input, this.#wire)]
-    // Names that are requested as expansions only, or not at all, leave nothing to send.
-    if (encoded.text !== "" || input.words === undefined) this.#append(input, encoded.text)
+    // An empty text, or names that are requested as expansions only, leave nothing to send.
+    if (encoded.text !== "") this.#append(input, encoded.text)
     // Iterating an empty list would cost 140 bytes in every call.
     if (encoded.expansions.length > 0) {
       for (const expansion of encoded.expansions) (this.#expansions ??= new Set()).add(expansion)
