@@ -107,13 +107,12 @@ describe.each(Object.entries({ node: Node, web: Web }))(
       assert.deepInclude(media, { type: "image/png", category: "tweet_image", size })
       assert.isAbove(media.expiresAt?.getTime() ?? 0, Date.now())
       assert.isTrue(Buffer.from(long).equals(kept(media.id)))
-      // A segment is retried if the service closes an idle connection just then.
-      assert.deepStrictEqual([...new Set(sent())], [
+      // A segment whose connection is lost is retried; an upload is begun and completed once.
+      assert.deepStrictEqual(sent().filter((name) => name !== "appendMediaUpload"), [
         "initializeMediaUpload",
-        "appendMediaUpload",
         "finalizeMediaUpload"
       ])
-      assert.isAtLeast(count("appendMediaUpload"), 2)
+      assert.oneOf(count("appendMediaUpload"), [2, 3])
     })
 
     it("tells how an upload goes on, and what it is for", async () => {
