@@ -63,7 +63,7 @@ describe.runIf(isLong)("an uploader that is killed: npm run test:long", () => {
 
     const [ends, stages] = [{ killed: 0, failed: 0, done: 0 }, new Map<string, number>()]
     const failures: Array<string> = []
-    let [files, bytes, expired] = [0, 0, 0]
+    let [files, bytes, expired, leaps] = [0, 0, 0, 0]
 
     /** Runs the uploader, and kills it soon after one of its next steps. Returns what it told at the end. */
     const attempt = async (path: string, key: string, alt: string, kill: boolean): Promise<Told | undefined> => {
@@ -125,10 +125,13 @@ describe.runIf(isLong)("an uploader that is killed: npm run test:long", () => {
       const path = join(folder, key)
       writeFileSync(path, content)
       for (;;) {
+        const leapsBefore = leaps
         const told = await attempt(path, key, `A picture: ${key}`, ends.killed < mostKills)
         if (told !== undefined) {
           const { mediaKey, seen } = told
           const response = await fetch(`${baseUrl}${pathOf(mediaKey, isVideo ? "video/mp4" : "image/png")}`)
+          // The other lane moved the clock by more than the day for which unused media is served.
+          if (response.status === 404 && leaps > leapsBefore) return
           assert.strictEqual(response.status, 200)
           assert.isTrue(Buffer.from(await response.arrayBuffer()).equals(content), `the bytes of ${key}`)
           assert.strictEqual(seen.alt_text, `A picture: ${key}`)
@@ -138,8 +141,10 @@ describe.runIf(isLong)("an uploader that is killed: npm run test:long", () => {
         if (draw.chance(0.08)) {
           expired++
           // The end of a session: by the clock of everybody, or for the service alone.
-          if (draw.chance(0.5)) clock.advance("16 days")
-          else faults.add({ operation: ["appendMediaUpload", "finalizeMediaUpload"], status: 404 })
+          if (draw.chance(0.5)) {
+            leaps++
+            clock.advance("16 days")
+          } else faults.add({ operation: ["appendMediaUpload", "finalizeMediaUpload"], status: 404 })
         }
       }
     }
