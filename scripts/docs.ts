@@ -6,7 +6,6 @@ import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { names } from "../packages/core/src/wire/Wire.ts"
 import * as Blocks from "./docs/Blocks.ts"
-import * as Examples from "./docs/Examples.ts"
 import { openApi } from "./docs/OpenApi.ts"
 import * as Packages from "./docs/Packages.ts"
 import * as Reference from "./docs/Reference.ts"
@@ -18,14 +17,10 @@ const root = new URL("..", import.meta.url)
 /** The documents that people write and that have generated parts. */
 export const documents = ["README.md", "CONTRIBUTING.md", ...globSync("docs/*.md", { cwd: root }).sort()]
 
-const examples = "examples/reference"
-
 /** The files in git that are generated, as a whole or in part, with their text. */
 export const committed = (): ReadonlyMap<string, string> =>
   new Map([
     ...documents.map((document) => [document, Blocks.current(text(document))] as const),
-    ...Examples.clients.map((style) => [style.file, Examples.file(style)] as const),
-    [`${examples}/parameters.ts`, Examples.parametersFile()],
     ...Packages.readmes(),
     ["docs/adr/README.md", decisions()]
   ])
@@ -38,13 +33,10 @@ const decisions = (): string => {
   }\n`
 }
 
-/** The files in git that are missing, out of date, or no longer generated. */
-export const stale = (files: ReadonlyMap<string, string>): ReadonlyArray<string> => [
-  ...[...files].filter(([file, content]) => !existsSync(new URL(file, root)) || text(file) !== content).map(([file]) =>
-    file
-  ),
-  ...globSync(`${examples}/*`, { cwd: root }).filter((file) => !files.has(file))
-]
+/** The files in git that are missing or out of date. */
+export const stale = (files: ReadonlyMap<string, string>): ReadonlyArray<string> =>
+  [...files].filter(([file, content]) => !existsSync(new URL(file, root)) || text(file) !== content)
+    .map(([file]) => file)
 
 /** The folders that git ignores as a whole. */
 const builtFolders = ["docs/reference", "docs/openapi"]
@@ -79,11 +71,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     if (outdated.length > 0) console.error("Run `pnpm run docs`.")
     process.exitCode = outdated.length === 0 ? 0 : 1
   } else {
-    for (const file of outdated) {
-      const content = files.get(file)
-      if (content === undefined) rmSync(new URL(file, root))
-      else write(file, content)
-    }
+    for (const file of outdated) write(file, files.get(file)!)
     console.log(`${files.size} files in git, ${outdated.length} changed; ${build()} files outside git written`)
   }
 }
