@@ -21,7 +21,7 @@ const refusal = await import("@postwire/core/runtime/SupportedNode").then(
 if (refusal === undefined) {
   // Imported after the code above has run.
   const { run } = await import("./Cli.ts")
-  run()
+  await run()
 } else {
   console.error(refusal)
   process.exitCode = 1

@@ -15,6 +15,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { postwire } from "../../core/test/support/ProgramFile.ts"
+import { load } from "../src/Cli.ts"
 import { shown } from "../src/commands/Demo.ts"
 import { Terminal } from "../src/terminal/Terminal.ts"
 import * as Commands from "./Commands.ts"
@@ -55,6 +56,16 @@ const ready = (child: ChildProcess) =>
 const withoutSpace = (text: string) => text.replaceAll(/\s+/g, "")
 
 describe("postwire", () => {
+  it("loads the named command alone, nothing for the version, and all for anything else", async () => {
+    const namesFor = async (...args: ReadonlyArray<string>) =>
+      (await load(args)).subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
+    const all = await namesFor("--help")
+    for (const name of all) assert.deepStrictEqual(await namesFor(name, "--help"), [name])
+    assert.deepStrictEqual(await namesFor("--version"), [])
+    assert.deepStrictEqual(await namesFor("exprot"), all)
+    assert.deepStrictEqual(await namesFor("--debug", "export"), all)
+  })
+
   it.effect.each(
     [
       [["--help"], /postwire <subcommand>/],

@@ -9,11 +9,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { postwire } from "../src/Cli.ts"
+import { load } from "../src/Cli.ts"
 import { environmentOf } from "../src/commands/SandboxCommand.ts"
 import { Environment } from "../src/connection/Variables.ts"
 import * as ErrorReport from "../src/terminal/ErrorReport.ts"
 import * as Presenter from "../src/terminal/Presenter.ts"
+
+const postwire = await load([])
 
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-cli-"))),

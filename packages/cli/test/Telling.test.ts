@@ -11,13 +11,15 @@ import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Sqlite from "../../cluster/src/Sqlite.ts"
 import * as Tables from "../../cluster/src/Tables.ts"
-import { postwire } from "../src/Cli.ts"
+import { load } from "../src/Cli.ts"
 import * as ClusterWatch from "../src/exporting/ClusterWatch.ts"
 import * as ExportProgress from "../src/exporting/ExportProgress.ts"
 import * as ErrorReport from "../src/terminal/ErrorReport.ts"
 import * as Report from "../src/terminal/Report.ts"
 import { Terminal } from "../src/terminal/Terminal.ts"
 import * as Commands from "./Commands.ts"
+
+const postwire = await load([])
 
 /** A file of credentials, and the lines in it. */
 const credentials = Effect.fnUntraced(function*(variables: Readonly<Record<string, string | undefined>>) {
