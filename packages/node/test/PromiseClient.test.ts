@@ -384,8 +384,12 @@ describe("a signal", () => {
   })
 
   it("ends a call with the reason of a timeout", async () => {
-    const error = await rejection(client.searchRecentPosts({ query: "hang" }, { signal: AbortSignal.timeout(20) }))
-    assert.strictEqual(error.name, "TimeoutError")
+    const controller = new AbortController()
+    const call = client.searchRecentPosts({ query: "hang" }, { signal: controller.signal })
+    await received(1)
+    const timeout = AbortSignal.timeout(1)
+    timeout.addEventListener("abort", () => controller.abort(timeout.reason))
+    assert.strictEqual((await rejection(call)).name, "TimeoutError")
     await aborted
   })
 

@@ -54,6 +54,24 @@ describe("a worker whose event loop stands still", () => {
     assert.strictEqual(stopsAfter({ cpu: 0, isLoading: true }), 10_200)
   })
 
+  it("is not given up for the time that it took to load, before its first heartbeat", () => {
+    let time = 0
+    const pulse = new Pulse(() => time)
+    const sleep = () => {
+      time += 200
+      pulse.feel(0, 200)
+    }
+    for (let loading = 200; loading <= 10_000; loading += 200) {
+      sleep()
+      assert.isFalse(pulse.hasStopped(true))
+    }
+    for (let still = 0; still <= 3_000; still += 200) {
+      assert.isFalse(pulse.hasStopped(false))
+      sleep()
+    }
+    assert.isTrue(pulse.hasStopped(false))
+  })
+
   it("is not given up for a machine that slept for an hour", () => {
     let time = 0
     const pulse = new Pulse(() => time)

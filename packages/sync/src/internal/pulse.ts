@@ -32,6 +32,7 @@ export class Pulse {
   #idle = 0
   #used = 0
   #seen: number | undefined
+  #wasLoading = false
 
   constructor(cpuTime: () => number = cpuMillis) {
     this.#cpuTime = cpuTime
@@ -41,9 +42,7 @@ export class Pulse {
   feel(heartbeat: number, slept: number): void {
     if (heartbeat !== this.#heartbeat) {
       this.#heartbeat = heartbeat
-      this.#still = this.#idle = this.#used = 0
-      this.#seen = undefined
-      return
+      return this.#reset()
     }
     // Short calls do not get here twice, and need not measure.
     const now = this.#cpuTime()
@@ -55,8 +54,16 @@ export class Pulse {
     this.#seen = now
   }
 
+  #reset(): void {
+    this.#still = this.#idle = this.#used = 0
+    this.#seen = undefined
+  }
+
   /** True if the worker has stopped. */
   hasStopped(isLoading: boolean): boolean {
+    // The first heartbeat follows the end of loading. Until then, the time that loading took does not count.
+    if (this.#wasLoading && !isLoading) this.#reset()
+    this.#wasLoading = isLoading
     if (this.#still > maxStillMillis || this.#idle > (isLoading ? maxIdleMillisUnloaded : maxIdleMillis)) return true
     return !isLoading && this.#still > maxStuckMillis && this.#used > maxStuckCpuMillis
   }
