@@ -347,7 +347,6 @@ describe("a program", () => {
         "core/dist/accounts/OAuth2.js",
         "core/dist/text/Links.js",
         "core/dist/text/internal/topLevelDomains.js",
-        "core/dist/errors/ErrorSchemas.js",
         "core/dist/client/Telemetry.js",
         "core/dist/wire/WireNames.js",
         "effect/dist/Metric.js",

@@ -1,11 +1,6 @@
 /** The texts of the errors page that come from the classes: when each is raised, its message and its members. */
 import * as Errors from "../../packages/core/src/errors/Errors.ts"
-import type {
-  ComplianceError,
-  PublishingError,
-  RuleError,
-  StreamError
-} from "../../packages/sync/src/internal/errorSchemas.ts"
+import type { Encodable } from "../../packages/sync/src/internal/errorCodec.ts"
 import { type Member, membersAfter, membersOf, table } from "./Members.ts"
 import {
   conditional,
@@ -27,22 +22,7 @@ const resetAt = new Date(Date.UTC(2026, 10, 20, 12, 15))
 const refusal = { credential: "bearer", accepts: ["bearer", "oauth1"], problems: [], requestId: "9f2c" } as const
 
 /** One of each, as programs meet it. */
-const samples: {
-  readonly [
-    T in (
-      | Errors.AnyError
-      | Errors.AuthorizationDenied
-      | Errors.InvalidRedirect
-      | Errors.InvalidSettings
-      | PublishingError
-      | ComplianceError
-      | StreamError
-      | RuleError
-    )["_tag"]
-  ]: Error & {
-    readonly _tag: T
-  }
-} = {
+const samples: { readonly [T in Encodable["_tag"]]: Error & { readonly _tag: T } } = {
   MissingAccessToken: new Errors.MissingAccessToken({
     operation: "createPost",
     credential: "oauth1",

@@ -1,12 +1,10 @@
 /** Streams of the service as iterables: the worker keeps the connection, and the loop blocks until an item arrives. */
 import * as CallErrors from "@postwire/core/client/CallErrors"
-import type { Arguments, SelectionOf } from "@postwire/core/client/Operation"
 import * as Callback from "@postwire/core/runtime/Callback"
 import type { Definition, Form } from "@postwire/core/schema/Definition"
-import type { Selection } from "@postwire/core/schema/Selection"
 import { show } from "@postwire/core/schema/Show"
-import type { AnyItem, FormOf } from "@postwire/core/schema/StreamItem"
-import type { StreamEvent, StreamNotice } from "@postwire/core/streams/StreamEvents"
+import type { AnyItem } from "@postwire/core/schema/StreamItem"
+import type { StreamNotice } from "@postwire/core/streams/StreamEvents"
 import type { StreamOptions } from "@postwire/core/streams/StreamOptions"
 import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
 import * as Calls from "./internal/calls.ts"
@@ -15,20 +13,7 @@ import * as LiveBatch from "./internal/liveBatch.ts"
 import type * as Protocol from "./internal/protocol.ts"
 import * as Streams from "./internal/streams.ts"
 
-/**
- * A streaming operation as a blocking method. It connects when a loop begins, stays connected, and ends with the loop. `onEvent` is
- * called in order on the thread that the loop blocks. With return types other than `response`, an item is its line as a plain
- * dictionary.
- */
-export interface SyncLive<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
-  <const S extends SelectionOf<P, R, Sel>>(...args: Arguments<P, R, Sel, S, StreamOptions>): Iterable<FormOf<F, R, S>>
-  /** All events in order: items (`Delivered`), connections, gaps and their recovery. */
-  readonly events: <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, StreamOptions>
-  ) => Iterable<StreamEvent<FormOf<F, R, S>>>
-}
-
-/** The method of a streaming operation. */
+/** The method of a streaming operation. `onEvent` is called in order on the thread that the loop blocks. */
 export const method = (context: Calls.Context, definition: Definition, form: Form) => {
   const itemOf = (item: AnyItem): unknown => form === "response" ? item : item.body
   const items = (batch: LiveBatch.LiveBatch) => LiveBatch.itemsOf(definition, batch).map(itemOf)

@@ -6,16 +6,15 @@ import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
 import * as CallErrors from "@postwire/core/client/CallErrors"
 import type * as Core from "@postwire/core/client/CallOptions"
 import { checkFlag } from "@postwire/core/client/Client"
-import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@postwire/core/client/Operation"
+import type { Operation, Paged } from "@postwire/core/client/Operation"
 import * as Pagination from "@postwire/core/client/Pagination"
 import * as RawRequest from "@postwire/core/client/RawRequest"
 import { InvalidSettings } from "@postwire/core/errors/Errors"
+import type { OperationMethod, PagedMethod, RequestMethod, StreamMethod } from "@postwire/core/promise/OperationMethods"
 import * as Anomaly from "@postwire/core/schema/Anomaly"
 import type { Definition, Direction, Form } from "@postwire/core/schema/Definition"
 import type * as Documentation from "@postwire/core/schema/Documentation"
-import type { Joined } from "@postwire/core/schema/Joins"
 import type { BytesInput } from "@postwire/core/schema/Parameters"
-import type { Included, Selection } from "@postwire/core/schema/Selection"
 import type { StreamOperation } from "@postwire/core/streams/StreamOperation"
 import * as ResponseDecoder from "@postwire/core/wire/ResponseDecoder"
 import * as Wire from "@postwire/core/wire/Wire"
@@ -28,12 +27,12 @@ import * as Redacted from "effect/Redacted"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { existsSync } from "node:fs"
 import * as Composites from "./Composites.ts"
+import type { Blocking } from "./internal/blocking.ts"
 import * as Calls from "./internal/calls.ts"
 import { Connection } from "./internal/connection.ts"
 import * as Pages from "./internal/pages.ts"
 import * as Received from "./internal/received.ts"
 import * as Live from "./Live.ts"
-import type { RawResponse } from "./RawResponse.ts"
 import type { Settings } from "./Settings.ts"
 
 /** The options of a call. A `timeout` that is a number is the longest time that the call may block. */
@@ -42,42 +41,13 @@ export type CallOptions = Core.CallOptions
 /** The options of iterating over pages. */
 export type PageOptions<D extends Direction = Direction> = Pagination.PageOptions<D>
 
-/** An operation as a blocking method. */
-export interface SyncOperation<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
-  <const S extends SelectionOf<P, R, Sel>>(...args: Arguments<P, R, Sel, S, CallOptions>): FormOf<F, R, S, RawResponse>
-}
-
-/** A paged operation, with lazy iterables: a page is fetched when the loop reaches it. */
-export interface SyncPaged<
-  in out P,
-  out R,
-  Sel extends keyof Selection,
-  F extends Form = "response",
-  in D extends Direction = "forward"
-> extends SyncOperation<P, R, Sel, F> {
-  /** Every page, with its `includes`, `errors`, `meta` and position (`page`). */
-  readonly pages: <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
-  ) => Iterable<FormOf<F, R, S, RawResponse>>
-  /** Every item of every page. */
-  readonly items: <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
-  ) => Iterable<ItemOf<R, S>>
-  /** Every item of every page, joined with the objects that expansions included. */
-  readonly joined: <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
-  ) => Iterable<Joined<ItemOf<R, S>, Included<S>>>
-}
-
 /** A request to any path of the service, for endpoints without a method. */
-export interface SyncRequest<F extends Form = "response"> {
-  <A = unknown>(request: RawRequest.Request<A>, options?: Core.RequestOptions): RawRequest.ResultOf<F, A, RawResponse>
-}
+export type SyncRequest<F extends Form> = RequestMethod<F, Blocking>
 
 type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D> ?
-  SyncPaged<P, R, Sel, F, D>
-  : O extends StreamOperation<infer P, infer R, infer Sel, infer _E> ? Live.SyncLive<P, R, Sel, F>
-  : O extends Operation<infer P, infer R, infer Sel, infer _E> ? SyncOperation<InMemory<P>, R, Sel, F>
+  PagedMethod<P, R, Sel, F, D, Blocking>
+  : O extends StreamOperation<infer P, infer R, infer Sel, infer _E> ? StreamMethod<P, R, Sel, F, Blocking>
+  : O extends Operation<infer P, infer R, infer Sel, infer _E> ? OperationMethod<InMemory<P>, R, Sel, F, Blocking>
   : never
 
 /** Bytes must be in memory: a blocking call cannot read a Blob. */

@@ -40,42 +40,6 @@ describe("errors that cross threads", () => {
     assert.deepStrictEqual(JSON.parse(JSON.stringify(carried(limited))), JSON.parse(JSON.stringify(limited)))
   })
 
-  it("are also those of compliance jobs", () => {
-    for (
-      const error of [
-        new Errors.ComplianceExpired({ jobId: "1", what: "download" }),
-        new Errors.ComplianceNotComplete({ jobId: "1", status: "in_progress", waited: 600_000 }),
-        new Errors.ComplianceFailed({ jobId: "1" }),
-        new Errors.ComplianceRefused({ jobId: "1", what: "upload", status: 403, excerpt: "<Error>" }),
-        new Errors.ComplianceUnreadable({ jobId: "1", line: 2, reason: "it was cut" })
-      ]
-    ) {
-      const arrived = carried(error)
-      assert.strictEqual(arrived.constructor, error.constructor)
-      assert.deepStrictEqual({ ...arrived, message: arrived.message }, { ...error, message: error.message })
-    }
-  })
-
-  it("are also those of streams and of their rules", () => {
-    for (
-      const error of [
-        new Errors.NoRules({ operation: "streamPosts", detail: "none" }),
-        new Errors.TooManyConnections({
-          operation: "streamPosts",
-          connections: [{ id: "1", endpoint: "filtered_stream", since: new Date(0), clientIp: "127.0.0.1" }]
-        }),
-        new Errors.StreamOverflow({ operation: "streamPosts", bufferSize: 10 }),
-        new Errors.SpillFailed({ place: "/tmp", fault: "full", detail: "ENOSPC" }),
-        new Errors.InvalidRules({ operation: "syncRules", rules: [{ index: 1, value: "a", detail: "b" }] }),
-        new Errors.RuleCapReached({ operation: "syncRules", rules: 1_001, cap: 1_000 })
-      ]
-    ) {
-      const arrived = carried(error)
-      assert.strictEqual(arrived.constructor, error.constructor)
-      assert.deepStrictEqual({ ...arrived, message: arrived.message }, { ...error, message: error.message })
-    }
-  })
-
   it.each([500, 5_000, 20_000])("may have %i causes or levels", (depth) => {
     let cause = new Error("root")
     for (let i = 0; i < depth; i++) cause = new Error(`${i}`, { cause })

@@ -3,14 +3,11 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import { fromRecordUnsafe } from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
 import type { HttpClient } from "effect/http/HttpClient"
 import type { HttpClientError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
-import * as UrlParams from "effect/http/UrlParams"
-import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as CredentialHash from "../auth/CredentialHash.ts"
 import type * as Credentials from "../auth/Credentials.ts"
@@ -46,17 +43,16 @@ export interface Sent {
   readonly duration: number
 }
 
-/** The parts of a client that attempts need. */
-export interface Environment {
+/** The parts of a client that requests need. */
+export interface Sender {
   /** Scheme, host and path prefix, without a slash at the end. */
   readonly baseUrl: string
   readonly userAgent: string
   /** Redacts these credentials, and the signature in an `authorization`. */
   readonly redact: (values: Credentials.Values, authorization?: string) => Redact
   readonly http: HttpClient
-  readonly rateLimit: RateLimit.RateLimit
-  readonly spend: Pick<SpendGuard, "guard"> | undefined
-  readonly fingerprintOf: ReturnType<typeof CredentialHash.make>
+  /** The content type of bodies that are text. Default: JSON. */
+  readonly textType?: string
   /** Bytes, after decompression. */
   readonly maxBodySize: number
   /** True if spans include queries and bodies. */
@@ -65,6 +61,13 @@ export interface Environment {
   readonly onRequest: ((request: Sent) => void) | undefined
   /** Sends the requests; by default, whole responses are read. */
   readonly carry?: Transport.Carrier | undefined
+}
+
+/** The parts of a client that attempts need. */
+export interface Environment extends Sender {
+  readonly rateLimit: RateLimit.RateLimit
+  readonly spend: Pick<SpendGuard, "guard"> | undefined
+  readonly fingerprintOf: ReturnType<typeof CredentialHash.make>
 }
 
 /** The time and the retries that a call may still use, the lookup of the user's id included. */
@@ -93,7 +96,7 @@ export interface AuthorizedSeries extends Series {
   readonly authorize: Authorization.Authorize
 }
 
-type Failed = Effect.Effect<never, AttemptFailure.Failure>
+type Failed = Effect.Effect<never, AttemptFailure.Exchanged>
 
 /** Makes the function that runs one attempt. It succeeds only with a success status. */
 export const make = (
@@ -120,7 +123,7 @@ export const make = (
         )
       const bucket = bucketOf(series)
       return Effect.matchEffect("key" in bucket ? guarded(bucket) : Effect.flatMap(bucket, guarded), {
-        onFailure: (error): Failed =>
+        onFailure: (error): Effect.Effect<never, AttemptFailure.Failure> =>
           error._tag === "HttpClientError" ? attempt.failed(error) : attempt.withheld(error),
         onSuccess: (response): Effect.Effect<HttpClientResponse, AttemptFailure.Failure> => {
           if (response.status >= 200 && response.status < 300) return Effect.succeed(response)
@@ -134,9 +137,25 @@ export const make = (
   return (series) => send(series, series.url, false)
 }
 
+/** Makes the function that runs one attempt without limits and redirects. */
+export const makeUnlimited = (
+  sender: Sender
+): (series: AuthorizedSeries) => Effect.Effect<HttpClientResponse, AttemptFailure.Exchanged> => {
+  const serviceClock = { offset: 0 }
+  return (series) =>
+    Effect.withFiber<HttpClientResponse, AttemptFailure.Exchanged>((fiber) => {
+      const attempt = new Attempt(sender, serviceClock, series, series.url, fiber)
+      return Effect.matchEffect(attempt.exchanged, {
+        onFailure: (error) => attempt.failed(error),
+        onSuccess: (response): Effect.Effect<HttpClientResponse, AttemptFailure.Exchanged> =>
+          response.status >= 200 && response.status < 300 ? Effect.succeed(response) : attempt.refused(response)
+      })
+    })
+}
+
 /** One request of a series. */
 class Attempt {
-  readonly #environment: Environment
+  readonly #environment: Sender
   /** The milliseconds by which the service's clock is ahead, as far as all attempts of a client know. */
   readonly #serviceClock: { offset: number }
   readonly #series: AuthorizedSeries
@@ -147,7 +166,7 @@ class Attempt {
   #header: string | undefined
 
   constructor(
-    environment: Environment,
+    environment: Sender,
     serviceClock: { offset: number },
     series: AuthorizedSeries,
     url: string,
@@ -226,7 +245,7 @@ class Attempt {
     return Effect.fail(failure)
   }
 
-  withheld(error: AttemptFailure.Withheld["error"]): Failed {
+  withheld(error: AttemptFailure.Withheld["error"]): Effect.Effect<never, AttemptFailure.Withheld> {
     return Effect.fail({ _tag: "Withheld", prepared: this.#series.prepared, authorization: this.#header, error })
   }
 
@@ -277,7 +296,7 @@ const makeBucketOf = ({ fingerprintOf }: Environment) => {
 }
 
 const report = (
-  { redact }: Environment,
+  { redact }: Sender,
   onRequest: (request: Sent) => void,
   { prepared: { method, operation, template: route }, values }: Series,
   attempt: number,
@@ -291,28 +310,19 @@ const report = (
 }
 
 const requestOf = (
-  { userAgent }: Environment,
+  { textType = "application/json", userAgent }: Sender,
   { accept, body, method }: Prepared,
   url: string,
-  authorization: string
+  authorization: string | undefined
 ): HttpClientRequest.HttpClientRequest => {
-  const headers: Record<string, string> = { authorization, accept, "user-agent": userAgent }
+  const headers: Record<string, string> = { accept, "user-agent": userAgent }
+  if (authorization !== undefined) headers["authorization"] = authorization
   const http = body === undefined
     ? HttpBody.empty
     : typeof body === "string"
-    ? HttpBody.text(body, "application/json")
+    ? HttpBody.text(body, textType)
     : new Multipart.Form(body)
-  // `makeWith` does not set the headers of a body; every client knows the length of a text.
-  if (http._tag !== "Empty") headers["content-type"] = http.contentType
-  if (http._tag === "Stream") headers["content-length"] = String(http.contentLength)
-  return HttpClientRequest.makeWith(
-    method,
-    url,
-    UrlParams.empty,
-    Option.none(),
-    fromRecordUnsafe(headers),
-    http
-  )
+  return Transport.requestOf(method, url, headers, http)
 }
 
 const contentOf = (body: Prepared["body"]): string | undefined =>
@@ -337,7 +347,7 @@ const clockToleranceMillis = 60_000
  * The milliseconds by which the service's clock is ahead, if the service refuses a signature and its clock differs clearly
  * from the assumed one. The date of a cached response (with `age`) is ignored.
  */
-export const clockOffsetOf = (
+const clockOffsetOf = (
   { headers, status }: HttpClientResponse,
   now: number,
   known: number

@@ -14,7 +14,7 @@ import type { Definition, Form } from "../schema/Definition.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import type { Dictionary, Response } from "../schema/Response.ts"
 import * as ExtraParameters from "../wire/ExtraParameters.ts"
-import type { Prepared } from "../wire/RequestEncoder.ts"
+import { plainRequest, type Prepared } from "../wire/RequestEncoder.ts"
 import type * as CallErrors from "./CallErrors.ts"
 import type { RequestOptions } from "./CallOptions.ts"
 import { Client } from "./Client.ts"
@@ -175,26 +175,18 @@ export const check = (request: unknown, redact?: Redact): Checked | Errors.Inval
     name: operation,
     effect,
     result: { _tag: "Received", read: (text) => RawBody.read(text, decode) },
-    prepared: {
+    prepared: plainRequest({
       operation,
       effect,
-      confirmWith: undefined,
-      settled: undefined,
       method,
       template,
       path,
-      identityAt: undefined,
       query: encoded,
       body: json,
       userAuth,
       isChosen: given["user_auth"] !== undefined,
-      scopes: [],
-      accept: "application/json",
-      pace: undefined,
-      // Its price is unknown.
-      priced: { price: "free", items: 0 },
       accepts: ["oauth1", "bearer"]
-    }
+    })
   }
 }
 

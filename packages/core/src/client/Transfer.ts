@@ -4,13 +4,9 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { fromRecordUnsafe } from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
 import type { HttpClient } from "effect/http/HttpClient"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
-import * as UrlParams from "effect/http/UrlParams"
-import * as Option from "effect/Option"
 import * as Redaction from "../auth/Redaction.ts"
 import * as Errors from "../errors/Errors.ts"
 import type * as Timeouts from "../http/Timeouts.ts"
@@ -18,7 +14,7 @@ import * as Transport from "../http/Transport.ts"
 import * as Monotonic from "../runtime/Monotonic.ts"
 import * as Multipart from "../schema/Multipart.ts"
 import { retryAfterOf } from "../schema/RateLimitHeaders.ts"
-import type { Prepared } from "../wire/RequestEncoder.ts"
+import { plainRequest } from "../wire/RequestEncoder.ts"
 import * as AttemptFailure from "./AttemptFailure.ts"
 import * as CallErrors from "./CallErrors.ts"
 import * as Retry from "./Retry.ts"
@@ -58,7 +54,8 @@ export const make = (environment: Environment): Send => (transfer) => {
   }
   url.hash = ""
   const redact = redactOf(url.href)
-  const prepared: Prepared = { ...blank, operation, method, effect: method === "GET" ? "read" : "toggle" }
+  const effect = method === "GET" ? "read" : "toggle"
+  const prepared = plainRequest({ operation, method, effect, template: "", path: "" })
   // The URL's signature is never recorded in spans.
   const span = { operation, template: `/${operation}`, content: false, redact } as const
   const request = requestOf(environment, transfer, url.href)
@@ -118,41 +115,14 @@ const MiB = 1_048_576
 /** Tests for a status that a retry may change. */
 const isTemporary = (status: number): boolean => status === 408 || status === 429 || (status >= 500 && status !== 501)
 
-const blank: Omit<Prepared, "operation" | "method" | "effect"> = {
-  confirmWith: undefined,
-  settled: undefined,
-  template: "",
-  path: "",
-  identityAt: undefined,
-  query: "",
-  body: undefined,
-  userAuth: false,
-  isChosen: true,
-  scopes: [],
-  accept: "*/*",
-  pace: undefined,
-  priced: { price: "free", items: 0 },
-  accepts: []
-}
-
-const requestOf = ({ userAgent }: Environment, { body, headers, method }: Transfer, url: string) => {
-  const http = body === undefined ? HttpBody.empty : new Multipart.Content(body.bytes, body.type)
-  return HttpClientRequest.makeWith(
+const requestOf = ({ userAgent }: Environment, { body, headers, method }: Transfer, url: string) =>
+  Transport.requestOf(
     method,
     url,
-    UrlParams.empty,
-    Option.none(),
-    fromRecordUnsafe({
-      accept: "*/*",
-      // Offsets refer to the uncompressed file.
-      "accept-encoding": "identity",
-      "user-agent": userAgent,
-      ...(http._tag === "Stream" && { "content-type": http.contentType, "content-length": String(http.contentLength) }),
-      ...headers
-    }),
-    http
+    // Offsets refer to the uncompressed file.
+    { accept: "*/*", "accept-encoding": "identity", "user-agent": userAgent, ...headers },
+    body === undefined ? HttpBody.empty : new Multipart.Content(body.bytes, body.type)
   )
-}
 
 /** The minimum length of parameters and segments of a URL that are redacted as possible signatures, in characters. */
 const leastSecretLength = 6

@@ -5,6 +5,7 @@
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
 import type { Scope } from "../schema/Scopes.ts"
+import { type Advice, messageOf, saidOf, type StorageFault } from "./internal/messages.ts"
 
 /** The account's access token was granted without a scope that the operation needs. Raised before any traffic. */
 export class MissingScope extends Data.TaggedError("MissingScope")<{
@@ -55,40 +56,21 @@ export class LoginRequired extends Data.TaggedError("LoginRequired")<{
   readonly detail?: string | undefined
 }> {
   override get message(): string {
-    const said = this.detail === undefined ? "" : ` (${this.detail.replace(/\.$/, "")})`
     return this.account === ""
-      ? `The user ${loginReasons[this.reason]}${said}.`
-      : `Account ${JSON.stringify(this.account)} ${
-        loginReasons[this.reason]
-      }${said}. Run: postwire login ${this.account}`
+      ? `The user ${loginReasons[this.reason]}${saidOf(this)}.`
+      : `Account ${JSON.stringify(this.account)} ${loginReasons[this.reason]}${
+        saidOf(this)
+      }. Run: postwire login ${this.account}`
   }
 }
 
 /** The fault of a token store. */
-export type TokenStoreFault =
-  /** Another process has held its lock for too long. */
-  | "locked"
-  /** It is not there, or cannot be reached. */
-  | "unavailable"
-  /** It cannot be written, or not be read, by this user. */
-  | "forbidden"
-  /** Other users of the machine may read it. */
-  | "exposed"
-  /** There is no room left. */
-  | "full"
-  /** Its contents cannot be read. */
-  | "damaged"
-  /** Its contents are of a later version of Postwire. */
-  | "newer"
+export type TokenStoreFault = StorageFault
 
-const storeAdvice: Readonly<Record<TokenStoreFault, string>> = {
+const storeAdvice: Advice = {
   locked: "Another process keeps it locked: wait for it, or end it.",
-  unavailable: "Check its place and that it can be reached.",
-  forbidden: "Give this user the right to read and write it.",
   exposed: "If others may have read it, sign in again with postwire login.",
-  full: "Make room, then try again: nothing was lost.",
-  damaged: "Sign in again with postwire login, which replaces it.",
-  newer: "Update Postwire."
+  damaged: "Sign in again with postwire login, which replaces it."
 }
 
 /** The store of tokens could not be read, written or locked. What it holds is as it was. */
@@ -102,23 +84,8 @@ export class TokenStoreFailure extends Data.TaggedError("TokenStoreFailure")<{
   readonly detail?: string | undefined
 }> {
   override get message(): string {
-    const said = this.detail === undefined ? "" : ` (${this.detail.replace(/\.$/, "")})`
-    return `The token store ${this.store} cannot be ${storeActions[this.action]}: it is ${
-      storeFaults[this.fault]
-    }${said}. ${storeAdvice[this.fault]}`
+    return messageOf(`The token store ${this.store}`, this, storeAdvice)
   }
-}
-
-const storeActions = { read: "read", write: "written", lock: "locked" } as const
-
-const storeFaults: Readonly<Record<TokenStoreFault, string>> = {
-  locked: "locked",
-  unavailable: "unavailable",
-  forbidden: "not ours to use",
-  exposed: "open to other users",
-  full: "full",
-  damaged: "damaged",
-  newer: "of a later version"
 }
 
 brand([MissingScope, LoginRequired, TokenStoreFailure])

@@ -1,6 +1,7 @@
 /** Errors of streams, beside those of the calls themselves; re-exported by `Errors`. */
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
+import { saidOf } from "./internal/messages.ts"
 
 /** The stream has no rules that select posts, or the service cannot use them. Reconnecting does not help. */
 export class NoRules extends Data.TaggedError("NoRules")<{
@@ -78,9 +79,6 @@ const spillFaults = {
   damaged: "does not hold what was written to it",
   unavailable: "cannot be used"
 } as const
-
-const saidOf = ({ detail }: { readonly detail?: string | undefined }): string =>
-  detail === undefined ? "" : ` (${detail.replace(/\.$/, "")})`
 
 /** Errors of streams, beside those of the calls themselves. */
 export type StreamError = NoRules | TooManyConnections | StreamOverflow | SpillFailed

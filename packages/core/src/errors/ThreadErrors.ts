@@ -1,6 +1,7 @@
 /** Errors of publishing a thread, re-exported by `Errors`. They are separate from the errors that every call needs. */
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
+import { saidOf } from "./internal/messages.ts"
 
 /** Why it is unknown whether a part was posted. */
 export type UndecidedReason =
@@ -49,10 +50,9 @@ export class ThreadUndecided extends Data.TaggedError("ThreadUndecided")<{
 }> {
   override get message(): string {
     const reply = this.inReplyTo === undefined ? "" : `, in reply to ${this.inReplyTo}`
-    const said = this.detail === undefined ? "" : ` (${this.detail.replace(/\.$/, "")})`
     return `Part ${this.part} of ${this.parts} of thread ${
       JSON.stringify(this.key)
-    } may have been posted at ${this.sentAt.toISOString()}: ${undecidedReasons[this.reason]}${said}. Searched ${
+    } may have been posted at ${this.sentAt.toISOString()}: ${undecidedReasons[this.reason]}${saidOf(this)}. Searched ${
       this.looks === 1 ? "once" : `${this.looks} times`
     } for a post of user ${this.authorId}${reply} that begins ${
       JSON.stringify(this.text)

@@ -4,6 +4,7 @@
  */
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
+import { type Advice, messageOf, saidOf, type StorageFault } from "./internal/messages.ts"
 
 /** The service processed a medium and refuses it. This is permanent: the file has to be encoded differently. */
 export class MediaProcessingFailed extends Data.TaggedError("MediaProcessingFailed")<{
@@ -75,46 +76,17 @@ export class SourceFailure extends Data.TaggedError("SourceFailure")<{
   readonly detail?: string | undefined
 }> {
   override get message(): string {
-    const said = this.detail === undefined ? "" : ` (${this.detail.replace(/\.$/, "")})`
-    return `Cannot upload ${this.source}: ${sourceFaults[this.fault]}${said}.`
+    return `Cannot upload ${this.source}: ${sourceFaults[this.fault]}${saidOf(this)}.`
   }
 }
 
 /** The fault of a journal. */
-export type JournalFault =
-  /** Another process works with the same key. */
-  | "locked"
-  /** It is not there, or cannot be reached. */
-  | "unavailable"
-  /** It cannot be written, or not be read, by this user. */
-  | "forbidden"
-  /** Other users of the machine may change it. */
-  | "exposed"
-  /** There is no room left. */
-  | "full"
-  /** Its contents cannot be read. */
-  | "damaged"
-  /** Its contents are of a later version of Postwire. */
-  | "newer"
+export type JournalFault = StorageFault
 
-const journalFaults: Readonly<Record<JournalFault, string>> = {
-  locked: "it is locked",
-  unavailable: "it is unavailable",
-  forbidden: "it is not ours to use",
-  exposed: "it is open to other users",
-  full: "there is no room",
-  damaged: "it is damaged",
-  newer: "it is of a later version"
-}
-
-const journalAdvice: Readonly<Record<JournalFault, string>> = {
+const journalAdvice: Advice = {
   locked: "Another process works with the same key: wait for it, or end it.",
-  unavailable: "Check its place and that it can be reached.",
-  forbidden: "Give this user the right to read and write it.",
   exposed: "Make sure that no other user has changed it.",
-  full: "Make room, then try again: nothing was lost.",
-  damaged: "Remove it to start over.",
-  newer: "Update Postwire."
+  damaged: "Remove it to start over."
 }
 
 /** The journal of uploads and threads could not be read, written or locked. What it holds is as it was. */
@@ -128,13 +100,8 @@ export class JournalFailure extends Data.TaggedError("JournalFailure")<{
   readonly detail?: string | undefined
 }> {
   override get message(): string {
-    const said = this.detail === undefined ? "" : ` (${this.detail.replace(/\.$/, "")})`
-    return `The journal ${this.journal} cannot be ${journalActions[this.action]}: ${
-      journalFaults[this.fault]
-    }${said}. ${journalAdvice[this.fault]}`
+    return messageOf(`The journal ${this.journal}`, this, journalAdvice)
   }
 }
-
-const journalActions = { read: "read", write: "written", lock: "locked" } as const
 
 brand([MediaProcessingFailed, MediaNotReady, UploadExpired, SourceFailure, JournalFailure])

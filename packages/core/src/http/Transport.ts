@@ -9,11 +9,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import { RequestInit } from "effect/http/FetchHttpClient"
+import { fromRecordUnsafe } from "effect/http/Headers"
+import type * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import { DecodeError, HttpClientError, TransportError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as TraceContext from "effect/http/HttpTraceContext"
+import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
@@ -89,6 +92,18 @@ export interface SpanDetails {
   readonly content: string | undefined | false
   /** Redacts credentials, which a path may hold by mistake. */
   readonly redact: Redact
+}
+
+/** A request with the type and the length of its body: `makeWith` sets no headers, and every client knows the length of a text. */
+export const requestOf = (
+  method: string,
+  url: string,
+  headers: Record<string, string>,
+  body: HttpBody.Empty | HttpBody.Uint8Array | HttpBody.Stream
+): HttpClientRequest.HttpClientRequest => {
+  if (body._tag !== "Empty") headers["content-type"] ??= body.contentType
+  if (body._tag === "Stream") headers["content-length"] = String(body.contentLength)
+  return HttpClientRequest.makeWith(method, url, UrlParams.empty, Option.none(), fromRecordUnsafe(headers), body)
 }
 
 /** Sends a request and returns its response, within the limits. */

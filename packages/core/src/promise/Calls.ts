@@ -16,7 +16,8 @@ import type { Id } from "../schema/Codecs.ts"
 import type { Form } from "../schema/Definition.ts"
 import { show } from "../schema/Show.ts"
 import type { Journal } from "../storage/Journal.ts"
-import type { CallDescription, Kind } from "./Methods.ts"
+import type { CallDescription } from "./Methods.ts"
+import type { OperationKind } from "./OperationMethods.ts"
 
 /** The functions of a platform that clients need. */
 export interface Platform {
@@ -65,9 +66,17 @@ export interface CallOptions extends Core.CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** The promise of a result, which can also return the HTTP response. */
+export interface Answer<A> extends Promise<A> {
+  /** The result with its HTTP response: status, headers, body. Sends no further request. */
+  readonly withResponse: () => Promise<{ readonly data: A; readonly response: globalThis.Response }>
+}
+
 /** The methods of a Promise client: they return Promises and asynchronous iterables. */
-export interface Promises extends Kind {
+export interface Promises extends OperationKind {
   readonly one: Promise<this["value"]>
+  readonly answer: Answer<this["value"]>
+  readonly raw: globalThis.Response
   readonly many: AsyncIterable<this["value"]>
   readonly options: Pick<CallOptions, "signal">
   readonly ids: Iterable<Id> | AsyncIterable<Id>

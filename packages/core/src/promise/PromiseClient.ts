@@ -12,21 +12,23 @@ import * as Scope from "effect/Scope"
 import { type Catalogue, catalogue } from "../Catalogue.ts"
 import type { RequestOptions } from "../client/CallOptions.ts"
 import type { Client } from "../client/Client.ts"
-import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "../client/Operation.ts"
+import type { Operation, Paged } from "../client/Operation.ts"
 import * as Pagination from "../client/Pagination.ts"
 import * as RawRequest from "../client/RawRequest.ts"
 import { InvalidSettings } from "../errors/Errors.ts"
 import type { Definition, Direction, Form } from "../schema/Definition.ts"
 import type * as Documentation from "../schema/Documentation.ts"
-import type { Joined } from "../schema/Joins.ts"
-import type { Included, Selection } from "../schema/Selection.ts"
+import type { Selection } from "../schema/Selection.ts"
 import * as Journal from "../storage/Journal.ts"
 import type { StreamOperation } from "../streams/StreamOperation.ts"
 import * as Calls from "./Calls.ts"
 import * as Composites from "./Composites.ts"
-import { iterable, type PageOptions } from "./Pages.ts"
+import type { OperationMethod, PagedMethod, RequestMethod } from "./OperationMethods.ts"
+import { iterable } from "./Pages.ts"
 import * as Streaming from "./Streaming.ts"
 import type { InputOf } from "./Workflows.ts"
+
+export type { Answer } from "./Calls.ts"
 
 const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
 
@@ -43,18 +45,10 @@ export const formOf = <F extends Form>({ returnType }: { readonly returnType?: F
 /** The default return type needs no setting; any other must be set as a value, not only as a type. */
 export type Chosen<F extends Form> = "response" extends F ? unknown : { readonly returnType: NoInfer<F> }
 
-/** The promise of a result, which can also return the HTTP response. */
-export interface Answer<A> extends Promise<A> {
-  /** The result with its HTTP response: status, headers, body. Sends no further request. */
-  readonly withResponse: () => Promise<{ readonly data: A; readonly response: globalThis.Response }>
-}
-
 /** An operation as a method. Raw results are web `Response`s. */
-export interface PromiseOperation<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
-  <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, Calls.CallOptions>
-  ): Answer<FormOf<F, R, S, globalThis.Response>>
-}
+export interface PromiseOperation<in out P, out R, Sel extends keyof Selection, F extends Form = "response">
+  extends OperationMethod<P, R, Sel, F, Calls.Promises>
+{}
 
 /** A paged operation as a method with iterables. A page is fetched when it is needed. */
 export interface PromisePaged<
@@ -63,28 +57,7 @@ export interface PromisePaged<
   Sel extends keyof Selection,
   F extends Form = "response",
   in D extends Direction = "forward"
-> extends PromiseOperation<P, R, Sel, F> {
-  /** Every page, with its `includes`, `errors`, `meta` and position (`page`). */
-  readonly pages: <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
-  ) => AsyncIterable<FormOf<F, R, S, globalThis.Response>>
-  /** Every item of every page. */
-  readonly items: <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
-  ) => AsyncIterable<ItemOf<R, S>>
-  /** Every item of every page, joined with the objects that expansions included. */
-  readonly joined: <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
-  ) => AsyncIterable<Joined<ItemOf<R, S>, Included<S>>>
-}
-
-/** A request to any path of the service, for endpoints without a method. */
-export interface PromiseRequest<F extends Form = "response"> {
-  <A = unknown>(
-    request: RawRequest.Request<A>,
-    options?: RequestOptions & Pick<Calls.CallOptions, "signal">
-  ): Answer<RawRequest.ResultOf<F, A, globalThis.Response>>
-}
+> extends PagedMethod<P, R, Sel, F, D, Calls.Promises> {}
 
 type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D> ?
   PromisePaged<P, R, Sel, F, D>
@@ -130,7 +103,7 @@ export type PromiseClient<F extends Form = "response", Also extends object = {}>
      * Requests any path of the service, for endpoints without a method, with the credential, timeouts, retries and errors of every
      * call. Field names are those of the service in both directions.
      */
-    readonly request: PromiseRequest<F>
+    readonly request: RequestMethod<F, Calls.Promises>
     /** Aborts calls in flight, which are rejected, and closes the client. */
     readonly close: () => Promise<void>
   }
@@ -259,7 +232,7 @@ const methods = <F extends Form>(context: Calls.Context, form: F): Methods<F> =>
     Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
   ) as unknown as Methods<F>
 
-function request<F extends Form>(context: Calls.Context, form: F): PromiseRequest<F>
+function request<F extends Form>(context: Calls.Context, form: F): RequestMethod<F, Calls.Promises>
 // The declaration above is the only source of the types.
 function request(context: Calls.Context, form: Form): object {
   return (request: unknown, options?: Calls.CallOptions) => {
@@ -269,7 +242,7 @@ function request(context: Calls.Context, form: Form): object {
   }
 }
 
-const answer = (context: Calls.Context, exchanged: Promise<Calls.Exchange>): Answer<unknown> => {
+const answer = (context: Calls.Context, exchanged: Promise<Calls.Exchange>): Calls.Answer<unknown> => {
   const result = exchanged.then(({ data }) => data)
   return Object.assign(result, {
     withResponse: () =>

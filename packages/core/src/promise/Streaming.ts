@@ -12,6 +12,7 @@ import type * as Options from "../streams/StreamOptions.ts"
 import * as RequestEncoder from "../wire/RequestEncoder.ts"
 import type * as Calls from "./Calls.ts"
 import { Loop } from "./internal/loop.ts"
+import type { StreamMethod } from "./OperationMethods.ts"
 import * as SharedStream from "./SharedStream.ts"
 import * as Workflows from "./Workflows.ts"
 
@@ -21,18 +22,10 @@ export interface StreamOptions extends Options.StreamOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * A streaming operation as a method. It connects when a loop begins, stays connected, and ends with the loop, its signal or the
- * client. With return types other than `response`, an item is its line as a plain dictionary.
- */
-export interface PromiseLive<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
-  <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, StreamOptions>
-  ): AsyncIterable<FormOf<F, R, S>>
-  /** All events in order: items (`Delivered`), connections, gaps and their recovery. */
-  readonly events: <const S extends SelectionOf<P, R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, StreamOptions>
-  ) => AsyncIterable<StreamEvent<FormOf<F, R, S>>>
+/** A streaming operation as a method. Its signal and the client end it, too. */
+export interface PromiseLive<in out P, out R, Sel extends keyof Selection, F extends Form = "response">
+  extends StreamMethod<P, R, Sel, F, Calls.Promises>
+{
   /**
    * Joins a stream that processes share by its name, with the same parameters and the same `streamLog`. One process is connected,
    * any number of consumers read the items, and another process connects when that one ends or dies.

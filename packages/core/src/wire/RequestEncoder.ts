@@ -49,6 +49,25 @@ export interface Prepared extends Call {
   readonly priced: Priced
 }
 
+/** A request that no declaration describes: members that are not given are absent. */
+export const plainRequest = (
+  own: Pick<Prepared, "operation" | "effect" | "method" | "template" | "path"> & Partial<Prepared>
+): Prepared => ({
+  confirmWith: undefined,
+  settled: undefined,
+  identityAt: undefined,
+  query: "",
+  body: undefined,
+  userAuth: false,
+  isChosen: true,
+  scopes: [],
+  accept: "application/json",
+  pace: undefined,
+  priced: { price: "free", items: 0 },
+  accepts: [],
+  ...own
+})
+
 /** The declared bounds that the client enforces: those of the specification, or of the service where it has none. */
 export interface Checks {
   /** `spec`: all of them. `identifiers`: none, but tokens and identifiers are still checked. Default `spec`. */

@@ -1,15 +1,15 @@
 /** A service in memory: it keeps the requests and answers what a test says. */
 import { assert } from "@effect/vitest"
-import { Cause, Effect, Exit, Layer, Option, Schema, Stream } from "effect"
+import { Cause, Effect, Exit, Layer, Option, Stream } from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { createHmac } from "node:crypto"
 import { inspect } from "node:util"
-import * as ErrorSchemas from "../../../sync/src/internal/errorSchemas.ts"
+import * as ErrorCodec from "../../../sync/src/internal/errorCodec.ts"
 import * as Credentials from "../../src/auth/Credentials.ts"
 import * as OAuth1 from "../../src/auth/OAuth1.ts"
 import { catalogue } from "../../src/Catalogue.ts"
 import * as Client from "../../src/client/Client.ts"
-import { type AnyError, isAnyError } from "../../src/errors/Errors.ts"
+import type { AnyError } from "../../src/errors/Errors.ts"
 import * as Transport from "../../src/http/Transport.ts"
 import type { Definition } from "../../src/schema/Definition.ts"
 import type { Joined } from "../../src/schema/Joins.ts"
@@ -233,8 +233,6 @@ export const authorizationOf = (
   return "oauth1"
 }
 
-const encodeError = Schema.encodeUnknownSync(Schema.toCodecJson(ErrorSchemas.AnyError))
-
 /** Every text that a value may end up in. */
 export const textsOf = (value: unknown): ReadonlyArray<string> => [
   String(value),
@@ -244,7 +242,7 @@ export const textsOf = (value: unknown): ReadonlyArray<string> => [
   Cause.pretty(Cause.fail(value)),
   inspect(Exit.fail(value), { depth: Infinity }),
   ...(value instanceof Error ? [value.message, value.stack ?? "", inspect(value.cause, { depth: Infinity })] : []),
-  ...(isAnyError(value) ? [JSON.stringify(encodeError(value))] : [])
+  JSON.stringify(ErrorCodec.encode(value))
 ]
 
 export const assertNoSecret = (value: unknown): void => {

@@ -6,7 +6,6 @@ import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUser } from "@postwire/core/operations/Users"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type * as ErrorSchemas from "../../../sync/src/internal/errorSchemas.ts"
 
 const nothing = () => Effect.void
 
@@ -36,11 +35,8 @@ upload({ stream: Stream.make(bytes) })
 // @ts-expect-error a Stream of an upload cannot go wrong in ways that the upload cannot
 Stream.runDrain(upload.events(bytes)).pipe(Effect.catchTag("JournalFailure", nothing))
 
-// The union of Schemas and the union of types are one.
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 const assertType = <T extends true>(): T | void => undefined
-assertType<Equal<(typeof ErrorSchemas.AnyError)["Type"], Errors.AnyError>>()
-
 // Known members of a problem have their types, others are unknown.
 declare const problem: Errors.Problem
 export const detail: string | undefined = problem.detail

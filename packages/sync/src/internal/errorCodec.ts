@@ -1,31 +1,23 @@
 /** Encodes errors to cross threads, no deeper than the stack of either thread allows. */
-import { type AnyError, isAnyError } from "@postwire/core/errors/Errors"
+import * as Errors from "@postwire/core/errors/Errors"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
+import * as Predicate from "effect/Predicate"
 import { inspect } from "node:util"
-import * as ErrorSchemas from "./errorSchemas.ts"
 
 /** The most causes of an error and levels of a problem that are kept. A structured clone fails at some thousands. */
 const maxLevels = 100
 
-const Composed = /*#__PURE__*/ Schema.Union([
-  ErrorSchemas.PublishingError,
-  ErrorSchemas.ComplianceError,
-  ErrorSchemas.StreamError,
-  ErrorSchemas.RuleError
-])
+/** Any error of this library. */
+export type Encodable = InstanceType<
+  Extract<typeof Errors[keyof typeof Errors], abstract new(...args: never) => { readonly _tag: string }>
+>
 
-/** An error of a single call or of many calls. */
-export type Encodable = AnyError | typeof Composed.Type
+const classes: Pick<typeof Errors, Encodable["_tag"]> = Errors
 
-const codec = /*#__PURE__*/ Schema.toCodecJson(/*#__PURE__*/ Schema.Union([ErrorSchemas.AnyError, Composed]))
-const isComposed = /*#__PURE__*/ Schema.is(Composed)
-const encodeSchema = /*#__PURE__*/ Schema.encodeUnknownSync(codec)
-const decodeSchema: (encoded: unknown) => Encodable = /*#__PURE__*/ Schema.decodeUnknownSync(codec)
-
-/** An error and its cause, which is encoded separately: the schema keeps neither error codes nor circular chains. */
+/** An error: its fields, and its cause, which may be any value. */
 export interface Encoded {
-  readonly error: unknown
+  readonly tag: Encodable["_tag"]
+  readonly fields: object
   readonly cause: EncodedCause | undefined
 }
 
@@ -38,20 +30,22 @@ type EncodedCause = string | {
   readonly cause: EncodedCause | undefined
 }
 
-/** Encodes an error of a call, and no other value. */
+const isEncodable = (error: unknown): error is Encodable =>
+  error instanceof Error && Predicate.hasProperty(error, "_tag") &&
+  Predicate.hasProperty(classes, String(error._tag)) &&
+  error instanceof classes[error._tag as Encodable["_tag"]]
+
+/** Encodes an error of this library, and no other value. */
 export const encode = (error: unknown): Option.Option<Encoded> => {
-  if (!isAnyError(error) && !isComposed(error)) return Option.none()
-  const { cause, ...fields }: PropertyDescriptorMap = Object.getOwnPropertyDescriptors(error)
-  if ("problems" in error) fields["problems"] = { enumerable: true, value: cut(error.problems, maxLevels) }
-  return Option.some({
-    error: encodeSchema(Object.create(Object.getPrototypeOf(error), fields)),
-    cause: cause?.value === undefined ? undefined : encodeCause(cause.value)
-  })
+  if (!isEncodable(error)) return Option.none()
+  const { _tag: tag, cause, ...fields }: Pick<Encodable, "_tag" | "cause"> = error
+  if ("problems" in fields) fields.problems = cut(fields.problems, maxLevels)
+  return Option.some({ tag, fields, cause: cause === undefined ? undefined : encodeCause(cause) })
 }
 
 /** The error that was encoded. */
-export const decode = ({ cause, error }: Encoded): Encodable => {
-  const decoded = decodeSchema(error)
+export const decode = ({ cause, fields, tag }: Encoded): Encodable => {
+  const decoded: Encodable = Reflect.construct(classes[tag], [fields])
   if (cause !== undefined) hide(decoded, "cause", decodeCause(cause))
   return decoded
 }

@@ -2,14 +2,8 @@
  * A sign-in request: a form posted over the same transport as calls, with their limits, retries, spans and errors. Secrets are redacted
  * as in calls, and a response body that may hold new tokens is never shown.
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { fromRecordUnsafe } from "effect/http/Headers"
-import * as HttpBody from "effect/http/HttpBody"
 import { HttpClient } from "effect/http/HttpClient"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type { HttpClientResponse } from "effect/http/HttpClientResponse"
-import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -21,9 +15,7 @@ import * as Client from "../../client/Client.ts"
 import * as Retry from "../../client/Retry.ts"
 import * as RetryLoop from "../../client/RetryLoop.ts"
 import type { CredentialKind, InvalidSettings } from "../../errors/Errors.ts"
-import * as Transport from "../../http/Transport.ts"
-import * as Monotonic from "../../runtime/Monotonic.ts"
-import type { Prepared } from "../../wire/RequestEncoder.ts"
+import { plainRequest, type Prepared } from "../../wire/RequestEncoder.ts"
 
 /** The service, its dialect and timeouts, as in the settings of a client. */
 export interface Settings extends
@@ -85,62 +77,20 @@ export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<
     const http = yield* HttpClient
     const prepared = preparedOf(request)
     const redact = Redaction.ofSecrets(http, request.secrets)
-    /** Milliseconds by which the service's clock is ahead. */
-    let clockOffset = 0
-
-    const attempt = (series: Attempt.Series) =>
-      Effect.withFiber<HttpClientResponse, AttemptFailure.Exchanged>((fiber) => {
-        const { terms, url } = series
-        const clock = fiber.getRef(Clock.Clock)
-        const begun = Monotonic.millisUnsafe(clock)
-        const header = request.authorization?.(url, clock.currentTimeMillisUnsafe() + clockOffset)
-        const exchanged = Transport.exchange(
-          http,
-          {
-            request: requestOf(url, userAgent, prepared.body, header),
-            limits: terms.limits,
-            left: terms.left,
-            maxBodySize,
-            span: {
-              operation: prepared.operation,
-              template: prepared.template,
-              resends: series.sent++,
-              content: false,
-              redact: redact(header)
-            }
-          },
-          fiber,
-          clock
-        )
-        const timed = Effect.onExit(exchanged, () =>
-          Effect.sync(() => {
-            terms.left -= Monotonic.millisUnsafe(clock) - begun
-          }))
-        const read = Effect.flatMap(timed, (response) => Effect.map(response.text, (text) => ({ response, text })))
-        return Effect.matchEffect(read, {
-          onFailure: (error) => Effect.fail(AttemptFailure.ofTransport(error, prepared, header)),
-          onSuccess: ({ response, text }): Effect.Effect<HttpClientResponse, AttemptFailure.Exchanged> => {
-            if (response.status >= 200 && response.status < 300) return Effect.succeed(response)
-            const now = clock.currentTimeMillisUnsafe()
-            const offset = prepared.userAuth ? Attempt.clockOffsetOf(response, now, clockOffset) : undefined
-            clockOffset = offset ?? clockOffset
-            const isOfClock = offset !== undefined
-            return Effect.fail({
-              _tag: "Refused",
-              prepared,
-              authorization: header,
-              response,
-              text: inWords.test(text) ? JSON.stringify({ detail: text }) : text,
-              isOfClock
-            })
-          }
-        })
-      })
-
-    const attempts = RetryLoop.make(attempt, { telemetry: yield* Retry.Telemetry, wire })
-    const answered = attempts({
+    const attempt = Attempt.makeUnlimited({
+      baseUrl,
+      userAgent,
+      http,
+      maxBodySize,
+      recordContent: false,
+      onRequest: undefined,
+      textType: "application/x-www-form-urlencoded",
+      redact: (_, header) => redact(header)
+    })
+    const answered = RetryLoop.make(attempt, { telemetry: yield* Retry.Telemetry, wire })({
       prepared,
       values: {},
+      authorize: (url, now) => request.authorization?.(url, now),
       url: baseUrl + request.path + (prepared.query === "" ? "" : `?${prepared.query}`),
       terms: { limits: timeouts, retries, left: timeouts.total },
       sent: 0,
@@ -157,37 +107,32 @@ export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<
           return Effect.fail({ _tag: "Unreadable", prepared, authorization: undefined, response, text: "", reason })
         }
       }))
-    return yield* Effect.mapError(
-      read,
-      (failure) =>
-        CallErrors.ofExchange(failure, prepared, { wire, waits: false, redact: redact(failure.authorization) })
-    )
+    return yield* Effect.mapError(read, (failure) =>
+      CallErrors.ofExchange(
+        failure._tag === "Refused" && inWords.test(failure.text)
+          ? { ...failure, text: JSON.stringify({ detail: failure.text }) }
+          : failure,
+        prepared,
+        { wire, waits: false, redact: redact(failure.authorization) }
+      ))
   })
 
 /** OAuth 1.0a refusals may be a plain sentence instead of a document. */
 const inWords = /^[A-Za-z][^<>{}[\]\p{Cc}]{0,300}$/u
 
-const preparedOf = (
-  { credential, effect, form, operation, path, query = {}, settled }: Request<unknown>
-): Prepared & { readonly body: string | undefined } => ({
-  operation,
-  effect,
-  confirmWith: undefined,
-  settled,
-  method: "POST",
-  template: path,
-  path,
-  identityAt: undefined,
-  query: encode(query),
-  body: form && encode(form),
-  userAuth: credential === "oauth1",
-  isChosen: true,
-  scopes: [],
-  accept: "application/json",
-  pace: undefined,
-  priced: { price: "free", items: 0 },
-  accepts: [credential]
-})
+const preparedOf = ({ credential, effect, form, operation, path, query = {}, settled }: Request<unknown>): Prepared =>
+  plainRequest({
+    operation,
+    effect,
+    settled,
+    method: "POST",
+    template: path,
+    path,
+    query: encode(query),
+    body: form && encode(form),
+    userAuth: credential === "oauth1",
+    accepts: [credential]
+  })
 
 /** Encodes a form as `application/x-www-form-urlencoded`. */
 export const encode = (form: Form): string => {
@@ -205,26 +150,4 @@ export const decode = (text: string): Form => {
     const [value, ...others] = parameters.getAll(name)
     return [name, others.length === 0 ? value : undefined]
   }))
-}
-
-const formType = "application/x-www-form-urlencoded"
-
-const requestOf = (
-  url: string,
-  userAgent: string,
-  body: string | undefined,
-  authorization: string | undefined
-): HttpClientRequest.HttpClientRequest => {
-  const headers: Record<string, string> = { accept: "application/json", "user-agent": userAgent }
-  if (authorization !== undefined) headers["authorization"] = authorization
-  // The constructor ignores the body's own type.
-  if (body !== undefined) headers["content-type"] = formType
-  return HttpClientRequest.makeWith(
-    "POST",
-    url,
-    UrlParams.empty,
-    Option.none(),
-    fromRecordUnsafe(headers),
-    body === undefined ? HttpBody.empty : HttpBody.text(body, formType)
-  )
 }

@@ -29,8 +29,8 @@ export const isSameToken = (one: Credentials.Values, other: Credentials.Values):
 export const holderOf = (prepared: Pick<Prepared, "userAuth">, values: Credentials.Values): Redacted.Redacted =>
   values.grant?.holder ?? tokenOf(prepared, values)
 
-/** Makes the header of a request. `now` is in milliseconds by the service's clock. */
-export type Authorize = (url: string, now: number) => string
+/** Makes the header of a request, if it needs one. `now` is in milliseconds by the service's clock. */
+export type Authorize = (url: string, now: number) => string | undefined
 
 /** The header of a request with a bearer token. */
 export const withBearer = (token: string): Authorize => () => `Bearer ${token}`

@@ -12,7 +12,7 @@ import * as OAuth1 from "../../auth/OAuth1.ts"
 import type { CredentialsError } from "../../errors/Errors.ts"
 import * as Timeouts from "../../http/Timeouts.ts"
 import * as Parameters from "../../schema/Parameters.ts"
-import type { Prepared } from "../../wire/RequestEncoder.ts"
+import { plainRequest, type Prepared } from "../../wire/RequestEncoder.ts"
 import type { Wire } from "../../wire/Wire.ts"
 import * as Attempt from "../Attempt.ts"
 import * as AttemptFailure from "../AttemptFailure.ts"
@@ -167,27 +167,16 @@ const unsent = { sent: 0, applied: false }
 
 const [method = "", path = ""] = /*#__PURE__*/ UserId.route.split(" ")
 
-/** The request that looks up the user. */
-const lookup: Prepared = {
+/** The request that looks up the user. Its scopes were checked by the outer call. */
+const lookup = /*#__PURE__*/ plainRequest({
   operation: "getMe",
   effect: "read",
-  confirmWith: undefined,
-  settled: undefined,
   method,
   template: path,
   path,
-  identityAt: undefined,
-  query: "",
-  body: undefined,
-  userAuth: false,
-  isChosen: true,
-  // Scopes were checked by the outer call.
-  scopes: [],
-  accept: "application/json",
-  pace: undefined,
   priced: { price: { read: "user" }, items: 1 },
   accepts: ["bearer"]
-}
+})
 
 // The id becomes a path segment, so it is validated.
 const isIdentity = /*#__PURE__*/ Schema.is(
