@@ -3,7 +3,6 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
@@ -11,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
 import packageJson from "../package.json" with { type: "json" }
+import * as Args from "./terminal/Args.ts"
 import * as ErrorReport from "./terminal/ErrorReport.ts"
 import * as Presenter from "./terminal/Presenter.ts"
 import * as Report from "./terminal/Report.ts"
@@ -19,10 +19,7 @@ import { Terminal } from "./terminal/Terminal.ts"
 
 /** `--debug`. Its value is read from the arguments when the command has failed. */
 const Debug = GlobalFlag.Setting("debug")({
-  flag: Flag.Boolean("debug").pipe(
-    Flag.withDescription("Show errors in full detail"),
-    Flag.withDefault(false)
-  )
+  flag: Args.toggle("debug", "Show errors in full detail")
 })
 
 /** The commands in the order of the help. Each is a module of its own: all take three times as long to load as one. */
@@ -58,9 +55,9 @@ export const load = async (args: ReadonlyArray<string>) => {
   const needed = named.length > 0 || args.join() === "--version" ? named : Object.entries(commands)
   const loaded = await Promise.all(needed.map(([, load]) => load()))
   return Command.make("postwire").pipe(
-    Command.withDescription("A client, a local service and exports for a social posting service."),
     Command.withSubcommands(loaded.map(({ command }) => command)),
-    Command.withGlobalFlags([Debug])
+    Command.withGlobalFlags([Debug]),
+    Args.help("A client, a local service and exports for a social posting service.")
   )
 }
 

@@ -87,7 +87,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("a comm
         [
           { POSTWIRE_BEARER_TOKEN: undefined },
           ["searchRecentPosts", "--query", "a"],
-          /bearerToken is not set\.\n {2}Set POSTWIRE_BEARER_TOKEN in FILE\.$/
+          /bearerToken is not set\n {2}Set POSTWIRE_BEARER_TOKEN in FILE\.$/
         ],
         [{ POSTWIRE_BASE_URL: "ftp://x" }, ["getMe"], /\n {2}Set POSTWIRE_BASE_URL in FILE\.$/]
       ]

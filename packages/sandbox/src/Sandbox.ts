@@ -38,7 +38,10 @@ export class PortUnavailable extends Schema.TaggedError<PortUnavailable>("@postw
   { port: Schema.Number, cause: Schema.Defect() }
 ) {
   override get message() {
-    return `Cannot listen on port ${this.port}: choose another one, or 0 for any free port`
+    return `Cannot listen on port ${this.port}. ${this.advice}`
+  }
+  get advice() {
+    return "Choose another one, or 0 for any free port."
   }
 }
 

@@ -1,13 +1,13 @@
 /** `postwire accounts`: lists the accounts without their tokens. */
 import * as Account from "@postwire/core/accounts/Account"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Accounts from "../connection/Accounts.ts"
 import * as AccountView from "../connection/AccountView.ts"
 import * as Variables from "../connection/Variables.ts"
+import * as Args from "../terminal/Args.ts"
 import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
@@ -16,11 +16,7 @@ import * as Text from "../terminal/Text.ts"
 export const command = Command.make(
   "accounts",
   {
-    makeDefault: Flag.String("default").pipe(
-      Flag.withMetavar("NAME"),
-      Flag.withDescription("Make this the default account"),
-      Flag.optional
-    ),
+    makeDefault: Args.text("default", "Make this the default account", "NAME"),
     json: Report.json,
     tokenStore: Accounts.storeFlag,
     credentials: Variables.flag
@@ -39,13 +35,13 @@ export const command = Command.make(
     if (Option.isSome(makeDefault)) yield* Accounts.noteOtherDefault(makeDefault.value, places, store)
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription(
-    "List the accounts: user, app, scopes, and when the token expires and was refreshed. No token is shown."
-  ),
-  Command.withShortDescription("List the accounts"),
-  Command.withExamples([
-    { command: "postwire accounts --default ada", description: "From now on commands use this account" }
-  ])
+  Args.help(
+    "List the accounts: user, app, scopes, and when the token expires and was refreshed. No token is shown.",
+    "List the accounts",
+    {
+      "postwire accounts --default ada": "From now on commands use this account"
+    }
+  )
 )
 
 /** An account, or its problem. */

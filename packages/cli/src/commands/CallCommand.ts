@@ -3,7 +3,6 @@ import * as CallErrors from "@postwire/core/client/CallErrors"
 import { Client } from "@postwire/core/client/Client"
 import type { Definition } from "@postwire/core/schema/Definition"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
@@ -12,6 +11,7 @@ import * as Connection from "../connection/Connection.ts"
 import * as FlagValues from "../flags/FlagValues.ts"
 import * as OperationFlags from "../flags/OperationFlags.ts"
 import * as UndeclaredFlags from "../flags/UndeclaredFlags.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as OutputFile from "../terminal/OutputFile.ts"
 import * as Report from "../terminal/Report.ts"
@@ -22,18 +22,9 @@ import * as Text from "../terminal/Text.ts"
 
 /** Flags of the output and the credentials. */
 export const outputFlags = {
-  json: Flag.Boolean("json").pipe(
-    Flag.withDescription("Print JSON, as without a terminal"),
-    Flag.withDefault(false)
-  ),
-  table: Flag.Boolean("table").pipe(
-    Flag.withDescription("Print a table, as on a terminal"),
-    Flag.withDefault(false)
-  ),
-  raw: Flag.Boolean("raw").pipe(
-    Flag.withDescription("Print the unchanged body, with the service's names"),
-    Flag.withDefault(false)
-  ),
+  json: Args.toggle("json", "Print JSON, as without a terminal"),
+  table: Args.toggle("table", "Print a table, as on a terminal"),
+  raw: Args.toggle("raw", "Print the unchanged body, with the service's names"),
   wire: Connection.wire,
   ...Connection.flags
 }
@@ -44,11 +35,7 @@ const extras = {
 }
 
 const file = {
-  out: Flag.String("out").pipe(
-    Flag.withDescription("The file to write (default: standard output, unless it is a terminal)"),
-    Flag.withMetavar("FILE"),
-    Flag.optional
-  ),
+  out: Args.text("out", "The file to write (default: standard output, unless it is a terminal)", "FILE"),
   force: OutputFile.force,
   wire: Connection.wire,
   ...Connection.flags
@@ -64,11 +51,10 @@ const download = (definition: Definition) =>
       Effect.fnUntraced(function*({ own: { force, out, wire, ...flags }, parameters }) {
         const { output } = yield* Terminal
         if (Option.isNone(out) && output.isTerminal) {
-          return yield* new ErrorReport.Unfit({
-            subject: "--out",
-            rule: "is required on a terminal: the response is a file",
-            advice: "Name the file to write, or redirect standard output."
-          })
+          return yield* ErrorReport.refuse(
+            "--out is required on a terminal: the response is a file.",
+            "Name the file to write, or redirect standard output."
+          )
         }
         const given = yield* FlagValues.read(definition, OperationFlags.parametersOf(parameters))
         const received = Effect.gen(function*() {
@@ -86,8 +72,6 @@ const download = (definition: Definition) =>
 
 /** `postwire call`, with a command for each operation. */
 export const command = Command.make("call").pipe(
-  Command.withDescription("Call any operation once. Lists return one page; export fetches all pages."),
-  Command.withShortDescription("Call any operation once"),
   Command.withSubcommands(
     OperationFlags.answering.map((definition) =>
       definition.result._tag === "Bytes" ? download(definition) : OperationFlags.named(
@@ -106,18 +90,12 @@ export const command = Command.make("call").pipe(
       )
     )
   ),
-  Command.withExamples([
-    { command: "postwire call getUser --username ada --user-fields public_metrics", description: "One user" },
-    {
-      command: "postwire call searchRecentPosts --query effect --raw",
-      description: "A page of posts, as the service sent it"
-    },
-    { command: "postwire call createPost --text 'Hello'", description: "A new post" },
-    {
-      command: "postwire call uploadMedia --media photo.jpg --media-category tweet_image",
-      description: "A file, uploaded in one request"
-    }
-  ])
+  Args.help("Call any operation once. Lists return one page; export fetches all pages.", "Call any operation once", {
+    "postwire call getUser --username ada --user-fields public_metrics": "One user",
+    "postwire call searchRecentPosts --query effect --raw": "A page of posts, as the service sent it",
+    "postwire call createPost --text 'Hello'": "A new post",
+    "postwire call uploadMedia --media photo.jpg --media-category tweet_image": "A file, uploaded in one request"
+  })
 )
 
 type Flags = Command.Command.Config.Infer<typeof outputFlags>

@@ -3,11 +3,11 @@ import * as Comply from "@postwire/export/Comply"
 import * as Rows from "@postwire/export/rows/Rows"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Connection from "../connection/Connection.ts"
 import * as ExportTarget from "../exporting/ExportTarget.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
@@ -16,28 +16,12 @@ const own = {
   file: Argument.String("file").pipe(
     Argument.withDescription("Posts or users as JSON Lines or CSV, or one id per line, plain or compressed")
   ),
-  out: Flag.String("out").pipe(
-    Flag.withMetavar("FILE"),
-    Flag.withDescription("The new file (default: beside the old one, as posts.compliant.jsonl)"),
-    Flag.optional
-  ),
-  users: Flag.Boolean("users").pipe(
-    Flag.withDescription("The file has users instead of posts"),
-    Flag.withDefault(false)
-  ),
-  column: Flag.String("column").pipe(
-    Flag.withDescription("The column with the ids (default: the first known one)"),
-    Flag.optional
-  ),
-  dryRun: Flag.Boolean("dry-run").pipe(
-    Flag.withDescription("Only count the rows: nothing is requested or written"),
-    Flag.withDefault(false)
-  ),
-  resume: Flag.Boolean("resume").pipe(
-    Flag.withDescription("Continue the jobs of the last run of this command"),
-    Flag.withDefault(false)
-  ),
-  force: Flag.Boolean("force").pipe(Flag.withDescription("Replace existing files"), Flag.withDefault(false)),
+  out: Args.text("out", "The new file (default: beside the old one, as posts.compliant.jsonl)", "FILE"),
+  users: Args.toggle("users", "The file has users instead of posts"),
+  column: Args.text("column", "The column with the ids (default: the first known one)"),
+  dryRun: Args.toggle("dry-run", "Only count the rows: nothing is requested or written"),
+  resume: Args.toggle("resume", "Continue the jobs of the last run of this command"),
+  force: Args.toggle("force", "Replace existing files"),
   json: Report.json,
   ...Connection.flags
 }
@@ -46,18 +30,15 @@ type Flags = Omit<Command.Command.Config.Infer<typeof own>, "file">
 
 /** `postwire comply`. */
 export const command = Command.make("comply", own, ({ file, ...flags }) => run(file, flags)).pipe(
-  Command.withDescription(
+  Args.help(
     "Check a stored file against the service: rows that were deleted, suspended or protected are removed in a new file beside " +
-      "it, and scrubbed places are removed. A report lists the removed rows, with reasons. Needs an app's bearer token; it is free."
-  ),
-  Command.withShortDescription("Remove deleted content from a stored file"),
-  Command.withExamples([
+      "it, and scrubbed places are removed. A report lists the removed rows, with reasons. Needs an app's bearer token; it is free.",
+    "Remove deleted content from a stored file",
     {
-      command: "postwire comply posts.jsonl",
-      description: "Writes posts.compliant.jsonl, and posts.compliant.jsonl.removed.csv"
-    },
-    { command: "postwire comply authors.csv --users --out authors-now.csv", description: "The same for users" }
-  ])
+      "postwire comply posts.jsonl": "Writes posts.compliant.jsonl, and posts.compliant.jsonl.removed.csv",
+      "postwire comply authors.csv --users --out authors-now.csv": "The same for users"
+    }
+  )
 )
 
 /** The default name of the new file, beside the old one. */

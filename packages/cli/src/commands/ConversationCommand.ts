@@ -15,6 +15,7 @@ import * as Spending from "../connection/Spending.ts"
 import * as ConversationTree from "../conversation/ConversationTree.ts"
 import * as ExportRun from "../exporting/ExportRun.ts"
 import * as ExportTarget from "../exporting/ExportTarget.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
@@ -22,24 +23,18 @@ import * as Text from "../terminal/Text.ts"
 
 const flags = {
   post: Argument.String("id").pipe(Argument.withDescription("The id of any post of the conversation")),
-  archive: Flag.Boolean("archive").pipe(
-    Flag.withDescription("Search the full archive, not the last seven days"),
-    Flag.withDefault(false)
-  ),
+  archive: Args.toggle("archive", "Search the full archive, not the last seven days"),
   authors: Flag.Boolean("authors").pipe(
-    Flag.withDescription("Also read the authors of the posts; --no-authors costs less"),
-    Flag.withDefault(true)
+    Flag.withDefault(true),
+    Flag.withDescription("Also read the authors of the posts; --no-authors costs less")
   ),
   ...ExportTarget.flags,
   out: Flag.String("out").pipe(
+    Flag.withDefault(""),
     Flag.withMetavar("FILE"),
-    Flag.withDescription("Write the posts to a file instead; - is standard output"),
-    Flag.withDefault("")
+    Flag.withDescription("Write the posts to a file instead; - is standard output")
   ),
-  json: Flag.Boolean("json").pipe(
-    Flag.withDescription("Print the tree as JSON; with --out, the summary"),
-    Flag.withDefault(false)
-  ),
+  json: Args.toggle("json", "Print the tree as JSON; with --out, the summary"),
   ...Spending.flags,
   wire: Connection.wire,
   ...Connection.flags
@@ -47,18 +42,16 @@ const flags = {
 
 /** `postwire conversation`. */
 export const command = Command.make("conversation", flags, (given) => run(given)).pipe(
-  Command.withDescription(
+  Args.help(
     "Show a conversation as a tree: its first post and all replies that a search returns or that others reply to. Missing posts " +
-      "are listed: deleted, protected, out of the search's reach. With --out it is exported to a file, resumably."
-  ),
-  Command.withShortDescription("Show a conversation as a tree"),
-  Command.withExamples([
-    { command: "postwire conversation 1460323737035677698", description: "The replies of the last seven days" },
+      "are listed: deleted, protected, out of the search's reach. With --out it is exported to a file, resumably.",
+    "Show a conversation as a tree",
     {
-      command: "postwire conversation 1460323737035677698 --archive --out talk.csv --resume",
-      description: "All of it into a file; run it again until it is done"
+      "postwire conversation 1460323737035677698": "The replies of the last seven days",
+      "postwire conversation 1460323737035677698 --archive --out talk.csv --resume":
+        "All of it into a file; run it again until it is done"
     }
-  ])
+  )
 )
 
 type Flags = Command.Command.Config.Infer<typeof flags>

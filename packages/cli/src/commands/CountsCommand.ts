@@ -6,12 +6,12 @@ import type { CountBucket } from "@postwire/core/schema/models/CountBucket"
 import { stringify } from "csv-stringify/sync"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Connection from "../connection/Connection.ts"
 import * as OperationFlags from "../flags/OperationFlags.ts"
+import * as Args from "../terminal/Args.ts"
 import * as Chart from "../terminal/Chart.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as OutputFile from "../terminal/OutputFile.ts"
@@ -21,18 +21,11 @@ import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
 
 const own = {
-  archive: Flag.Boolean("archive").pipe(
-    Flag.withDescription("Count in the full archive, not the last seven days"),
-    Flag.withDefault(false)
-  ),
-  out: Flag.String("out").pipe(
-    Flag.withMetavar("FILE"),
-    Flag.withDescription("Write to a file: .svg, .html, .csv or .json"),
-    Flag.optional
-  ),
+  archive: Args.toggle("archive", "Count in the full archive, not the last seven days"),
+  out: Args.text("out", "Write to a file: .svg, .html, .csv or .json", "FILE"),
   force: OutputFile.force,
   json: Report.json,
-  csv: Flag.Boolean("csv").pipe(Flag.withDescription("Print CSV"), Flag.withDefault(false)),
+  csv: Args.toggle("csv", "Print CSV"),
   wire: Connection.wire,
   ...Connection.flags
 }
@@ -47,17 +40,10 @@ export const command = Command.make(
     parameters: OperationFlags.make(getAllPostsCount.definition, { without: ["query", "next_token"] })
   },
   ({ own, parameters, query }) => run({ ...OperationFlags.parametersOf(parameters), query }, own)
-).pipe(
-  Command.withDescription("Count the posts that match a query over time, and draw them."),
-  Command.withShortDescription("Draw how many posts match a query"),
-  Command.withExamples([
-    { command: "postwire counts 'effect lang:en' --granularity day", description: "The last seven days" },
-    {
-      command: "postwire counts effect --archive --start-time 2026-01-01T00:00:00Z --out effect.svg",
-      description: "A year as a drawing"
-    }
-  ])
-)
+).pipe(Args.help("Count the posts that match a query over time, and draw them.", "Draw how many posts match a query", {
+  "postwire counts 'effect lang:en' --granularity day": "The last seven days",
+  "postwire counts effect --archive --start-time 2026-01-01T00:00:00Z --out effect.svg": "A year as a drawing"
+}))
 
 type Flags = Command.Command.Config.Infer<typeof own>
 

@@ -14,7 +14,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
-import { withDefault } from "../terminal/Defaults.ts"
+import * as Args from "../terminal/Args.ts"
 import * as Progress from "../terminal/Progress.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
@@ -134,12 +134,12 @@ const run = Effect.fnUntraced(
 export const command = Command.make(
   "demo",
   {
-    query: Flag.String("query").pipe(withDefault("What to search for", "effect")),
+    query: Flag.String("query").pipe(Args.withDefault("What to search for", "effect")),
     posts: Flag.Int("posts").pipe(
       Flag.filter(Seed.isSize, () => Seed.size),
-      withDefault("Posts in the local service", 25_500)
+      Args.withDefault("Posts in the local service", 25_500)
     ),
-    out: Flag.String("out").pipe(withDefault("Folder for the results", "out"))
+    out: Flag.String("out").pipe(Args.withDefault("Folder for the results", "out"))
   },
   run
-).pipe(Command.withDescription("Run the main job: a real export, from a local service."))
+).pipe(Args.help("Run the main job: a real export, from a local service."))

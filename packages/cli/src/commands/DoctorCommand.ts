@@ -5,24 +5,16 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Accounts from "../connection/Accounts.ts"
 import * as Connection from "../connection/Connection.ts"
 import * as Variables from "../connection/Variables.ts"
 import type { Check } from "../doctor/Check.ts"
 import { examine } from "../doctor/Examination.ts"
 import { journalCheck } from "../doctor/Journal.ts"
+import * as Args from "../terminal/Args.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
-
-/** Something prevents commands from working. */
-export class Unwell extends Schema.TaggedError<Unwell>()("Unwell", { names: Schema.Array(Schema.String) }) {
-  override get message(): string {
-    return `${this.names.length === 1 ? "One thing is" : `${this.names.length} things are`} wrong: ${
-      this.names.join(", ")
-    }`
-  }
-}
 
 /** `postwire doctor`. */
 export const command = Command.make(
@@ -45,13 +37,17 @@ export const command = Command.make(
     const checks = [...examined, yield* journalCheck(variables)]
     const bad = checks.filter(({ status }) => status === "bad").map(({ name }) => name)
     yield* Report.print(json, { ok: bad.length === 0, checks }, () => checks.flatMap(linesOf))
-    if (bad.length > 0) return yield* new Unwell({ names: bad })
+    if (bad.length > 0) {
+      return yield* ErrorReport.refuse(
+        `${bad.length === 1 ? "One thing is" : `${bad.length} things are`} wrong: ${bad.join(", ")}`
+      )
+    }
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription(
-    "Check accounts, credentials, the clock, rate limits and the connection, and give advice."
-  ),
-  Command.withShortDescription("Find out why commands do not work")
+  Args.help(
+    "Check accounts, credentials, the clock, rate limits and the connection, and give advice.",
+    "Find out why commands do not work"
+  )
 )
 
 /** Lines of at most 80 columns. */

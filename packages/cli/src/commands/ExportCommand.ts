@@ -26,6 +26,7 @@ import * as EachFlags from "../exporting/EachFlags.ts"
 import * as ExportRun from "../exporting/ExportRun.ts"
 import * as ExportTarget from "../exporting/ExportTarget.ts"
 import * as OperationFlags from "../flags/OperationFlags.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import { nounOf } from "../terminal/Noun.ts"
 import * as Report from "../terminal/Report.ts"
@@ -33,11 +34,7 @@ import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
 
 /** `--owner`. */
-export const owner = Flag.String("owner").pipe(
-  Flag.withMetavar("NAME"),
-  Flag.withDescription("A name for the reader, if its token changes between runs"),
-  Flag.optional
-)
+export const owner = Args.text("owner", "A name for the reader, if its token changes between runs", "NAME")
 
 /** The flags besides those of the operation. */
 export const own = {
@@ -45,27 +42,19 @@ export const own = {
   out: ExportTarget.flags.out.pipe(
     Flag.withDescription("The file to write; - is standard output (required without --cluster)")
   ),
-  limit: Flag.Int("limit").pipe(
-    Flag.filter((limit) => limit >= 1, () => "1 or more"),
-    Flag.withDescription("Stop after this many items"),
-    Flag.optional
-  ),
+  limit: Args.int("limit", 1).pipe(Args.optional("Stop after this many items")),
   owner,
   ...Spending.flags,
   ...Connection.flags,
   ...Cluster.exportFlags
 }
 
-const partitions = Flag.Int("partitions").pipe(
-  Flag.filter((parts) => parts >= 2 && parts <= 1_000, () => "2 to 1000"),
-  Flag.withDescription("Split the search into this many spans of time, fetched four at a time"),
-  Flag.optional
+const partitions = Args.int("partitions", 2, 1_000).pipe(
+  Args.optional("Split the search into this many spans of time, fetched four at a time")
 )
 
 /** `postwire export`, with a command for each operation that pages. */
 export const command = Command.make("export").pipe(
-  Command.withDescription("Export any paged operation into a file. An interrupted export can be resumed."),
-  Command.withShortDescription("Export an operation into a file"),
   Command.withSubcommands(OperationFlags.paged.map((definition) => {
     const isSearch = "sort_order" in (definition.query ?? {})
     const replaced = EachFlags.replaced(definition)
@@ -91,20 +80,18 @@ export const command = Command.make("export").pipe(
       )
     )
   })),
-  Command.withExamples([
+  Args.help(
+    "Export any paged operation into a file. An interrupted export can be resumed.",
+    "Export an operation into a file",
     {
-      command: "postwire export searchRecentPosts --query effect --out effect.jsonl",
-      description: "Every match of the last seven days, one JSON object a line"
-    },
-    {
-      command: "postwire export getUsersFollowers --id 2244994945 --out followers.csv --resume",
-      description: "Followers as CSV; run it again until it is done"
-    },
-    {
-      command: "postwire export getUsersPosts --each users.csv --limit-each 100 --out posts.parquet",
-      description: "The latest hundred posts of every user of a file"
+      "postwire export searchRecentPosts --query effect --out effect.jsonl":
+        "Every match of the last seven days, one JSON object a line",
+      "postwire export getUsersFollowers --id 2244994945 --out followers.csv --resume":
+        "Followers as CSV; run it again until it is done",
+      "postwire export getUsersPosts --each users.csv --limit-each 100 --out posts.parquet":
+        "The latest hundred posts of every user of a file"
     }
-  ])
+  )
 )
 
 type Flags = Command.Command.Config.Infer<typeof own> & EachFlags.Flags & {
@@ -212,7 +199,7 @@ const optionsOf = (flags: Flags): Pick<Export.Options, "limit" | "account"> => (
 })
 
 /** The errors that prevent an export once its rows are counted. */
-type EachRefusal = Spending.Refusal | AnyError | Rows.RowsUnusable
+type EachRefusal = ErrorReport.Failure | AnyError | Rows.RowsUnusable
 
 /** Runs an export that reads from the service. */
 const exportTo = Effect.fnUntraced(function*(

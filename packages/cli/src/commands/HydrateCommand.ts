@@ -5,7 +5,6 @@ import * as Rows from "@postwire/export/rows/Rows"
 import * as Hydration from "@postwire/export/sources/Hydration"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Connection from "../connection/Connection.ts"
@@ -14,7 +13,7 @@ import { sumOf } from "../exporting/ExportProgress.ts"
 import * as ExportRun from "../exporting/ExportRun.ts"
 import * as ExportTarget from "../exporting/ExportTarget.ts"
 import * as OperationFlags from "../flags/OperationFlags.ts"
-import { withDefault } from "../terminal/Defaults.ts"
+import * as Args from "../terminal/Args.ts"
 import * as Report from "../terminal/Report.ts"
 import * as ExportCommand from "./ExportCommand.ts"
 
@@ -22,25 +21,13 @@ const own = {
   file: Argument.String("file").pipe(
     Argument.withDescription("Ids as lines, CSV or JSON Lines, plain or compressed; - is standard input")
   ),
-  users: Flag.Boolean("users").pipe(
-    Flag.withDescription("The file has users, by id or name, instead of posts"),
-    Flag.withDefault(false)
-  ),
-  column: Flag.String("column").pipe(
-    Flag.withDescription(
-      "The column with the ids, in CSV and JSON Lines (default: the first known one)"
-    ),
-    Flag.optional
-  ),
-  concurrency: Flag.Int("concurrency").pipe(
-    Flag.filter((requests) => requests >= 1 && requests <= 100, () => "1 to 100"),
-    withDefault("Requests at the same time", Hydrate.defaultConcurrency)
+  users: Args.toggle("users", "The file has users, by id or name, instead of posts"),
+  column: Args.text("column", "The column with the ids, in CSV and JSON Lines (default: the first known one)"),
+  concurrency: Args.int("concurrency", 1, 100).pipe(
+    Args.withDefault("Requests at the same time", Hydrate.defaultConcurrency)
   ),
   owner: ExportCommand.owner,
-  dryRun: Flag.Boolean("dry-run").pipe(
-    Flag.withDescription("Only show the cost: nothing is requested"),
-    Flag.withDefault(false)
-  ),
+  dryRun: Args.toggle("dry-run", "Only show the cost: nothing is requested"),
   ...ExportTarget.flags,
   ...Spending.flags,
   ...Connection.flags
@@ -56,21 +43,17 @@ export const command = Command.make(
   { own, parameters: OperationFlags.make(posts, { without: ["ids"] }) },
   ({ own: { file, ...flags }, parameters }) => run(file, flags, OperationFlags.parametersOf(parameters))
 ).pipe(
-  Command.withDescription(
+  Args.help(
     "Fetch the posts or users of a file of ids, in its order, and write the outcome of every id beside them: found, " +
-      "withheld, deleted, protected, suspended, invalid. An interrupted run can be resumed."
-  ),
-  Command.withShortDescription("Fetch the posts or users of a file of ids"),
-  Command.withExamples([
+      "withheld, deleted, protected, suspended, invalid. An interrupted run can be resumed.",
+    "Fetch the posts or users of a file of ids",
     {
-      command: "postwire hydrate ids.txt --out posts.parquet --post-fields created_at,public_metrics",
-      description: "A hundred posts per request; the outcome of each id is in posts.parquet.postwire"
-    },
-    {
-      command: "postwire hydrate followers.csv.gz --users --column username --out users.jsonl --resume",
-      description: "Users by name; run it again until it is done"
+      "postwire hydrate ids.txt --out posts.parquet --post-fields created_at,public_metrics":
+        "A hundred posts per request; the outcome of each id is in posts.parquet.postwire",
+      "postwire hydrate followers.csv.gz --users --column username --out users.jsonl --resume":
+        "Users by name; run it again until it is done"
     }
-  ])
+  )
 )
 
 const run = Effect.fnUntraced(

@@ -10,6 +10,7 @@ import * as Connection from "../connection/Connection.ts"
 import * as EachFlags from "../exporting/EachFlags.ts"
 import * as OperationFlags from "../flags/OperationFlags.ts"
 import * as ListSync from "../lists/ListSync.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Table from "../terminal/Table.ts"
@@ -32,12 +33,13 @@ const exporting = Command.make(
       ...own
     })
 ).pipe(
-  Command.withDescription("Export the members of a list into a file, which lists sync can read."),
-  Command.withShortDescription("Export the members of a list into a file"),
-  Command.withExamples([{
-    command: "postwire lists export 1441162269824405510 --out members.csv",
-    description: "Ids, names and usernames as CSV"
-  }])
+  Args.help(
+    "Export the members of a list into a file, which lists sync can read.",
+    "Export the members of a list into a file",
+    {
+      "postwire lists export 1441162269824405510 --out members.csv": "Ids, names and usernames as CSV"
+    }
+  )
 )
 
 const all = Command.make(
@@ -59,18 +61,22 @@ const all = Command.make(
       yield* Report.print(json, lists, () => Table.render({ data: lists }, output.columns))
     })
 ).pipe(
-  Command.withDescription(
-    "Show all lists of a user, as on the site: those that they own and those that they follow."
-  ),
-  Command.withShortDescription("Show the lists that a user owns and follows"),
-  Command.withExamples([{ command: "postwire lists all ada", description: "The lists of @ada" }])
+  Args.help(
+    "Show all lists of a user, as on the site: those that they own and those that they follow.",
+    "Show the lists that a user owns and follows",
+    {
+      "postwire lists all ada": "The lists of @ada"
+    }
+  )
 )
 
 /** `postwire lists`. */
 export const command = Command.make("lists").pipe(
-  Command.withDescription("Change and export the members of lists, and show the lists of a user."),
-  Command.withShortDescription("Import and export members of lists"),
-  Command.withSubcommands([ListSync.command, exporting, all])
+  Command.withSubcommands([ListSync.command, exporting, all]),
+  Args.help(
+    "Change and export the members of lists, and show the lists of a user.",
+    "Import and export members of lists"
+  )
 )
 
 const allOf = Effect.fnUntraced(function*(user: Option.Option<string>, user_auth: boolean) {

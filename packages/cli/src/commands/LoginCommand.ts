@@ -9,7 +9,6 @@ import * as NodeClient from "@postwire/node/NodeClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -22,6 +21,7 @@ import * as Redirect from "../login/Redirect.ts"
 import * as RequestedScopes from "../login/RequestedScopes.ts"
 import * as SaveAccount from "../login/SaveAccount.ts"
 import * as SignIn from "../login/SignIn.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
@@ -31,38 +31,21 @@ const flags = {
     Argument.withDescription("Name of the account (default: the username)"),
     Argument.optional
   ),
-  operations: Flag.String("for").pipe(
-    Flag.withMetavar("OPERATION,..."),
-    Flag.withDescription("Request the scopes of these operations (default: all that the client can use)"),
-    Flag.optional
+  operations: Args.text(
+    "for",
+    "Request the scopes of these operations (default: all that the client can use)",
+    "OPERATION,..."
   ),
-  scopes: Flag.String("scopes").pipe(
-    Flag.withMetavar("SCOPE,..."),
-    Flag.withDescription("Request these scopes, such as bookmark.read"),
-    Flag.optional
+  scopes: Args.text("scopes", "Request these scopes, such as bookmark.read", "SCOPE,..."),
+  headless: Args.toggle("headless", "Use a browser elsewhere, and paste its last address"),
+  pin: Args.toggle("pin", "Sign in with OAuth 1.0a and a PIN; added to what the account has"),
+  clientId: Args.text("client-id", "The app (default: POSTWIRE_CLIENT_ID, else that of the account)", "ID"),
+  redirect: Args.text(
+    "redirect",
+    "A redirect address of the app, exactly (default: http://localhost:8080/callback)",
+    "ADDRESS"
   ),
-  headless: Flag.Boolean("headless").pipe(
-    Flag.withDescription("Use a browser elsewhere, and paste its last address"),
-    Flag.withDefault(false)
-  ),
-  pin: Flag.Boolean("pin").pipe(
-    Flag.withDescription("Sign in with OAuth 1.0a and a PIN; added to what the account has"),
-    Flag.withDefault(false)
-  ),
-  clientId: Flag.String("client-id").pipe(
-    Flag.withMetavar("ID"),
-    Flag.withDescription("The app (default: POSTWIRE_CLIENT_ID, else that of the account)"),
-    Flag.optional
-  ),
-  redirect: Flag.String("redirect").pipe(
-    Flag.withMetavar("ADDRESS"),
-    Flag.withDescription("A redirect address of the app, exactly (default: http://localhost:8080/callback)"),
-    Flag.optional
-  ),
-  replace: Flag.Boolean("replace").pipe(
-    Flag.withDescription("Replace the account, even if it belongs to another user"),
-    Flag.withDefault(false)
-  ),
+  replace: Args.toggle("replace", "Replace the account, even if it belongs to another user"),
   json: Report.json,
   wire: Connection.wire,
   tokenStore: Accounts.storeFlag,
@@ -71,16 +54,16 @@ const flags = {
 
 /** `postwire login`. */
 export const command = Command.make("login", flags, (given) => run(given)).pipe(
-  Command.withDescription(
+  Args.help(
     "Sign a user in with OAuth 2.0 and save the tokens as an account, which is refreshed automatically. The app's secret is read " +
-      "from POSTWIRE_CLIENT_SECRET or the file of --credentials."
-  ),
-  Command.withShortDescription("Sign in, and stay signed in"),
-  Command.withExamples([
-    { command: "postwire login", description: "In the browser of this machine, with all scopes" },
-    { command: "postwire login ada --for createPost,getBookmarks", description: "For these operations only" },
-    { command: "postwire login ada --headless", description: "On a machine without a browser" }
-  ])
+      "from POSTWIRE_CLIENT_SECRET or the file of --credentials.",
+    "Sign in, and stay signed in",
+    {
+      "postwire login": "In the browser of this machine, with all scopes",
+      "postwire login ada --for createPost,getBookmarks": "For these operations only",
+      "postwire login ada --headless": "On a machine without a browser"
+    }
+  )
 )
 
 type Flags = Command.Command.Config.Infer<typeof flags>
@@ -131,7 +114,7 @@ const settingsOf = Effect.fnUntraced(function*(
 })
 
 /** The app to sign in to. A secret belongs to one app only. */
-const appOf = ({ before, flags, variables }: Login): Effect.Effect<Account.App, ErrorReport.Contradiction> => {
+const appOf = ({ before, flags, variables }: Login): Effect.Effect<Account.App, ErrorReport.Failure> => {
   const known = Option.getOrUndefined(Option.flatMapNullishOr(before, ({ app }) => app))
   const clientId = Option.getOrUndefined(flags.clientId) ?? Variables.valueOf(variables, "POSTWIRE_CLIENT_ID") ??
     known?.clientId
@@ -160,10 +143,7 @@ const withOAuth2 = Effect.fnUntraced(function*(login: Login) {
     const code = yield* OAuth2.callback(address, authorization)
     const { verifier } = authorization
     const tokens = yield* OAuth2.exchange({ ...settings, app, code, verifier, redirectUri: redirect, scopes }).pipe(
-      Effect.catchTag(
-        "BadRequest",
-        (error) => new SignIn.CodeRefused({ what: "code", said: error.detail ?? error.message })
-      )
+      Effect.catchTag("BadRequest", (error) => SignIn.codeRefused("code", error))
     )
     const kept = yield* SaveAccount.save(store, name, {
       signedIn: Effect.map(

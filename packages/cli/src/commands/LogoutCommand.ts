@@ -6,29 +6,15 @@ import * as NodeClient from "@postwire/node/NodeClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Accounts from "../connection/Accounts.ts"
 import * as AccountView from "../connection/AccountView.ts"
 import * as Variables from "../connection/Variables.ts"
 import * as SaveAccount from "../login/SaveAccount.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
-
-/** The grant may still be valid, so the account is kept. */
-export class NotRevoked extends Schema.TaggedError<NotRevoked>()("NotRevoked", {
-  account: Schema.String,
-  reason: Schema.String
-}) {
-  override get message(): string {
-    return `Account "${this.account}" is kept, since its grant could not be revoked: ${this.reason}`
-  }
-  get advice(): string {
-    return `Try again later, or remove it only here with --force; the grant stays valid at the service.`
-  }
-}
 
 /** `postwire logout`. */
 export const command = Command.make(
@@ -38,10 +24,7 @@ export const command = Command.make(
       Argument.withDescription("Name of the account (default: POSTWIRE_ACCOUNT, else the default account)"),
       Argument.optional
     ),
-    force: Flag.Boolean("force").pipe(
-      Flag.withDescription("Remove the account here, even if the service cannot revoke it"),
-      Flag.withDefault(false)
-    ),
+    force: Args.toggle("force", "Remove the account here, even if the service cannot revoke it"),
     tokenStore: Accounts.storeFlag,
     credentials: Variables.flag
   },
@@ -63,7 +46,12 @@ export const command = Command.make(
         Effect.catch((error) =>
           force
             ? Report.say(`The grant could not be revoked: ${error.message}`)
-            : new NotRevoked({ account: name.value, reason: ErrorReport.forCommands(error.message) })
+            : ErrorReport.refuse(
+              `Account "${name.value}" is kept, since its grant could not be revoked: ${
+                ErrorReport.statementOf(error)
+              }`,
+              "Try again later, or remove it only here with --force; the grant stays valid at the service."
+            )
         )
       )
       yield* store.write(name.value, undefined)
@@ -73,8 +61,10 @@ export const command = Command.make(
     yield* Report.lines(`${who}The account "${name.value}" is removed.`)
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription("Sign out of an account: revoke its grant at the service, then remove it."),
-  Command.withShortDescription("Sign out: revoke and remove an account")
+  Args.help(
+    "Sign out of an account: revoke its grant at the service, then remove it.",
+    "Sign out: revoke and remove an account"
+  )
 )
 
 /** The account, which has to exist; `undefined` if its record is damaged. */
@@ -85,16 +75,9 @@ const readable = (store: Accounts.Place, name: string) =>
     (error) => error.fault === "damaged" ? Effect.undefined : error
   )
 
-/** The tokens of the account are unknown. */
-class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {}) {
-  override get message(): string {
-    return "its record is damaged"
-  }
-}
-
 /** Revokes the grant of an account. A token that the service refuses is invalid already. */
 const revoke = Effect.fnUntraced(function*(account: Account | undefined, variables: Variables.Variables) {
-  if (account === undefined) return yield* new Unreadable()
+  if (account === undefined) return yield* ErrorReport.refuse("its record is damaged")
   const { app, baseUrl, oauth1, oauth2 } = account
   const { wire: name } = NodeClient.fromEnvironment(variables)
   const settings = { baseUrl, wire: yield* NodeClient.wireOf({ wire: name }) }

@@ -5,26 +5,20 @@ import type * as EachPlan from "@postwire/export/sources/EachPlan"
 import * as Plan from "@postwire/export/sources/Plan"
 import * as Source from "@postwire/export/sources/Source"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Connection from "../connection/Connection.ts"
 import * as Spending from "../connection/Spending.ts"
 import * as EachFlags from "../exporting/EachFlags.ts"
 import * as OperationFlags from "../flags/OperationFlags.ts"
+import * as Args from "../terminal/Args.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
 const own = {
-  postCap: Flag.Int("post-cap").pipe(
-    Flag.filter((cap) => cap >= 1, () => "1 or more"),
-    Flag.withDescription("Posts that the project may read in a month"),
-    Flag.optional
-  ),
-  requests: Flag.Int("requests-per-window").pipe(
-    Flag.filter((requests) => requests >= 1, () => "1 or more"),
-    Flag.withDescription("Requests that the operation allows in 15 minutes (default: as the service announces)"),
-    Flag.optional
+  postCap: Args.int("post-cap", 1).pipe(Args.optional("Posts that the project may read in a month")),
+  requests: Args.int("requests-per-window", 1).pipe(
+    Args.optional("Requests that the operation allows in 15 minutes (default: as the service announces)")
   ),
   json: Report.json,
   ...Spending.flags,
@@ -33,8 +27,6 @@ const own = {
 
 /** `postwire plan`, with a command for each operation that pages. */
 export const command = Command.make("plan").pipe(
-  Command.withDescription("Estimate what an export costs: posts, requests, dollars, time, share of the post cap."),
-  Command.withShortDescription("Estimate what an export costs"),
   Command.withSubcommands(OperationFlags.paged.map((definition) =>
     OperationFlags.named(
       definition,
@@ -51,7 +43,11 @@ export const command = Command.make("plan").pipe(
         ({ own, parameters }) => run(definition, OperationFlags.parametersOf(parameters), { ...EachFlags.none, ...own })
       )
     )
-  ))
+  )),
+  Args.help(
+    "Estimate what an export costs: posts, requests, dollars, time, share of the post cap.",
+    "Estimate what an export costs"
+  )
 )
 
 type Flags = Command.Command.Config.Infer<typeof own> & EachFlags.Flags

@@ -3,14 +3,13 @@ import { publish } from "@postwire/core/publishing/Publish"
 import * as FileSource from "@postwire/node/FileSource"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { basename } from "node:path"
 import * as Connection from "../connection/Connection.ts"
 import * as PostFlags from "../publishing/PostFlags.ts"
 import * as UploadProgress from "../publishing/UploadProgress.ts"
-import { many, withDefault } from "../terminal/Defaults.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as TextFile from "../terminal/TextFile.ts"
@@ -20,20 +19,13 @@ const flags = {
     Argument.withDescription("The text, or - to read it from standard input"),
     Argument.optional
   ),
-  media: many("media", "FILE", "A picture, GIF or video; repeatable"),
-  alt: many("alt", "TEXT", "The alt text: one for each --media, \"\" for none"),
-  mediaId: many("media-id", "ID", "Uploaded media of postwire upload; they come before files"),
-  poll: many("poll", "OPTION", "An option of a poll: 2 to 4, one flag each"),
-  pollMinutes: Flag.Int("poll-minutes").pipe(
-    Flag.filter((minutes) => minutes >= 5 && minutes <= 10_080, () => "5 to 10080"),
-    withDefault("The minutes that the poll is open", 1_440)
-  ),
+  media: Args.many("media", "FILE", "A picture, GIF or video; repeatable"),
+  alt: Args.many("alt", "TEXT", "The alt text: one for each --media, \"\" for none"),
+  mediaId: Args.many("media-id", "ID", "Uploaded media of postwire upload; they come before files"),
+  poll: Args.many("poll", "OPTION", "An option of a poll: 2 to 4, one flag each"),
+  pollMinutes: Args.int("poll-minutes", 5, 10_080).pipe(Args.withDefault("The minutes that the poll is open", 1_440)),
   replyTo: PostFlags.replyTo,
-  quote: Flag.String("quote").pipe(
-    Flag.withMetavar("ID"),
-    Flag.withDescription("Quote this post"),
-    Flag.optional
-  ),
+  quote: Args.text("quote", "Quote this post", "ID"),
   maxWeight: PostFlags.maxWeight,
   json: Report.json,
   wire: Connection.wire,
@@ -42,20 +34,17 @@ const flags = {
 
 /** `postwire post`. */
 export const command = Command.make("post", flags, (given) => run(given)).pipe(
-  Command.withDescription(
+  Args.help(
     "Post a text with pictures, a video or a poll, and print the id. Everything is checked before anything is sent. If a file " +
-      "cannot be uploaded, nothing is posted."
-  ),
-  Command.withShortDescription("Post a text with pictures or a poll"),
-  Command.withExamples([
-    { command: "postwire post 'Good morning'", description: "A text" },
+      "cannot be uploaded, nothing is posted.",
+    "Post a text with pictures or a poll",
     {
-      command: "postwire post 'My cat' --media cat.jpg --alt 'A black cat on a wall'",
-      description: "With a picture, described"
-    },
-    { command: "postwire post 'Tea?' --poll Yes --poll No --poll-minutes 60", description: "A poll of an hour" },
-    { command: "fortune | postwire post -", description: "What another command prints" }
-  ])
+      "postwire post 'Good morning'": "A text",
+      "postwire post 'My cat' --media cat.jpg --alt 'A black cat on a wall'": "With a picture, described",
+      "postwire post 'Tea?' --poll Yes --poll No --poll-minutes 60": "A poll of an hour",
+      "fortune | postwire post -": "What another command prints"
+    }
+  )
 )
 
 type Flags = Command.Command.Config.Infer<typeof flags>

@@ -7,6 +7,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as UndeclaredFlags from "../flags/UndeclaredFlags.ts"
+import * as Args from "../terminal/Args.ts"
 import * as CallCommand from "./CallCommand.ts"
 
 const flags = {
@@ -16,34 +17,25 @@ const flags = {
   ),
   query: UndeclaredFlags.query("query"),
   body: UndeclaredFlags.body("body", "The body"),
-  userAuth: Flag.Boolean("user-auth").pipe(
-    Flag.withDescription("Sign with the user's OAuth 1.0a credential (default false)"),
-    Flag.withDefault(false)
-  ),
+  userAuth: Args.toggle("user-auth", "Sign with the user's OAuth 1.0a credential (default false)"),
   effect: Flag.Literals("effect", ["read", "toggle", "create"]).pipe(
-    Flag.withDescription(
-      "The effect of sending it twice; a create is not retried (default: read for GET, else create)"
-    ),
-    Flag.optional
+    Args.optional("The effect of sending it twice; a create is not retried (default: read for GET, else create)")
   ),
-  name: Flag.String("name").pipe(
-    Flag.withDescription("The name of the operation in messages and for its rate limit (default: method and path)"),
-    Flag.optional
-  ),
+  name: Args.text("name", "The name of the operation in messages and for its rate limit (default: method and path)"),
   ...CallCommand.outputFlags
 }
 
 /** `postwire request`. */
 export const command = Command.make("request", flags, (given) => run(given)).pipe(
-  Command.withDescription(
+  Args.help(
     "Request any path of the service, with the credentials and limits of every call. Names are the service's own: " +
-      "nothing is renamed in either direction."
-  ),
-  Command.withShortDescription("Request any path of the service"),
-  Command.withExamples([
-    { command: "postwire request GET /2/users/me --query user.fields=verified", description: "A read" },
-    { command: "postwire request POST /2/widgets --body @widget.json --user-auth", description: "A write" }
-  ])
+      "nothing is renamed in either direction.",
+    "Request any path of the service",
+    {
+      "postwire request GET /2/users/me --query user.fields=verified": "A read",
+      "postwire request POST /2/widgets --body @widget.json --user-auth": "A write"
+    }
+  )
 )
 
 const run = Effect.fnUntraced(

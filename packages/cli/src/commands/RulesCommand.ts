@@ -19,6 +19,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Connection from "../connection/Connection.ts"
 import * as RuleFile from "../streams/RuleFile.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Prompt from "../terminal/Prompt.ts"
 import * as Report from "../terminal/Report.ts"
@@ -31,14 +32,8 @@ const common = {
   file: Argument.String("file").pipe(
     Argument.withDescription("The rules, one per line, each with a tag in brackets before it; - is standard input")
   ),
-  keep: Flag.Boolean("keep").pipe(
-    Flag.withDescription("Only add; keep rules that are not in the file"),
-    Flag.withDefault(false)
-  ),
-  unchecked: Flag.Boolean("unchecked").pipe(
-    Flag.withDescription("Do not check rules before the service does"),
-    Flag.withDefault(false)
-  ),
+  keep: Args.toggle("keep", "Only add; keep rules that are not in the file"),
+  unchecked: Args.toggle("unchecked", "Do not check rules before the service does"),
   json: Report.json,
   wire: Connection.wire,
   ...Connection.flags
@@ -56,27 +51,25 @@ const plan = Command.make("plan", common, (flags) => {
     yield* Report.print(json, found, () => planLines(found))
   })
 }).pipe(
-  Command.withDescription(
+  Args.help(
     "Show what rules apply would do: compare the app's rules with those of the file, and have the service validate the new ones. " +
-      "Nothing is changed. A mistake is shown with its place."
-  ),
-  Command.withShortDescription("Show what rules apply would do"),
-  Command.withExamples([{ command: "postwire rules plan rules.txt", description: "Show the changes" }])
+      "Nothing is changed. A mistake is shown with its place.",
+    "Show what rules apply would do",
+    {
+      "postwire rules plan rules.txt": "Show the changes"
+    }
+  )
 )
 
 const applyFlags = {
   ...common,
-  allowEmpty: Flag.Boolean("allow-empty").pipe(
-    Flag.withDescription("Delete all rules if the file has none"),
-    Flag.withDefault(false)
-  ),
-  overlap: Flag.Int("overlap").pipe(
+  allowEmpty: Args.toggle("allow-empty", "Delete all rules if the file has none"),
+  overlap: Args.int("overlap", 0).pipe(
+    Flag.withDefault(20),
     Flag.withMetavar("SECONDS"),
-    Flag.filter((seconds) => seconds >= 0, () => "0 or more"),
-    Flag.withDescription("The seconds that old rules stay beside new ones, until streams follow (default: 20)"),
-    Flag.withDefault(20)
+    Flag.withDescription("The seconds that old rules stay beside new ones, until streams follow (default: 20)")
   ),
-  yes: Flag.Boolean("yes").pipe(Flag.withDescription("Do not ask before rules are deleted"), Flag.withDefault(false))
+  yes: Args.toggle("yes", "Do not ask before rules are deleted")
 }
 
 const apply = Command.make("apply", applyFlags, (flags) => {
@@ -99,18 +92,15 @@ const apply = Command.make("apply", applyFlags, (flags) => {
     yield* Report.print(json, synced, () => [outcomeOf(synced)])
   })
 }).pipe(
-  Command.withDescription(
+  Args.help(
     "Make the rules of the filtered stream those of a file: add missing ones, wait until streams follow, and delete the others. " +
-      "Shows the plan first. The same command can be run again, and in several places at the same time."
-  ),
-  Command.withShortDescription("Make the rules of the filtered stream those of a file"),
-  Command.withExamples([
-    { command: "postwire rules apply rules.txt", description: "Add, change and delete" },
+      "Shows the plan first. The same command can be run again, and in several places at the same time.",
+    "Make the rules of the filtered stream those of a file",
     {
-      command: "postwire rules apply rules.txt --yes --overlap 0",
-      description: "In a script, where no stream is connected"
+      "postwire rules apply rules.txt": "Add, change and delete",
+      "postwire rules apply rules.txt --yes --overlap 0": "In a script, where no stream is connected"
     }
-  ])
+  )
 )
 
 const list = Command.make(
@@ -123,21 +113,22 @@ const list = Command.make(
       yield* Report.print(flags.json, rules, () => rules.map(RuleFile.line))
     })
 ).pipe(
-  Command.withDescription(
-    "Print the rules of the filtered stream as a file for plan and apply; --json has their ids."
-  ),
-  Command.withShortDescription("Print the rules of the filtered stream"),
-  Command.withExamples([{
-    command: "postwire rules list > rules.txt",
-    description: "Create a file of the current rules"
-  }])
+  Args.help(
+    "Print the rules of the filtered stream as a file for plan and apply; --json has their ids.",
+    "Print the rules of the filtered stream",
+    {
+      "postwire rules list > rules.txt": "Create a file of the current rules"
+    }
+  )
 )
 
 /** `postwire rules`. */
 export const command = Command.make("rules").pipe(
-  Command.withDescription("Keep the rules of the filtered stream in a file. Needs the app's bearer token; it is free."),
-  Command.withShortDescription("Rules of the filtered stream from a file"),
-  Command.withSubcommands([plan, apply, list])
+  Command.withSubcommands([plan, apply, list]),
+  Args.help(
+    "Keep the rules of the filtered stream in a file. Needs the app's bearer token; it is free.",
+    "Rules of the filtered stream from a file"
+  )
 )
 
 const read = Effect.fnUntraced(function*(file: string) {

@@ -10,7 +10,7 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { withDefault } from "../terminal/Defaults.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 
@@ -37,46 +37,28 @@ const adminToken = Config.option(Config.Redacted(environmentVariable("sandboxAdm
 export const command = Command.make(
   "sandbox",
   {
-    port: Flag.Int("port").pipe(
-      Flag.filter((port) => port >= 0 && port <= 65_535, () => "0 to 65535"),
-      withDefault("Port on 127.0.0.1; 0 takes any free one", 8080)
-    ),
-    posts: Flag.Int("posts").pipe(
-      Flag.filter(Seed.isSize, () => Seed.size),
-      withDefault("Initial posts", 1_000)
-    ),
-    seed: Flag.Int("seed").pipe(withDefault("The number that decides all data", 1)),
-    file: Flag.String("file").pipe(
-      Flag.withDescription("SQLite file for the state (default: memory)"),
-      Flag.optional
-    ),
-    memory: Flag.Boolean("memory").pipe(
-      Flag.withDescription("Keep the state in memory, as without --file"),
-      Flag.withDefault(false)
-    ),
-    start: Flag.Date("start").pipe(
-      Flag.withDescription("The start of the clock, ISO 8601 (default: now)"),
-      Flag.optional
-    ),
+    port: Args.int("port", 0, 65_535).pipe(Args.withDefault("Port on 127.0.0.1; 0 takes any free one", 8080)),
+    posts: Flag.Int("posts").pipe(Flag.filter(Seed.isSize, () => Seed.size), Args.withDefault("Initial posts", 1_000)),
+    seed: Flag.Int("seed").pipe(Args.withDefault("The number that decides all data", 1)),
+    file: Args.text("file", "SQLite file for the state (default: memory)"),
+    memory: Args.toggle("memory", "Keep the state in memory, as without --file"),
+    start: Flag.Date("start").pipe(Args.optional("The start of the clock, ISO 8601 (default: now)")),
     faults: Flag.Finite("faults").pipe(
       Flag.filter((share) => share >= 0 && share <= 1, () => "0 to 1"),
-      withDefault("Share of requests that fail; the seed decides which", 0)
+      Args.withDefault("Share of requests that fail; the seed decides which", 0)
     ),
     load: Flag.Finite("load").pipe(
       Flag.filter((perSecond) => perSecond > 0 && perSecond <= 100_000, () => "more than 0, at most 100000"),
       Flag.withMetavar("POSTS"),
-      Flag.withDescription("Add this many posts per second, for streams; the seed decides their texts"),
-      Flag.optional
+      Args.optional("Add this many posts per second, for streams; the seed decides their texts")
     ),
     spendCap: Flag.Finite("spend-cap").pipe(
       Flag.filter((dollars) => dollars >= 0, () => "dollars: 0 or more"),
       Flag.withMetavar("DOLLARS"),
-      Flag.withDescription("The monthly spend limit of each app; more is refused as the service does"),
-      Flag.optional
+      Args.optional("The monthly spend limit of each app; more is refused as the service does")
     ),
     wire: Flag.Literals("wire", Wire.names).pipe(
-      Flag.withDescription("Accept only these field names, as the service of one date (default: all)"),
-      Flag.optional
+      Args.optional("Accept only these field names, as the service of one date (default: all)")
     ),
     json: Report.jsonWhenReady
   },
@@ -120,13 +102,7 @@ export const command = Command.make(
       return yield* Effect.never
     })).pipe(Effect.provide(Sandbox.layerServer(options)))
   })
-).pipe(
-  Command.withDescription("Start the whole service locally: HTTP, authentication, SQLite."),
-  Command.withExamples([
-    { command: "postwire sandbox", description: "The service on port 8080, in memory" },
-    {
-      command: "postwire sandbox --port 0 --json --posts 25000",
-      description: "For scripts: a free port, one JSON line"
-    }
-  ])
-)
+).pipe(Args.help("Start the whole service locally: HTTP, authentication, SQLite.", undefined, {
+  "postwire sandbox": "The service on port 8080, in memory",
+  "postwire sandbox --port 0 --json --posts 25000": "For scripts: a free port, one JSON line"
+}))

@@ -5,13 +5,12 @@ import { dollarsOf, microsOf } from "@postwire/core/spend/Prices"
 import * as SpendStore from "@postwire/core/spend/SpendStore"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Connection from "../connection/Connection.ts"
 import * as SpendAccount from "../connection/SpendAccount.ts"
+import * as Args from "../terminal/Args.ts"
 import * as Chart from "../terminal/Chart.ts"
-import { withDefault } from "../terminal/Defaults.ts"
 import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
@@ -35,10 +34,7 @@ export interface View {
 export const command = Command.make(
   "spend",
   {
-    days: Flag.Int("days").pipe(
-      Flag.filter((days) => days >= 1 && days <= 3_660, () => "1 to 3660"),
-      withDefault("The number of days, including today", 30)
-    ),
+    days: Args.int("days", 1, 3_660).pipe(Args.withDefault("The number of days, including today", 30)),
     json: Report.json,
     ...Connection.flags
   },
@@ -70,12 +66,10 @@ export const command = Command.make(
     yield* Report.print(json, plainOf(view), () => linesOf(view, Math.min(output.columns, 120)))
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription("Show what was spent by day, operation and account, and the rest of your limits."),
-  Command.withShortDescription("Show what was spent"),
-  Command.withExamples([
-    { command: "postwire spend", description: "The last 30 days" },
-    { command: "postwire spend --days 365 --json", description: "A year, for programs" }
-  ])
+  Args.help("Show what was spent by day, operation and account, and the rest of your limits.", "Show what was spent", {
+    "postwire spend": "The last 30 days",
+    "postwire spend --days 365 --json": "A year, for programs"
+  })
 )
 
 /** The days ahead that are shown, in milliseconds. */

@@ -1,10 +1,10 @@
 /** `postwire status`: shows every export of a cluster, its progress and its workers. */
 import type { ExportStatus, PartStatus } from "@postwire/cluster/Tables"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Cluster from "../exporting/Cluster.ts"
+import * as Args from "../terminal/Args.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
@@ -24,11 +24,7 @@ export const command = Command.make(
   "status",
   {
     cluster: Cluster.flag,
-    id: Flag.String("export").pipe(
-      Flag.withMetavar("ID"),
-      Flag.withDescription("Only this export, with all its parts"),
-      Flag.optional
-    ),
+    id: Args.text("export", "Only this export, with all its parts", "ID"),
     json: Report.json
   },
   Effect.fnUntraced(function*({ cluster, id, json }) {
@@ -47,10 +43,7 @@ export const command = Command.make(
     }).pipe(Effect.provide(Worker.layerWatch(database)))
     yield* Report.print(json, view, () => linesOf(view, Option.isSome(id)))
   })
-).pipe(
-  Command.withDescription("Show the exports of a cluster: progress, workers, failures."),
-  Command.withShortDescription("Show the exports of a cluster")
-)
+).pipe(Args.help("Show the exports of a cluster: progress, workers, failures.", "Show the exports of a cluster"))
 
 /** Lines of at most 80 columns. Completed exports show parts only if they were named. */
 export const linesOf = (view: View, isOne: boolean): ReadonlyArray<string> => [

@@ -19,6 +19,7 @@ import * as ExportRun from "../exporting/ExportRun.ts"
 import * as ExportTarget from "../exporting/ExportTarget.ts"
 import * as OperationFlags from "../flags/OperationFlags.ts"
 import * as StreamProgress from "../streams/StreamProgress.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as GracefulStop from "../terminal/GracefulStop.ts"
 import * as Report from "../terminal/Report.ts"
@@ -48,8 +49,7 @@ const own = {
       () => "a time such as 30min, 1h or 1d"
     ),
     Flag.withMetavar("TIME"),
-    Flag.withDescription("Start a new file at every multiple of this time in UTC: 30min, 1h, 1d"),
-    Flag.optional
+    Args.optional("Start a new file at every multiple of this time in UTC: 30min, 1h, 1d")
   ),
   rotateSize: Flag.String("rotate-size").pipe(
     Flag.filterMap(
@@ -57,24 +57,18 @@ const own = {
       () => "a size such as 500kB, 100MB or 1GB"
     ),
     Flag.withMetavar("SIZE"),
-    Flag.withDescription("Start a new file at this size: 500kB, 100MB, 1GB"),
-    Flag.optional
+    Args.optional("Start a new file at this size: 500kB, 100MB, 1GB")
   ),
   recover: Flag.Literals("recover", ["none", "search", "recovery"]).pipe(
-    Flag.withDescription(
+    Args.optional(
       "How to fetch missed items after a disconnect; recovery needs Enterprise access (default: search for streams with rules)"
-    ),
-    Flag.optional
+    )
   ),
   tag: Flag.String("tag").pipe(
-    Flag.withDescription("Only items that match rules with this tag; repeatable"),
-    Flag.atLeast(0)
+    Flag.atLeast(0),
+    Flag.withDescription("Only items that match rules with this tag; repeatable")
   ),
-  limit: Flag.Int("limit").pipe(
-    Flag.filter((limit) => limit >= 1, () => "1 or more"),
-    Flag.withDescription("Stop after this many items"),
-    Flag.optional
-  ),
+  limit: Args.int("limit", 1).pipe(Args.optional("Stop after this many items")),
   ...Spending.flags,
   ...Connection.flags
 }
@@ -106,11 +100,6 @@ export const command = Command.make(
   flagsOf(streamPosts.definition),
   ({ own, parameters }) => run(streamPosts.definition, OperationFlags.parametersOf(parameters), own)
 ).pipe(
-  Command.withDescription(
-    "Write the items of a stream (default: streamPosts), line by line. It stays connected until Ctrl-C. " +
-      "The same command continues where the last run ended."
-  ),
-  Command.withShortDescription("Write a stream to files"),
   Command.withSubcommands(OperationFlags.live.map((definition) =>
     OperationFlags.named(
       definition,
@@ -121,20 +110,18 @@ export const command = Command.make(
       )
     )
   )),
-  Command.withExamples([
+  Args.help(
+    "Write the items of a stream (default: streamPosts), line by line. It stays connected until Ctrl-C. " +
+      "The same command continues where the last run ended.",
+    "Write a stream to files",
     {
-      command: "postwire stream --post-fields author_id | jq -r .text",
-      description: "Every match of the rules"
-    },
-    {
-      command: "postwire stream --out posts.jsonl.zst --rotate-every 1h",
-      description: "An archive, one file per hour; run it again after an interruption"
-    },
-    {
-      command: "postwire stream --tag cats --out cats.csv --limit 1000 --max-spend 10",
-      description: "A thousand posts of one rule as CSV, for at most ten dollars"
+      "postwire stream --post-fields author_id | jq -r .text": "Every match of the rules",
+      "postwire stream --out posts.jsonl.zst --rotate-every 1h":
+        "An archive, one file per hour; run it again after an interruption",
+      "postwire stream --tag cats --out cats.csv --limit 1000 --max-spend 10":
+        "A thousand posts of one rule as CSV, for at most ten dollars"
     }
-  ])
+  )
 )
 
 const run = Effect.fnUntraced(

@@ -3,7 +3,6 @@ import { type PublishedThread, publishThread, type ThreadError } from "@postwire
 import * as Cause from "effect/Cause"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -12,6 +11,7 @@ import * as PostFlags from "../publishing/PostFlags.ts"
 import * as ThreadKey from "../publishing/ThreadKey.ts"
 import * as ThreadParts from "../publishing/ThreadParts.ts"
 import * as ThreadSteps from "../publishing/ThreadSteps.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 
@@ -19,38 +19,19 @@ const flags = {
   file: Argument.String("file").pipe(
     Argument.withDescription("Markdown: parts between lines of ---, images as ![alt](file); - is standard input")
   ),
-  key: Flag.String("key").pipe(
-    Flag.withMetavar("KEY"),
-    Flag.withDescription(
-      "The key to continue with (default: from the file's name, its content and the account)"
-    ),
-    Flag.optional
+  key: Args.text(
+    "key",
+    "The key to continue with (default: from the file's name, its content and the account)",
+    "KEY"
   ),
-  dryRun: Flag.Boolean("dry-run").pipe(
-    Flag.withDescription("Only check and show each part with its weight and its files"),
-    Flag.withDefault(false)
-  ),
-  number: Flag.Boolean("number").pipe(
-    Flag.withDescription("Number the parts: 1/5 at the end of each"),
-    Flag.withDefault(false)
-  ),
-  split: Flag.Boolean("split").pipe(
-    Flag.withDescription("Split parts that do not fit, between words"),
-    Flag.withDefault(false)
-  ),
-  continue: Flag.Boolean("continue").pipe(
-    Flag.withDescription("Send a part that may have been posted already, and continue"),
-    Flag.withDefault(false)
-  ),
-  abandon: Flag.Boolean("abandon").pipe(
-    Flag.withDescription("Keep a thread that cannot continue as it is: send nothing more"),
-    Flag.withDefault(false)
-  ),
-  again: Flag.Boolean("again").pipe(
-    Flag.withDescription(
-      "Start another thread, even if the file was posted or started before; after an interruption, it continues that one"
-    ),
-    Flag.withDefault(false)
+  dryRun: Args.toggle("dry-run", "Only check and show each part with its weight and its files"),
+  number: Args.toggle("number", "Number the parts: 1/5 at the end of each"),
+  split: Args.toggle("split", "Split parts that do not fit, between words"),
+  continue: Args.toggle("continue", "Send a part that may have been posted already, and continue"),
+  abandon: Args.toggle("abandon", "Keep a thread that cannot continue as it is: send nothing more"),
+  again: Args.toggle(
+    "again",
+    "Start another thread, even if the file was posted or started before; after an interruption, it continues that one"
   ),
   replyTo: PostFlags.replyTo,
   maxWeight: PostFlags.maxWeight,
@@ -61,16 +42,16 @@ const flags = {
 
 /** `postwire thread`. */
 export const command = Command.make("thread", flags, (given) => run(given)).pipe(
-  Command.withDescription(
+  Args.help(
     "Post a file as a thread, each part in reply to the one before, and print the ids. All parts and files are checked before " +
-      "anything is sent. After an interruption, the same command continues; no part is posted twice."
-  ),
-  Command.withShortDescription("Post a file as a thread"),
-  Command.withExamples([
-    { command: "postwire thread talk.md --dry-run", description: "Show the parts, their weights and files" },
-    { command: "postwire thread talk.md", description: "Post them; run it again after an interruption" },
-    { command: "postwire thread notes.txt --split --number", description: "Split a long text into numbered parts" }
-  ])
+      "anything is sent. After an interruption, the same command continues; no part is posted twice.",
+    "Post a file as a thread",
+    {
+      "postwire thread talk.md --dry-run": "Show the parts, their weights and files",
+      "postwire thread talk.md": "Post them; run it again after an interruption",
+      "postwire thread notes.txt --split --number": "Split a long text into numbered parts"
+    }
+  )
 )
 
 type Flags = Command.Command.Config.Infer<typeof flags>

@@ -12,28 +12,20 @@ import { basename, resolve } from "node:path"
 import * as Connection from "../connection/Connection.ts"
 import * as MediaView from "../publishing/MediaView.ts"
 import * as UploadProgress from "../publishing/UploadProgress.ts"
-import { many } from "../terminal/Defaults.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
 const flags = {
   file: Argument.String("file").pipe(Argument.withDescription("The picture, GIF, video or subtitles")),
-  alt: Flag.String("alt").pipe(
-    Flag.withMetavar("TEXT"),
-    Flag.withDescription("The alt text, at most 1,000 characters"),
-    Flag.optional
-  ),
-  purpose: Flag.Literals("for", ["post", "directMessage"]).pipe(
-    Flag.withDescription("Its purpose (default: post)"),
-    Flag.optional
-  ),
+  alt: Args.text("alt", "The alt text, at most 1,000 characters", "TEXT"),
+  purpose: Flag.Literals("for", ["post", "directMessage"]).pipe(Args.optional("Its purpose (default: post)")),
   category: Flag.Literals("category", categories).pipe(
-    Flag.withDescription("The service's category (default: by the file and its purpose)"),
-    Flag.optional
+    Args.optional("The service's category (default: by the file and its purpose)")
   ),
-  subtitles: many("subtitles", "FILE", "Subtitles of a video, SRT or WebVTT; repeatable"),
-  language: many("language", "XX", "The language of the subtitles, such as EN: one for each --subtitles").pipe(
+  subtitles: Args.many("subtitles", "FILE", "Subtitles of a video, SRT or WebVTT; repeatable"),
+  language: Args.many("language", "XX", "The language of the subtitles, such as EN: one for each --subtitles").pipe(
     Flag.filter((all) => all.every((language) => /^[A-Z]{2}$/.test(language)), () => "two capital letters, such as EN")
   ),
   json: Report.json,
@@ -43,16 +35,16 @@ const flags = {
 
 /** `postwire upload`. */
 export const command = Command.make("upload", flags, (given) => run(given)).pipe(
-  Command.withDescription(
+  Args.help(
     "Upload a file and print its media id, for postwire post --media-id and for calls. It is checked before anything is sent. " +
-      "After an interruption, the same command continues."
-  ),
-  Command.withShortDescription("Upload a file, and print its media id"),
-  Command.withExamples([
-    { command: "postwire upload cat.jpg --alt 'A black cat on a wall'", description: "A picture, described" },
-    { command: "postwire upload talk.mp4 --subtitles talk.srt --language EN", description: "A video with subtitles" },
-    { command: "postwire upload cat.gif --for directMessage", description: "For a direct message" }
-  ])
+      "After an interruption, the same command continues.",
+    "Upload a file, and print its media id",
+    {
+      "postwire upload cat.jpg --alt 'A black cat on a wall'": "A picture, described",
+      "postwire upload talk.mp4 --subtitles talk.srt --language EN": "A video with subtitles",
+      "postwire upload cat.gif --for directMessage": "For a direct message"
+    }
+  )
 )
 
 type Flags = Command.Command.Config.Infer<typeof flags>

@@ -9,7 +9,7 @@ import { createServer } from "node:net"
 import { hostname } from "node:os"
 import * as Variables from "../connection/Variables.ts"
 import * as Cluster from "../exporting/Cluster.ts"
-import { withDefault } from "../terminal/Defaults.ts"
+import * as Args from "../terminal/Args.ts"
 import * as Report from "../terminal/Report.ts"
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/
@@ -21,23 +21,20 @@ export const command = Command.make(
     cluster: Cluster.flag,
     credentials: Variables.flag,
     host: Flag.String("host").pipe(
-      withDefault("The name under which other workers reach this machine", hostname())
+      Args.withDefault("The name under which other workers reach this machine", hostname())
     ),
-    port: Flag.Int("port").pipe(
-      Flag.filter((port) => port >= 0 && port <= 65_535, () => "0 to 65535"),
-      withDefault("The port for other workers; 0 takes any free one", 34_431)
+    port: Args.int("port", 0, 65_535).pipe(
+      Args.withDefault("The port for other workers; 0 takes any free one", 34_431)
     ),
-    store: Flag.String("rate-limit-store").pipe(
-      Flag.withMetavar("ADDRESS"),
-      Flag.withDescription(
-        "The store of rate limits that all workers share: redis://... (default: the database of the cluster)"
-      ),
-      Flag.optional
+    store: Args.text(
+      "rate-limit-store",
+      "The store of rate limits that all workers share: redis://... (default: the database of the cluster)",
+      "ADDRESS"
     ),
-    tokenStore: Flag.String("token-store").pipe(
-      Flag.withMetavar("ADDRESS"),
-      Flag.withDescription("The store of accounts: a folder, or redis://... (default: the database of the cluster)"),
-      Flag.optional
+    tokenStore: Args.text(
+      "token-store",
+      "The store of accounts: a folder, or redis://... (default: the database of the cluster)",
+      "ADDRESS"
     ),
     json: Report.jsonWhenReady
   },
@@ -64,14 +61,14 @@ export const command = Command.make(
     }))
   })
 ).pipe(
-  Command.withDescription("Run parts of exports until it is stopped, together with other workers of the database."),
-  Command.withShortDescription("Run parts of exports for a cluster"),
-  Command.withExamples([
+  Args.help(
+    "Run parts of exports until it is stopped, together with other workers of the database.",
+    "Run parts of exports for a cluster",
     {
-      command: "postwire worker --cluster postgres://postwire@db.internal/exports",
-      description: "On every machine, with the credentials in its environment"
+      "postwire worker --cluster postgres://postwire@db.internal/exports":
+        "On every machine, with the credentials in its environment"
     }
-  ])
+  )
 )
 
 const freePort = Effect.callback<number>((resume) => {

@@ -5,7 +5,6 @@ import * as Credentials from "@postwire/core/auth/Credentials"
 import { environmentVariable, InvalidSettings, TokenStoreFailure } from "@postwire/core/errors/Errors"
 import { type Store, TokenStore } from "@postwire/core/storage/TokenStore"
 import * as NodeClient from "@postwire/node/NodeClient"
-import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -16,6 +15,8 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { join, resolve } from "node:path"
+import * as Args from "../terminal/Args.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Variables from "./Variables.ts"
 
@@ -23,19 +24,17 @@ import * as Variables from "./Variables.ts"
 export const variable = "POSTWIRE_ACCOUNT"
 
 /** `--account NAME`. */
-export const flag = Flag.String("account").pipe(
-  Flag.withMetavar("NAME"),
-  Flag.withDescription("An account of postwire login (default: POSTWIRE_ACCOUNT, or the credentials)"),
-  Flag.optional
+export const flag = Args.text(
+  "account",
+  "An account of postwire login (default: POSTWIRE_ACCOUNT, or the credentials)",
+  "NAME"
 )
 
 /** `--token-store ADDRESS`. */
-export const storeFlag = Flag.String("token-store").pipe(
-  Flag.withMetavar("ADDRESS"),
-  Flag.withDescription(
-    "The store of accounts: a folder, redis://..., postgres://... (default: POSTWIRE_TOKEN_STORE)"
-  ),
-  Flag.optional
+export const storeFlag = Args.text(
+  "token-store",
+  "The store of accounts: a folder, redis://..., postgres://... (default: POSTWIRE_TOKEN_STORE)",
+  "ADDRESS"
 )
 
 /** A store and its address: a path, or a URL without its password. */
@@ -49,23 +48,8 @@ export interface Chosen {
   readonly because: "--account" | "POSTWIRE_ACCOUNT" | "default"
 }
 
-/** The given account does not exist. */
-export class NoSuchAccount extends Schema.TaggedError<NoSuchAccount>()("NoSuchAccount", {
-  name: Schema.String,
-  names: Schema.Array(Schema.String)
-}) {
-  override get message(): string {
-    return `There is no account "${this.name}"`
-  }
-  get advice(): string {
-    return this.names.length === 0
-      ? `There are no accounts: postwire login ${this.name} signs in.`
-      : `There ${this.names.length === 1 ? "is" : "are"} ${this.names.join(", ")}; postwire login ${this.name} adds it.`
-  }
-}
-
 /** Errors of the accounts as a whole. */
-export type AccountsError = NoSuchAccount | InvalidSettings | TokenStoreFailure
+export type AccountsError = ErrorReport.Failure | InvalidSettings | TokenStoreFailure
 
 /** The address of the store; `undefined` for the folder of this user. */
 export const placeOf = (flag: Option.Option<string>, variables: Variables.Variables): string | undefined =>
@@ -196,5 +180,12 @@ const decodeDefaults = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(S
 export const existing = Effect.fnUntraced(function*(store: Store, name: string) {
   yield* Account.checkName(name)
   const found = yield* Account.read(store, name)
-  return Option.isSome(found) ? found.value : yield* new NoSuchAccount({ name, names: yield* store.names })
+  if (Option.isSome(found)) return found.value
+  const names = yield* store.names
+  return yield* ErrorReport.refuse(
+    `There is no account "${name}"`,
+    names.length === 0
+      ? `There are no accounts: postwire login ${name} signs in.`
+      : `There ${names.length === 1 ? "is" : "are"} ${names.join(", ")}; postwire login ${name} adds it.`
+  )
 })

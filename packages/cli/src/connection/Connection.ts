@@ -22,6 +22,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
@@ -31,8 +32,7 @@ import * as Variables from "./Variables.ts"
 
 /** `--wire`, which overrides the environment. */
 export const wire = Flag.Literals("wire", names).pipe(
-  Flag.withDescription("The service's field names (default: POSTWIRE_WIRE, else neutral)"),
-  Flag.optional
+  Args.optional("The service's field names (default: POSTWIRE_WIRE, else neutral)")
 )
 
 /** The flags for the credentials. */
@@ -56,7 +56,7 @@ export interface Speaker {
 /** Resolves the identity of a command. The account's base URL applies if no other is set. */
 export const speaker = Effect.fnUntraced(function*(
   { account: flag, credentials, tokenStore }: Flags
-): Effect.fn.Return<Speaker, Accounts.AccountsError | ErrorReport.FileUnusable, FileSystem.FileSystem | Scope.Scope> {
+): Effect.fn.Return<Speaker, Accounts.AccountsError, FileSystem.FileSystem | Scope.Scope> {
   const places = yield* Variables.places(credentials)
   const variables = Variables.all(places)
   const store = yield* Effect.cached(Scope.provide(Accounts.open(tokenStore, variables), yield* Effect.scope))

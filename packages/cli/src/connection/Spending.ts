@@ -7,7 +7,8 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
+import * as Args from "../terminal/Args.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
 import { nounOf } from "../terminal/Noun.ts"
 import * as Prompt from "../terminal/Prompt.ts"
 import * as Report from "../terminal/Report.ts"
@@ -26,13 +27,9 @@ export const flags = {
     Flag.filter(isAmount, () => "dollars: 0 or more, as 2.50"),
     Flag.map(Prices.microsOf),
     Flag.withMetavar("DOLLARS"),
-    Flag.withDescription("Spend at most this: refuses to start if it would cost more, and stops when it is reached"),
-    Flag.optional
+    Args.optional("Spend at most this: refuses to start if it would cost more, and stops when it is reached")
   ),
-  yes: Flag.Boolean("yes").pipe(
-    Flag.withDescription("Do not ask before high costs"),
-    Flag.withDefault(false)
-  )
+  yes: Args.toggle("yes", "Do not ask before high costs")
 }
 
 /** Their values. */
@@ -77,35 +74,6 @@ export const priceOf = (
   duration: requests === 0 ? 0 : Plan.durationOf(requests, limits, 0)
 })
 
-/** A command would cost more than `--max-spend`. */
-export class PriceTooHigh extends Schema.TaggedError<PriceTooHigh>()("PriceTooHigh", {
-  /** The cost, and the rest of `--max-spend`, in millionths of a dollar. */
-  micros: Schema.Number,
-  limit: Schema.Number,
-  spent: Schema.Number
-}) {
-  override get message(): string {
-    const before = this.spent === 0 ? "" : `, ${Text.dollars(this.spent)} of it already spent`
-    return `It would cost up to ${Text.dollars(this.micros)}; --max-spend is ${Text.dollars(this.limit)}${before}`
-  }
-  get advice(): string {
-    return "Nothing was requested. Request less, or raise --max-spend."
-  }
-}
-
-/** The user did not confirm the cost. */
-export class NotAgreed extends Schema.TaggedError<NotAgreed>()("NotAgreed", { micros: Schema.Number }) {
-  override get message(): string {
-    return `${Text.dollars(this.micros)} not confirmed: nothing was requested`
-  }
-  get advice(): string {
-    return "Request less, or confirm with --yes or --max-spend."
-  }
-}
-
-/** The reasons to refuse a command. */
-export type Refusal = PriceTooHigh | NotAgreed
-
 /** The variable with the amount in dollars above which a command asks. */
 export const variable = "POSTWIRE_ASK_ABOVE"
 
@@ -136,10 +104,17 @@ export const describe = ({ duration, items, micros, of, requests }: Price): stri
 export const agree = Effect.fnUntraced(function*({ maxSpend, yes }: Flags, price: Price) {
   const { micros, spent = 0 } = price
   if (Option.isSome(maxSpend) && spent + micros > maxSpend.value) {
-    return yield* new PriceTooHigh({ micros, limit: maxSpend.value, spent })
+    const before = spent === 0 ? "" : `, ${Text.dollars(spent)} of it already spent`
+    return yield* ErrorReport.refuse(
+      `It would cost up to ${Text.dollars(micros)}; --max-spend is ${Text.dollars(maxSpend.value)}${before}`,
+      "Nothing was requested. Request less, or raise --max-spend."
+    )
   }
   yield* Report.say(`${describe(price)}.`)
   if (yes || Option.isSome(maxSpend) || micros <= (yield* threshold)) return
-  if (!(yield* Prompt.isPossible)) return
-  if (!(yield* Prompt.confirm(`Spend up to ${Text.dollars(micros)}?`))) return yield* new NotAgreed({ micros })
+  if (!(yield* Prompt.isPossible) || (yield* Prompt.confirm(`Spend up to ${Text.dollars(micros)}?`))) return
+  return yield* ErrorReport.refuse(
+    `${Text.dollars(micros)} not confirmed: nothing was requested`,
+    "Request less, or confirm with --yes or --max-spend."
+  )
 })

@@ -1,17 +1,17 @@
 /** The variables of a command: the environment, and a private file. */
-import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { open } from "node:fs/promises"
 import { parseEnv } from "node:util"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 
 /** `--credentials FILE`. */
-export const flag = Flag.String("credentials").pipe(
-  Flag.withMetavar("FILE"),
-  Flag.withDescription("A file of mode 0600 with lines such as POSTWIRE_BEARER_TOKEN=... (default: the environment)"),
-  Flag.optional
+export const flag = Args.text(
+  "credentials",
+  "A file of mode 0600 with lines such as POSTWIRE_BEARER_TOKEN=... (default: the environment)",
+  "FILE"
 )
 
 /** Variables by name. */
@@ -30,7 +30,7 @@ export const Environment = Context.Reference<Variables>("@postwire/cli/Variables
 
 /** The variables of a command by place. */
 export const places = Effect.fnUntraced(
-  function*(file: Option.Option<string>): Effect.fn.Return<Places, ErrorReport.FileUnusable> {
+  function*(file: Option.Option<string>): Effect.fn.Return<Places, ErrorReport.Failure> {
     return { file: Option.isSome(file) ? yield* read(file.value) : {}, environment: yield* Environment }
   }
 )
@@ -42,7 +42,7 @@ export const all = ({ environment, file }: Places): Variables => ({ ...environme
 export const valueOf = (variables: Variables, name: string): string | undefined => variables[name]?.trim() || undefined
 
 /** The variables in a file that only its owner can read. */
-export const read = (path: string): Effect.Effect<Variables, ErrorReport.FileUnusable> =>
+export const read = (path: string): Effect.Effect<Variables, ErrorReport.Failure> =>
   Effect.flatten(Effect.tryPromise({
     try: async () => {
       // Checked on the open file, so that it is the one that is read.
@@ -53,18 +53,14 @@ export const read = (path: string): Effect.Effect<Variables, ErrorReport.FileUnu
       const { mode } = found
       return (mode & 0o077) === 0 || process.platform === "win32"
         ? Effect.succeed(parseEnv(await file.readFile("utf8")))
-        : Effect.fail(
-          new ErrorReport.FileUnusable({
-            path,
-            reason: `other users may read it (mode ${(mode & 0o777).toString(8).padStart(4, "0")})`,
-            advice: `Remove that permission: chmod 600 ${path}`
-          })
+        : ErrorReport.refuse(
+          `${path}: other users may read it (mode ${(mode & 0o777).toString(8).padStart(4, "0")})`,
+          `Remove that permission: chmod 600 ${path}`
         )
     },
     catch: (cause) =>
-      new ErrorReport.FileUnusable({
-        path,
-        reason: cause instanceof Error ? cause.message : String(cause),
+      new ErrorReport.Failure({
+        message: `${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
         advice: "Name a file that exists and that you may read."
       })
   }))

@@ -15,7 +15,8 @@ import * as Option from "effect/Option"
 import type { Chosen } from "../connection/Accounts.ts"
 import * as AccountView from "../connection/AccountView.ts"
 import * as RequestedScopes from "../login/RequestedScopes.ts"
-import type { Check } from "./Check.ts"
+import { statementOf } from "../terminal/ErrorReport.ts"
+import { type Check, faulty } from "./Check.ts"
 import { ofMe } from "./Credentials.ts"
 import { rateLimitChecks } from "./RateLimits.ts"
 
@@ -67,21 +68,18 @@ export const accountChecks = Effect.fnUntraced(function*(
   service: Service
 ): Effect.fn.Return<ReadonlyArray<Check>> {
   const names = yield* Effect.result(store.names)
-  if (names._tag === "Failure") return [unreadable(Option.isSome(chosen), names.failure.message)]
+  if (names._tag === "Failure") return [unreadable(Option.isSome(chosen), names.failure)]
   const checks = yield* Effect.forEach(names.success, (name) => {
     const isUsed = Option.exists(chosen, (account) => account.name === name)
     return Effect.catch(
       checksOf(store, name, isUsed, service),
-      ({ message }) => Effect.succeed([unreadable(isUsed, message)])
+      (error) => Effect.succeed([unreadable(isUsed, error)])
     )
   })
   return checks.flat()
 })
 
-const unreadable = (isUsed: boolean, message: string): Check => {
-  const [what = "", ...advice] = message.split(/(?<=\.) /)
-  return { name: "account", status: isUsed ? "bad" : "warning", finding: what, advice: advice.join(" ") }
-}
+const unreadable = (isUsed: boolean, error: Error): Check => faulty("account", isUsed ? "bad" : "warning", error)
 
 const checksOf = Effect.fnUntraced(function*(store: Store, name: string, isUsed: boolean, service: Service) {
   const before = Option.getOrThrow(yield* Account.read(store, name))
@@ -128,10 +126,10 @@ const listed = (names: ReadonlyArray<string>): string =>
   names.length <= shown ? names.join(", ") : `${names.slice(0, shown).join(", ")} and ${names.length - shown} more`
 
 /** The problem, without the account and the advice, which are shown beside it. */
-const reasonOf = ({ _tag, message }: AnyError): string =>
-  _tag === "LoginRequired"
-    ? (message.split(". Run: ", 1)[0] ?? "").replace(/^Account "[^"]*" has to sign in again: /, "")
-    : message
+const reasonOf = (error: AnyError): string =>
+  error._tag === "LoginRequired"
+    ? statementOf(error).replace(/^Account "[^"]*" has to sign in again: /, "")
+    : error.message
 
 /** The result of trying an account. */
 interface Tried {

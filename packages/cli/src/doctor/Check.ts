@@ -1,4 +1,6 @@
 /** The results of doctor. */
+import * as Advice from "../terminal/Advice.ts"
+import { statementOf } from "../terminal/ErrorReport.ts"
 
 /** One result. */
 export interface Check {
@@ -10,3 +12,11 @@ export interface Check {
   /** Figures, for programs. */
   readonly details?: Readonly<Record<string, unknown>>
 }
+
+/** The check that has found an error. */
+export const faulty = (name: string, status: Check["status"], error: Error): Check => ({
+  name,
+  status,
+  finding: statementOf(error),
+  advice: Advice.of(error, [], {}) ?? ""
+})

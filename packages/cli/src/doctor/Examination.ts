@@ -15,7 +15,6 @@ import * as Effect from "effect/Effect"
 import { HttpClient, transform } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { forCommands } from "../terminal/ErrorReport.ts"
 import * as Accounts from "./Accounts.ts"
 import type { Check } from "./Check.ts"
 import { bearer, parts, user } from "./Credentials.ts"
@@ -52,7 +51,7 @@ export const examine = Effect.fnUntraced(function*(
     checks.push({
       name: "settings",
       status: "bad",
-      finding: forCommands(`${name} ${rule}`),
+      finding: `${name} ${rule}`,
       advice: `Set ${name}${place}.`
     })
   }

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { dirname } from "node:path"
 import * as Connection from "../connection/Connection.ts"
 import type { Variables } from "../connection/Variables.ts"
-import type { Check } from "./Check.ts"
+import { type Check, faulty } from "./Check.ts"
 
 const name = "journal"
 
@@ -19,10 +19,7 @@ export const journalCheck = (variables: Variables): Effect.Effect<Check> =>
       details: { folder }
     })),
     Effect.provide(Connection.layerJournal(variables)),
-    Effect.catch(({ message }) => {
-      const [finding = "", ...advice] = message.split(/(?<=\.) /)
-      return Effect.succeed<Check>({ name, status: "warning", finding, advice: advice.join(" ") })
-    })
+    Effect.catch((error) => Effect.succeed(faulty(name, "warning", error)))
   )
 
 /** A key that no upload or thread has. */

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 
@@ -33,13 +34,10 @@ export const exportFlags = {
     Flag.optional
   ),
   label: Flag.String("label").pipe(
-    Flag.withDescription("With --cluster, a label that distinguishes exports of the same query"),
-    Flag.withDefault("")
+    Flag.withDefault(""),
+    Flag.withDescription("With --cluster, a label that distinguishes exports of the same query")
   ),
-  detach: Flag.Boolean("detach").pipe(
-    Flag.withDescription("With --cluster, do not wait until it is complete"),
-    Flag.withDefault(false)
-  )
+  detach: Args.toggle("detach", "With --cluster, do not wait until it is complete")
 }
 
 /** The address in the environment, if it is set. */
@@ -52,7 +50,7 @@ const fallback: Effect.Effect<Option.Option<Redacted.Redacted>> = Effect.orElseS
 export const addressOf = (
   cluster: Option.Option<Redacted.Redacted>,
   out: string
-): Effect.Effect<Option.Option<Redacted.Redacted>, ErrorReport.Contradiction> =>
+): Effect.Effect<Option.Option<Redacted.Redacted>, ErrorReport.Failure> =>
   Option.match(cluster, {
     onNone: () => out === "" ? fallback : Effect.succeedNone,
     onSome: (address) =>
@@ -60,8 +58,8 @@ export const addressOf = (
         fallback,
         Option.isSome,
         () =>
-          new ErrorReport.Contradiction({
-            reason: `--cluster ${inEnvironment}, but ${variable} is not set`,
+          new ErrorReport.Failure({
+            message: `--cluster ${inEnvironment}, but ${variable} is not set`,
             advice: "Set it to postgres://user@host/database."
           })
       )
@@ -88,9 +86,8 @@ export const existing = Effect.fnUntraced(function*(address: Redacted.Redacted) 
   const fs = yield* FileSystem.FileSystem
   // If the file cannot be checked, opening it reports the error.
   if (found._tag === "Sqlite" && !(yield* Effect.orElseSucceed(fs.exists(found.path), () => true))) {
-    return yield* new ErrorReport.FileUnusable({
-      path: found.path,
-      reason: "there is no such file",
+    return yield* new ErrorReport.Failure({
+      message: `${found.path}: there is no such file`,
       advice: "Name the file of an export; postwire export --cluster makes one."
     })
   }

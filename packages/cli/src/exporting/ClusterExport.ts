@@ -11,7 +11,6 @@ import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type { Json } from "effect/Schema"
-import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
@@ -24,22 +23,6 @@ import * as Text from "../terminal/Text.ts"
 import * as Cluster from "./Cluster.ts"
 import { noWorker, watch } from "./ClusterWatch.ts"
 import { malformed } from "./ExportProgress.ts"
-
-/** Parts of the export have failed. */
-export class PartsFailed extends Schema.TaggedError<PartsFailed>()("PartsFailed", {
-  export: Schema.String,
-  parts: Schema.Int,
-  reason: Schema.String
-}) {
-  override get message(): string {
-    return this.parts === 0
-      ? `The export ${this.export} could not be planned: ${this.reason}`
-      : `${Text.quantity(this.parts, "parts")} of the export ${this.export} failed: ${this.reason}`
-  }
-  get advice(): string {
-    return "Complete parts are kept. The same command retries the rest."
-  }
-}
 
 /** The values of the flags. */
 export interface Options {
@@ -114,10 +97,12 @@ const finish = Effect.fnUntraced(function*(id: string, isAlone: boolean) {
 
 const failureOf = ({ id, parts, problem }: ExportStatus) => {
   const failed = parts.filter(({ state }) => state === "failed")
-  return new PartsFailed({
-    export: id,
-    parts: failed.length,
-    reason: problem ?? failed[0]?.problem ?? "the reason is unknown"
+  const reason = problem ?? failed[0]?.problem ?? "the reason is unknown"
+  return new ErrorReport.Failure({
+    message: failed.length === 0
+      ? `The export ${id} could not be planned: ${reason}`
+      : `${Text.quantity(failed.length, "parts")} of the export ${id} failed: ${reason}`,
+    advice: "Complete parts are kept. The same command retries the rest."
   })
 }
 
@@ -193,4 +178,4 @@ export const use = <A, E, R>(
   )
 
 /** The errors of an export on a cluster, besides those of files. */
-type SourceError = PartsFailed | NotReadable | InvalidSettings | SqlError
+type SourceError = ErrorReport.Failure | NotReadable | InvalidSettings | SqlError

@@ -5,33 +5,23 @@ import type { Progress } from "@postwire/export/folders/Checkpoint"
 import * as Rows from "@postwire/export/rows/Rows"
 import * as Each from "@postwire/export/sources/Each"
 import * as EachPlan from "@postwire/export/sources/EachPlan"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Spending from "../connection/Spending.ts"
 import * as OperationFlags from "../flags/OperationFlags.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import { sumOf } from "./ExportProgress.ts"
 
 /** The flags for a file of rows. */
 export const flags = {
-  each: Flag.String("each").pipe(
-    Flag.withMetavar("FILE"),
-    Flag.withDescription(
-      "Run it for each row of a file: lines, CSV or JSON Lines, also compressed; - is standard input"
-    ),
-    Flag.optional
+  each: Args.text(
+    "each",
+    "Run it for each row of a file: lines, CSV or JSON Lines, also compressed; - is standard input",
+    "FILE"
   ),
-  eachColumn: Flag.String("each-column").pipe(
-    Flag.withMetavar("NAME"),
-    Flag.withDescription("The column to use (default: the first known one)"),
-    Flag.optional
-  ),
-  limitEach: Flag.Int("limit-each").pipe(
-    Flag.filter((limit) => limit >= 1, () => "1 or more"),
-    Flag.withDescription("The most items per row"),
-    Flag.optional
-  )
+  eachColumn: Args.text("each-column", "The column to use (default: the first known one)", "NAME"),
+  limitEach: Args.int("limit-each", 1).pipe(Args.optional("The most items per row"))
 }
 
 /** Their values; empty for an operation that rows cannot fill. */

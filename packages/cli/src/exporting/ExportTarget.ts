@@ -10,6 +10,7 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 
 const formats = ["jsonl", "csv", "parquet", "sqlite"] as const
@@ -18,29 +19,17 @@ type Format = typeof formats[number]
 /** The flags for the file and the format. */
 export const flags = {
   out: Flag.String("out").pipe(
+    Flag.withDefault(""),
     Flag.withMetavar("FILE"),
-    Flag.withDescription("The file to write; - is standard output"),
-    Flag.withDefault("")
+    Flag.withDescription("The file to write; - is standard output")
   ),
-  format: Flag.Literals("format", formats).pipe(
-    Flag.withDescription("The file's format (default: by its name, else jsonl)"),
-    Flag.optional
-  ),
-  gzip: Flag.Boolean("gzip").pipe(Flag.withDescription("Compress jsonl or csv with gzip"), Flag.withDefault(false)),
-  zstd: Flag.Boolean("zstd").pipe(
-    Flag.withDescription("Compress jsonl or csv with Zstandard"),
-    Flag.withDefault(false)
-  ),
-  guard: Flag.Boolean("guard").pipe(
-    Flag.withDescription("In csv, put ' before texts that a spreadsheet would run as formulas"),
-    Flag.withDefault(false)
-  ),
-  resume: Flag.Boolean("resume").pipe(
-    Flag.withDescription("Continue the last run of this command"),
-    Flag.withDefault(false)
-  ),
-  force: Flag.Boolean("force").pipe(Flag.withDescription("Replace existing files"), Flag.withDefault(false)),
-  json: Flag.Boolean("json").pipe(Flag.withDescription("Print the summary as JSON"), Flag.withDefault(false))
+  format: Flag.Literals("format", formats).pipe(Args.optional("The file's format (default: by its name, else jsonl)")),
+  gzip: Args.toggle("gzip", "Compress jsonl or csv with gzip"),
+  zstd: Args.toggle("zstd", "Compress jsonl or csv with Zstandard"),
+  guard: Args.toggle("guard", "In csv, put ' before texts that a spreadsheet would run as formulas"),
+  resume: Args.toggle("resume", "Continue the last run of this command"),
+  force: Args.toggle("force", "Replace existing files"),
+  json: Args.toggle("json", "Print the summary as JSON")
 }
 
 /** Their values. */
@@ -60,7 +49,7 @@ export const ofFiles = (
 /** The sink for the flags. */
 export const sinkOf = (
   flags: Flags & { readonly partitions: Option.Option<number> }
-): Effect.Effect<Sink, ErrorReport.Contradiction> =>
+): Effect.Effect<Sink, ErrorReport.Failure> =>
   Effect.gen(function*() {
     const { force, guard, gzip, json, out, resume, zstd } = flags
     if (out === "") {

@@ -6,6 +6,7 @@ import * as Quota from "@postwire/core/schema/Quota"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
+import * as Args from "../terminal/Args.ts"
 import { forShells } from "../terminal/ShellWords.ts"
 
 /** Flags by the name of their parameter. */
@@ -72,8 +73,7 @@ export const make = (
   }
   if (definition.userAuth !== undefined) {
     flags["user_auth"] = Flag.Boolean("user-auth").pipe(
-      Flag.withDescription(`Sign with the user's OAuth 1.0a credential (default ${definition.userAuth})`),
-      Flag.optional
+      Args.optional(`Sign with the user's OAuth 1.0a credential (default ${definition.userAuth})`)
     )
   }
   return flags

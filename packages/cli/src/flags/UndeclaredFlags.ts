@@ -1,31 +1,27 @@
 /** Flags for undeclared parameters, under the service's names: members of the query, and JSON for the body. */
 import type { Json, Members, Query } from "@postwire/core/wire/ExtraParameters"
-import * as Flag from "effect/cli/Flag"
+import type * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as Stdio from "effect/Stdio"
-import { many } from "../terminal/Defaults.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as TextFile from "../terminal/TextFile.ts"
 
 /** A flag for members of the query, each `NAME=VALUE`. */
 export const query = (name: string): Flag.Flag<ReadonlyArray<string>> =>
-  many(name, "NAME=VALUE", "A query parameter with the service's name; repeatable")
+  Args.many(name, "NAME=VALUE", "A query parameter with the service's name; repeatable")
 
 /** A flag for a JSON body. */
 export const body = (name: string, what: string): Flag.Flag<Option.Option<string>> =>
-  Flag.String(name).pipe(
-    Flag.withMetavar("JSON|@FILE"),
-    Flag.withDescription(`${what}, as JSON or @FILE, with the service's names`),
-    Flag.optional
-  )
+  Args.text(name, `${what}, as JSON or @FILE, with the service's names`, "JSON|@FILE")
 
 /** The members of the query. Repeated ones form a list. Errors show no values, which may be secret. */
 export const queryOf = (
   flag: string,
   given: ReadonlyArray<string>
-): Effect.Effect<Query, ErrorReport.Contradiction> => {
+): Effect.Effect<Query, ErrorReport.Failure> => {
   const members = new Map<string, Array<string>>()
   for (const member of given) {
     const at = member.indexOf("=")
@@ -47,7 +43,7 @@ export const queryOf = (
 export const bodyOf = (
   flag: string,
   given: string
-): Effect.Effect<Json, ErrorReport.Contradiction | ErrorReport.FileUnusable, FileSystem.FileSystem | Stdio.Stdio> =>
+): Effect.Effect<Json, ErrorReport.Failure, FileSystem.FileSystem | Stdio.Stdio> =>
   Effect.flatMap(
     given.startsWith("@") ? TextFile.read(given.slice(1), "a file of JSON") : Effect.succeed(given),
     (text) => {

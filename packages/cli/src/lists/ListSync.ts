@@ -18,13 +18,13 @@ import {
 import * as Rows from "@postwire/export/rows/Rows"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as Connection from "../connection/Connection.ts"
 import * as Spending from "../connection/Spending.ts"
+import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as ProgressBar from "../terminal/ProgressBar.ts"
 import * as Prompt from "../terminal/Prompt.ts"
@@ -36,29 +36,14 @@ const flags = {
   file: Argument.String("file").pipe(
     Argument.withDescription("The members: ids or usernames as lines, CSV or JSON Lines; - is standard input")
   ),
-  column: Flag.String("column").pipe(
-    Flag.withMetavar("NAME"),
-    Flag.withDescription("The column with them (default: the first known one, such as id or username)"),
-    Flag.optional
-  ),
-  keep: Flag.Boolean("keep").pipe(
-    Flag.withDescription("Only add; keep members who are not in the file"),
-    Flag.withDefault(false)
-  ),
-  dryRun: Flag.Boolean("dry-run").pipe(
-    Flag.withDescription("Only show the plan, name by name"),
-    Flag.withDefault(false)
-  ),
-  maxRemovals: Flag.Int("max-removals").pipe(
-    Flag.filter((removals) => removals >= 0, () => "0 or more"),
-    Flag.withDescription("The most members to remove (default: half of them; none with an empty file)"),
-    Flag.optional
+  column: Args.text("column", "The column with them (default: the first known one, such as id or username)", "NAME"),
+  keep: Args.toggle("keep", "Only add; keep members who are not in the file"),
+  dryRun: Args.toggle("dry-run", "Only show the plan, name by name"),
+  maxRemovals: Args.int("max-removals", 0).pipe(
+    Args.optional("The most members to remove (default: half of them; none with an empty file)")
   ),
   ...Spending.flags,
-  yes: Flag.Boolean("yes").pipe(
-    Flag.withDescription("Do not ask, whatever the cost and the number of removals"),
-    Flag.withDefault(false)
-  ),
+  yes: Args.toggle("yes", "Do not ask, whatever the cost and the number of removals"),
   json: Report.json,
   wire: Connection.wire,
   ...Connection.flags
@@ -66,22 +51,16 @@ const flags = {
 
 /** `postwire lists sync`. */
 export const command = Command.make("sync", flags, (given) => run(given)).pipe(
-  Command.withDescription(
+  Args.help(
     "Make the members of a list those of a file: add missing ones, remove others, with one request each, at the pace of the " +
-      "rate limit. Shows the plan first. After an interruption, the same command continues."
-  ),
-  Command.withShortDescription("Make the members of a list those of a file"),
-  Command.withExamples([
+      "rate limit. Shows the plan first. After an interruption, the same command continues.",
+    "Make the members of a list those of a file",
     {
-      command: "postwire lists sync 1441162269824405510 users.csv --dry-run",
-      description: "Show the changes"
-    },
-    {
-      command: "postwire lists sync 1441162269824405510 users.csv",
-      description: "Make the changes; run it again after an interruption"
-    },
-    { command: "grep -v '^#' friends.txt | postwire lists sync 1441162269824405510 - --keep", description: "Only add" }
-  ])
+      "postwire lists sync 1441162269824405510 users.csv --dry-run": "Show the changes",
+      "postwire lists sync 1441162269824405510 users.csv": "Make the changes; run it again after an interruption",
+      "grep -v '^#' friends.txt | postwire lists sync 1441162269824405510 - --keep": "Only add"
+    }
+  )
 )
 
 type Flags = Command.Command.Config.Infer<typeof flags>

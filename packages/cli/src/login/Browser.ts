@@ -1,23 +1,16 @@
 /** Opens an address in the user's browser. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { spawn } from "node:child_process"
 import type { Variables } from "../connection/Variables.ts"
-
-/** No browser can be opened. */
-export class NoBrowser extends Schema.TaggedError<NoBrowser>()("NoBrowser", { reason: Schema.String }) {
-  override get message(): string {
-    return `No browser can be opened here: ${this.reason}`
-  }
-}
+import * as ErrorReport from "../terminal/ErrorReport.ts"
 
 /** The program that opens an address, with its arguments. None of them runs a shell. */
 export const commandOf = (
   address: string,
   variables: Variables,
   platform: NodeJS.Platform
-): readonly [program: string, ...rest: ReadonlyArray<string>] | NoBrowser => {
+): readonly [program: string, ...rest: ReadonlyArray<string>] | undefined => {
   const chosen = variables["BROWSER"]?.split(platform === "win32" ? ";" : ":")[0]?.trim() ?? ""
   if (chosen !== "") {
     const [program = "", ...rest] = chosen.split(/\s+/)
@@ -30,7 +23,7 @@ export const commandOf = (
   if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler", address]
   return variables["DISPLAY"] || variables["WAYLAND_DISPLAY"]
     ? ["xdg-open", address]
-    : new NoBrowser({ reason: "there is no display" })
+    : undefined
 }
 
 /** A browser that runs for this long was started successfully, in milliseconds. */
@@ -41,13 +34,14 @@ const open = (
   address: string,
   variables: Variables,
   platform: NodeJS.Platform = process.platform
-): Effect.Effect<void, NoBrowser> => {
+): Effect.Effect<void, ErrorReport.Failure> => {
   const command = commandOf(address, variables, platform)
-  if (command instanceof NoBrowser) return Effect.fail(command)
+  const refused = (reason: string) => ErrorReport.refuse(`No browser can be opened here: ${reason}`)
+  if (command === undefined) return refused("there is no display")
   const [program, ...rest] = command
-  return Effect.callback<void, NoBrowser>((resume) => {
+  return Effect.callback<void, ErrorReport.Failure>((resume) => {
     const child = spawn(program, rest, { detached: true, stdio: "ignore" })
-    const fail = (reason: string) => resume(Effect.fail(new NoBrowser({ reason })))
+    const fail = (reason: string) => resume(refused(reason))
     child.once(
       "error",
       (error: NodeJS.ErrnoException) =>
@@ -60,5 +54,5 @@ const open = (
 
 /** The browser of this machine, unless another is provided. */
 export const Browser = Context.Reference<{
-  readonly open: (address: string, variables: Variables) => Effect.Effect<void, NoBrowser>
+  readonly open: (address: string, variables: Variables) => Effect.Effect<void, ErrorReport.Failure>
 }>("@postwire/cli/login/Browser", { defaultValue: () => ({ open }) })

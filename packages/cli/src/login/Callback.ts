@@ -5,23 +5,10 @@ import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { createServer } from "node:http"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Page from "./Page.ts"
-
-/** The port of the redirect address cannot be opened. */
-export class NotListening extends Schema.TaggedError<NotListening>()("NotListening", {
-  redirect: Schema.String,
-  reason: Schema.String
-}) {
-  override get message(): string {
-    return `Cannot listen for ${this.redirect}: ${this.reason}`
-  }
-  get advice(): string {
-    return "Stop the program that listens there, pass another address of the app with --redirect, or use --headless."
-  }
-}
 
 /** A received redirect. */
 export interface Answer {
@@ -45,7 +32,7 @@ export const listen = Effect.fnUntraced(
   function*(
     redirect: string,
     isEnd: (address: string) => Effect.Effect<boolean>
-  ): Effect.fn.Return<Callback, NotListening, Scope.Scope> {
+  ): Effect.fn.Return<Callback, ErrorReport.Failure, Scope.Scope> {
     const expected = new URL(redirect)
     const arrived = yield* Deferred.make<string>()
     const shown = yield* Deferred.make<Page.Page>()
@@ -66,7 +53,12 @@ export const listen = Effect.fnUntraced(
           (code) => hosts.length > 1 && host === "::1" && (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT"),
           () => Effect.void
         ),
-        Effect.mapError((code) => new NotListening({ redirect, reason: reasons[code] ?? `the error is ${code}` }))
+        Effect.catch((code) =>
+          ErrorReport.refuse(
+            `Cannot listen for ${redirect}: ${reasons[code] ?? `the error is ${code}`}`,
+            "Stop the program that listens there, pass another address of the app with --redirect, or use --headless."
+          )
+        )
       )
     }
     return {

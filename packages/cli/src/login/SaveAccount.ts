@@ -3,24 +3,10 @@ import * as Account from "@postwire/core/accounts/Account"
 import type { Store } from "@postwire/core/storage/TokenStore"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Accounts from "../connection/Accounts.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Prompt from "../terminal/Prompt.ts"
 import * as Report from "../terminal/Report.ts"
-
-/** The account belongs to another user. */
-export class OtherUser extends Schema.TaggedError<OtherUser>()("OtherUser", {
-  account: Schema.String,
-  has: Schema.String,
-  came: Schema.String
-}) {
-  override get message(): string {
-    return `Account "${this.account}" is ${this.has}, and ${this.came} signed in`
-  }
-  get advice(): string {
-    return "Pass another name, or --replace to assign it to the user who signed in. The new grant was revoked."
-  }
-}
 
 /** The result of a sign-in. */
 export interface SignedIn extends Pick<Account.Account, "app" | "baseUrl" | "oauth1" | "oauth2"> {
@@ -88,7 +74,10 @@ const prepare = Effect.fnUntraced(function*(
   if (Option.isSome(seen) && isOther(seen.value) && !isReplaced) {
     const [has, came] = [whoOf(seen.value, signedIn.baseUrl), whoOf(signedIn, seen.value.baseUrl)]
     if (!(yield* Prompt.confirm(`Account "${name}" is ${has}. Replace it with ${came}?`))) {
-      return yield* new OtherUser({ account: name, has, came })
+      return yield* ErrorReport.refuse(
+        `Account "${name}" is ${has}, and ${came} signed in`,
+        "Pass another name, or --replace to assign it to the user who signed in. The new grant was revoked."
+      )
     }
   }
   const names = yield* store.names

@@ -1,6 +1,7 @@
 /** The ways to sign in: with the browser of this machine, with another browser, and with a PIN. */
 import * as OAuth1Login from "@postwire/core/accounts/OAuth1Login"
 import * as OAuth2 from "@postwire/core/accounts/OAuth2"
+import type { BadRequest, Unauthorized } from "@postwire/core/errors/Errors"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { HttpClient } from "effect/http/HttpClient"
@@ -8,6 +9,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Variables } from "../connection/Variables.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Prompt from "../terminal/Prompt.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
@@ -16,58 +18,14 @@ import * as Callback from "./Callback.ts"
 import type { Page } from "./Page.ts"
 import { exactly } from "./Redirect.ts"
 
-/** The service does not show its sign-in page. */
-export class PageRefused extends Schema.TaggedError<PageRefused>()("PageRefused", {
-  reason: Schema.String,
-  redirect: Schema.String
-}) {
-  override get message(): string {
-    return `The service refuses the sign-in: ${this.reason.replace(/\.$/, "")}`
-  }
-  get advice(): string {
-    return `Check the client id, and that the app has ${this.redirect}, ${exactly} (--redirect names another).`
-  }
-}
-
-/** The service cannot be reached. */
-export class NoService extends Schema.TaggedError<NoService>()("NoService", {
-  origin: Schema.String,
-  reason: Schema.String
-}) {
-  override get message(): string {
-    return `${this.origin} does not respond: ${this.reason}`
-  }
-  get advice(): string {
-    return "Check the connection and POSTWIRE_BASE_URL (postwire sandbox starts a local service)."
-  }
-}
-
-/** The redirect did not come in time. */
-export class NobodySignedIn extends Schema.TaggedError<NobodySignedIn>()("NobodySignedIn", {
-  redirect: Schema.String
-}) {
-  override get message(): string {
-    return "Nobody signed in within five minutes"
-  }
-  get advice(): string {
-    return `Run it again. If the browser showed an error, the app must have ${this.redirect}, ${exactly}.`
-  }
-}
-
 /** The service does not accept the code or the PIN. */
-export class CodeRefused extends Schema.TaggedError<CodeRefused>()("CodeRefused", {
-  what: Schema.Literals(["code", "PIN"]),
-  said: Schema.String
-}) {
-  override get message(): string {
-    return `The service does not accept the ${this.what} of this sign-in (${this.said.replace(/\.$/, "")})`
-  }
-  get advice(): string {
-    return this.what === "PIN"
+export const codeRefused = (what: "code" | "PIN", { detail, message }: BadRequest | Unauthorized) =>
+  ErrorReport.refuse(
+    `The service does not accept the ${what} of this sign-in (${(detail ?? message).replace(/\.$/, "")})`,
+    what === "PIN"
       ? "It is valid once: run the command again, and type what the page shows."
       : "It is valid once, for 30 seconds: run the command again, and be quick."
-  }
-}
+  )
 
 /** How long to wait for the browser. */
 const patience = "5 minutes"
@@ -86,10 +44,12 @@ const look = Effect.fnUntraced(function*(url: string, redirect: string) {
   const http = yield* HttpClient
   const refusal = yield* http.execute(HttpClientRequest.get(url, { headers: accept })).pipe(
     Effect.catch(({ reason }) =>
-      new NoService({
-        origin: new URL(url).origin,
-        reason: "cause" in reason && reason.cause instanceof Error ? reason.cause.message : reason._tag
-      })
+      ErrorReport.refuse(
+        `${new URL(url).origin} does not respond: ${
+          "cause" in reason && reason.cause instanceof Error ? reason.cause.message : reason._tag
+        }`,
+        "Check the connection and POSTWIRE_BASE_URL (postwire sandbox starts a local service)."
+      )
     ),
     Effect.flatMap((response) =>
       response.status === 400 ? Effect.orElseSucceed(response.text, () => "") : Effect.succeed("")
@@ -99,7 +59,10 @@ const look = Effect.fnUntraced(function*(url: string, redirect: string) {
   )
   if (Option.isSome(refusal)) {
     const { error, error_description: reason = error } = refusal.value
-    return yield* new PageRefused({ reason: Text.oneLine(reason), redirect })
+    return yield* ErrorReport.refuse(
+      `The service refuses the sign-in: ${Text.oneLine(reason).replace(/\.$/, "")}`,
+      `Check the client id, and that the app has ${redirect}, ${exactly} (--redirect names another).`
+    )
   }
 })
 
@@ -140,7 +103,11 @@ export const byBrowser = Effect.fnUntraced(
     )
     const { address, show } = yield* Effect.timeoutOrElse(callback.answer, {
       duration: patience,
-      orElse: () => Effect.fail(new NobodySignedIn({ redirect }))
+      orElse: () =>
+        ErrorReport.refuse(
+          "Nobody signed in within five minutes",
+          `Run it again. If the browser showed an error, the app must have ${redirect}, ${exactly}.`
+        )
     })
     const exit = yield* Effect.exit(finish(address))
     yield* show(exit._tag === "Success" ? worked(messageOf(exit.value)) : failed)
@@ -191,7 +158,7 @@ export const byPin = Effect.fnUntraced(
     const verifier = yield* Prompt.line("the PIN", "PIN that it shows:")
     return yield* OAuth1Login.accessToken({ ...settings, ...consumer, requestToken, verifier }).pipe(
       // The consumer key and secret were accepted for the first request.
-      Effect.catchTag("Unauthorized", (error) => new CodeRefused({ what: "PIN", said: error.detail ?? error.message }))
+      Effect.catchTag("Unauthorized", (error) => codeRefused("PIN", error))
     )
   }
 )

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { hash } from "node:crypto"
 import { basename, extname, resolve } from "node:path"
-import { Contradiction, FileUnusable } from "../terminal/ErrorReport.ts"
+import { refuse } from "../terminal/ErrorReport.ts"
 import { standardInput } from "../terminal/TextFile.ts"
 
 const Text = Schema.fromJsonString(Schema.Struct({
@@ -60,10 +60,10 @@ export const choose = Effect.fnUntraced(function*(asked: Asked) {
   const before = Option.getOrUndefined(Option.flatMap(Option.fromUndefinedOr(yield* journal.read(place)), decode))
   const isStuck = before?.state === "stuck" || before?.state === "broken"
   if (asked.abandon && (!isStuck || Option.exists(asked.key, (key) => key !== before.key))) {
-    return yield* new Contradiction({
-      reason: "The thread does not wait for a decision",
-      advice: "Without --abandon the same command continues; to keep the thread as it is, do nothing."
-    })
+    return yield* refuse(
+      "The thread does not wait for a decision",
+      "Without --abandon the same command continues; to keep the thread as it is, do nothing."
+    )
   }
   const isSame = before?.content === content
   // Repeated after an interruption, --again continues the thread that it started.
@@ -100,10 +100,9 @@ const nameOf = (file: string, content: string): string => {
 }
 
 const changed = (file: string, { parts, posted }: Note) =>
-  new FileUnusable({
-    path: file,
-    reason: `it was changed since its thread was interrupted; ${
+  refuse(
+    `${file}: it was changed since its thread was interrupted; ${
       posted === undefined ? "parts may be posted" : `${posted} of ${parts} parts are posted`
     }`,
-    advice: "Restore it to continue, or pass --again to post all of it as another thread."
-  })
+    "Restore it to continue, or pass --again to post all of it as another thread."
+  )

@@ -36,7 +36,7 @@ interface Flags {
 export const read = Effect.fnUntraced(function*(flags: Flags) {
   const { file, maxWeight, split } = flags
   const written = ThreadFile.parse(yield* TextFile.read(file, "a file of Markdown"))
-  const unusable = (reason: string, advice: string) => new ErrorReport.FileUnusable({ path: file, reason, advice })
+  const unusable = (reason: string, advice: string) => ErrorReport.refuse(`${file}: ${reason}`, advice)
   for (const [i, { images, line, text }] of written.entries()) {
     const name = `part ${i + 1} (line ${line})`
     if (text === "" && images.length === 0) {

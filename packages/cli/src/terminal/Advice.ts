@@ -12,16 +12,19 @@ export interface Situation {
   readonly account?: string | undefined
 }
 
+/** The advice that an error has itself. In errors of the core it ends the message. */
+export const ownAdvice = (error: object): string | undefined =>
+  "advice" in error && typeof error.advice === "string" ? error.advice : undefined
+
 /** The advice for an error, if there is any. `messages` are its own and those of its causes. */
 export const of = (error: unknown, messages: ReadonlyArray<string>, situation: Situation): string | undefined => {
   if (!Predicate.isObject(error)) return undefined
-  if ("advice" in error && typeof error["advice"] === "string") return error["advice"]
   // The error may be wrapped.
   if (messages.some((message) => message.includes("EADDRINUSE"))) {
     return "Choose another port with --port; 0 takes any free one."
   }
   const advice = "_tag" in error ? advices[String(error["_tag"])] : undefined
-  return typeof advice === "function" ? advice(error, situation) : advice
+  return (typeof advice === "function" ? advice(error, situation) : advice) ?? ownAdvice(error)
 }
 
 type Advice = string | ((error: Readonly<Record<string, unknown>>, situation: Situation) => string | undefined)
@@ -35,9 +38,6 @@ const settings = (names: ReadonlyArray<string>, { credentials }: Situation): str
 }
 
 const ofUser = ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
-
-/** For errors whose last sentence is advice. */
-const lastSentence: Advice = ({ message }) => String(message).split(". ").at(-1)
 
 /** Advice for settings that have both a flag and a variable. */
 const ofFlags: Readonly<Record<string, string>> = {
@@ -65,16 +65,17 @@ const ofSource: Readonly<Record<string, string>> = {
   unreadable: "Name a file that can be read."
 }
 
-/** Advice for the errors of calls. Messages of other errors contain it. */
+/** Advice in terms of the command line, where the error has none. */
 const advices: Readonly<Record<string, Advice>> = {
-  AuthorizationDenied: ({ error, message }, situation) =>
-    error === "access_denied"
-      ? lastSentence({ message }, situation)
-      : "Check the app's settings in the service's console.",
+  AuthorizationDenied: ({ error }) =>
+    error === "access_denied" ? undefined : "Check the app's settings in the service's console.",
   BadRequest: ({ message }) =>
     /\bmedia ids?\b/i.test(String(message))
       ? "Media belongs to the user who uploaded it, and expires after a day: postwire upload FILE makes a new id."
       : "Change the parameter that the service names.",
+  ComplianceExpired: "Start over with --force: the jobs are created again.",
+  ComplianceFailed: "Check the ids in the file, then start over with --force.",
+  ComplianceNotComplete: "Run the same command with --resume: it continues to wait.",
   ConflictingIdentifiers: "Pass exactly one of them.",
   Forbidden: ({ message }) =>
     /\bduplicate\b/i.test(String(message))
@@ -87,14 +88,10 @@ const advices: Readonly<Record<string, Advice>> = {
       : ["baseUrl", "wire", "bearerToken", ...ofUser].includes(String(setting))
       ? `Set ${settings([String(setting)], situation)}.`
       : ofFlags[String(setting)],
-  InvalidRedirect: lastSentence,
-  JournalFailure: lastSentence,
-  LoginRequired: lastSentence,
   MediaNotReady: (_, { resumable }) =>
     resumable === "itself"
       ? "Run the same command again: it continues to wait."
       : "Upload it first: postwire upload FILE waits again, and prints the id for --media-id.",
-  MediaProcessingFailed: lastSentence,
   MissingAccessToken: ({ credential, missing }, { account, credentials }) =>
     account !== undefined
       ? `Account "${account}" has none: postwire login ${account}${
@@ -107,7 +104,6 @@ const advices: Readonly<Record<string, Advice>> = {
           : ` in ${credentials.path}`
       }.`
       : undefined,
-  MissingScope: lastSentence,
   NoRules: "Add some: postwire rules apply FILE.",
   NotFound: ({ operation }) => `Check the ${/^[A-Z]+ \//.test(String(operation)) ? "path" : "id"}.`,
   PaymentRequired: ({ reason, resetAt }) =>
@@ -134,7 +130,6 @@ const advices: Readonly<Record<string, Advice>> = {
   ThreadBroken: "The same command with --again starts another thread; with --abandon it keeps this one as it is.",
   ThreadUndecided:
     "Look for it. If it is not there, the same command with --continue sends it; with --abandon it keeps the thread as it is.",
-  TokenStoreFailure: lastSentence,
   TooManyConnections: ({ connections }) => {
     const [held] = Array.isArray(connections) ? connections : []
     return `End it there, or from here: postwire call deleteConnections --uuids ${held?.id ?? "ID"}`
@@ -155,7 +150,6 @@ const advices: Readonly<Record<string, Advice>> = {
       : situation.account !== undefined
       ? `Sign in again: postwire login ${situation.account}${credential === "oauth1" ? " --pin" : ""}`
       : `Check ${settings(credential === "oauth1" ? ofUser : ["bearerToken"], situation)}; postwire doctor shows more.`,
-  UploadExpired: lastSentence,
   UndecodableResponse: "Something between here and the service may have answered; try again with --resume.",
   UnexpectedStatus: (_, situation) => `Check ${settings(["baseUrl"], situation)}, then try again with --resume.`
 }

@@ -29,51 +29,23 @@ export class PartialErrors extends Schema.TaggedError<PartialErrors>()("PartialE
   }
 }
 
-/** Flags contradict each other. */
-export class Contradiction extends Schema.TaggedError<Contradiction>()("Contradiction", {
-  reason: Schema.String,
-  advice: Schema.String
-}) {
-  override get message(): string {
-    return this.reason
-  }
-}
+/** The failure of a command, with advice for its user. */
+export class Failure extends Schema.TaggedError<Failure>()("Failure", {
+  message: Schema.String,
+  advice: Schema.optional(Schema.String)
+}) {}
+
+/** Fails a command. */
+export const refuse = (message: string, advice?: string): Effect.Effect<never, Failure> =>
+  Effect.fail(new Failure({ message, advice }))
 
 /** Refuses more than one of some flags. */
-export const oneOf = (flags: Readonly<Record<string, boolean>>): Effect.Effect<void, Contradiction> => {
+export const oneOf = (flags: Readonly<Record<string, boolean>>): Effect.Effect<void, Failure> => {
   const names = Object.keys(flags)
   return Object.values(flags).filter(Boolean).length <= 1 ? Effect.void : refuse(
     `${names.slice(0, -1).join(", ")} and ${names.at(-1)} contradict each other`,
     "Pass one of them."
   )
-}
-
-/** Refuses a combination of flags. */
-export const refuse = (reason: string, advice: string): Effect.Effect<never, Contradiction> =>
-  Effect.fail(new Contradiction({ reason, advice }))
-
-/** A given file cannot be used. */
-export class FileUnusable extends Schema.TaggedError<FileUnusable>()("FileUnusable", {
-  path: Schema.String,
-  reason: Schema.String,
-  advice: Schema.String
-}) {
-  override get message(): string {
-    return `${this.path}: ${this.reason}`
-  }
-}
-
-/** An argument breaks a rule. */
-export class Unfit extends Schema.TaggedError<Unfit>()("Unfit", {
-  /** A file, or a flag. */
-  subject: Schema.String,
-  rule: Schema.String,
-  value: Schema.optional(Schema.String),
-  advice: Schema.String
-}) {
-  override get message(): string {
-    return `${this.subject} ${this.rule}.${this.value === undefined ? "" : ` Got ${this.value}.`}`
-  }
 }
 
 /** A program's parameter as the command line names it: a file, or a flag. */
@@ -85,19 +57,17 @@ export interface Subject {
 /** Reports invalid parameters in terms of the command line. */
 export const inFlags =
   (subjectOf: (parameter: string) => Subject | undefined) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unfit, R> =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Failure, R> =>
     Effect.mapError(effect, (error) => {
-      const subject = error instanceof InvalidParameters ? subjectOf(error.parameter) : undefined
-      return error instanceof InvalidParameters && subject !== undefined
-        ? new Unfit({
-          subject: subject.name,
-          rule: error.rule,
-          value: error.value,
-          advice: `${
-            subject.isFile ? "Change the file, then run the same command again" : "Correct it"
-          }; nothing was sent.`
-        })
-        : error
+      if (!(error instanceof InvalidParameters)) return error
+      const { parameter, rule, value } = error
+      const subject = subjectOf(parameter)
+      return subject === undefined ? error : new Failure({
+        message: `${subject.name} ${rule}.${value === undefined ? "" : ` Got ${value}.`}`,
+        advice: `${
+          subject.isFile ? "Change the file, then run the same command again" : "Correct it"
+        }; nothing was sent.`
+      })
     })
 
 /** An error with its context. */
@@ -156,48 +126,21 @@ export const explain = (error: unknown, situation: Advice.Situation = {}): Reado
 const addressAdvice = "Check that the database runs and that its address is right; existing data is safe."
 
 const linesOf = (messages: ReadonlyArray<string>, advice: string | undefined, situation: Advice.Situation) => {
-  const all = Text.joinLines(messages.join(": "))
-  const what = `postwire: ${
-    advice !== undefined && all.endsWith(`. ${advice}`) ? all.slice(0, -advice.length - 2) : all
-  }`
+  const what = `postwire: ${Text.joinLines(messages.join(": "))}`
   return advice === undefined ? [what] : [what, `  ${Advice.inSituation(advice, situation)}`]
 }
 
-/** A message without the advice for programs: commands have their own. */
-export const forCommands = (text: string): string => {
-  const end = Math.max(0, text.length - longestAdvice)
-  return forShells(text.slice(0, end) + text.slice(end).replace(forPrograms, ""))
+/** The message of an error without its advice, which is shown apart and may be for programs. */
+export const statementOf = (error: Error): string => {
+  const { message } = error
+  const end = `. ${Advice.ownAdvice(error)}`
+  return forShells(message.endsWith(end) ? message.slice(0, -end.length) : message)
 }
-
-/** In characters. Messages may contain texts of the service, of any length. */
-const longestAdvice = 1_000
-
-/** Advice of the core and the sandbox, at the end of messages. */
-const forPrograms = new RegExp(
-  `(?:${
-    [
-      / Nothing is lost: check with getMediaUploadStatus, .*/,
-      / If it is not there, publish the thread again .*/,
-      / Publish the thread again under .*/,
-      / Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?/,
-      / Request less, or raise spendLimit\./,
-      / Try again later, or set spendLimit\.withoutStore\./,
-      / Buy credits in the service's console\./,
-      / Raise the cap in the service's console(, or wait until [\d-]+)?\./,
-      /: choose another one, or 0 for any free port/,
-      /\. Is the sandbox running\?/,
-      / Add one with updateStreamRules or syncRules, then connect\./,
-      / End one with deleteConnections, or wait until one is closed\./,
-      / Do less for each item, set a larger bufferSize, .*/,
-      / The items that waited there are lost; reconnect with resumeFrom\./
-    ].map(({ source }) => source).join("|")
-  })$`
-)
 
 /** The messages of an error and of its causes, without repetitions. */
 const messagesOf = (error: unknown, said = ""): ReadonlyArray<string> => {
   if (!(error instanceof Error)) return []
-  const message = forCommands(error.message)
+  const message = statementOf(error)
   const rest = messagesOf(error.cause, said + message)
   return said.includes(message) ? rest : [message, ...rest]
 }

@@ -1,15 +1,12 @@
 /** Writes a file as a whole. An existing one is kept unless it may be replaced. */
 import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Args from "./Args.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 
 /** `--force`. */
-export const force = Flag.Boolean("force").pipe(
-  Flag.withDescription("Replace existing files"),
-  Flag.withDefault(false)
-)
+export const force = Args.toggle("force", "Replace existing files")
 
 export const write = Effect.fnUntraced(function*(path: string, content: string | Uint8Array, force: boolean) {
   const fs = yield* FileSystem.FileSystem
@@ -22,7 +19,7 @@ export const write = Effect.fnUntraced(function*(path: string, content: string |
           reason: `it cannot be written (${error.reason._tag})`,
           advice: "Check the folder, its permissions and the free space."
         }
-      return new ErrorReport.FileUnusable({ path, reason, advice })
+      return new ErrorReport.Failure({ message: `${path}: ${reason}`, advice })
     })
   )
 })

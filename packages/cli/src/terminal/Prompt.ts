@@ -1,19 +1,9 @@
 /** Prompts on standard error, so that standard output has results only. */
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
 import * as Input from "effect/Terminal"
+import * as ErrorReport from "./ErrorReport.ts"
 import { Terminal } from "./Terminal.ts"
-
-/** Standard input ended before the prompt was answered. */
-export class NothingTyped extends Schema.TaggedError<NothingTyped>()("NothingTyped", { what: Schema.String }) {
-  override get message(): string {
-    return `Standard input ended before ${this.what} came`
-  }
-  get advice(): string {
-    return "Run the command on a terminal, or send the input to it."
-  }
-}
 
 /** Reads a line from standard input. */
 export const line = Effect.fnUntraced(function*(what: string, question: string) {
@@ -22,7 +12,10 @@ export const line = Effect.fnUntraced(function*(what: string, question: string) 
   errors.write(`${question} `)
   const typed = yield* Effect.mapError(input.readLine, () => {
     errors.write("\n")
-    return new NothingTyped({ what })
+    return new ErrorReport.Failure({
+      message: `Standard input ended before ${what} came`,
+      advice: "Run the command on a terminal, or send the input to it."
+    })
   })
   return typed.trim()
 })

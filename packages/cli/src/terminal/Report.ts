@@ -1,18 +1,15 @@
 /** The output of all commands: results on standard output, notices on standard error. */
-import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Args from "./Args.ts"
 import { type Screen, Terminal } from "./Terminal.ts"
 import * as Text from "./Text.ts"
 
 /** `--json`. */
-export const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
+export const json = Args.toggle("json", "Print JSON")
 
 /** `--json` of commands that run until they are stopped. */
-export const jsonWhenReady = Flag.Boolean("json").pipe(
-  Flag.withDescription("Print one JSON line when ready"),
-  Flag.withDefault(false)
-)
+export const jsonWhenReady = Args.toggle("json", "Print one JSON line when ready")
 
 /** Prints a result: as JSON for programs, or as lines for users. Control characters are escaped. */
 export const print = (json: boolean, value: unknown, lines: () => ReadonlyArray<string>): Effect.Effect<void> =>

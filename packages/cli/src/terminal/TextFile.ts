@@ -4,7 +4,7 @@ import * as FileSystem from "effect/FileSystem"
 import type { PlatformError } from "effect/PlatformError"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
-import { FileUnusable } from "./ErrorReport.ts"
+import { Failure } from "./ErrorReport.ts"
 
 /** The path that means standard input. */
 export const standardInput = "-"
@@ -23,10 +23,9 @@ export const bytes = (path: string, what: string) =>
   Effect.mapError(bytesOf(path), (error) => unusable(path, what, reasonOf(error)))
 
 /** The error of a file that cannot be used. */
-export const unusable = (path: string, what: string, reason: string): FileUnusable =>
-  new FileUnusable({
-    path: path === standardInput ? "standard input" : path,
-    reason,
+export const unusable = (path: string, what: string, reason: string): Failure =>
+  new Failure({
+    message: `${path === standardInput ? "standard input" : path}: ${reason}`,
     advice: `Name ${what} that you may read.`
   })
 

@@ -298,7 +298,8 @@ const readerOf = (
   }
 }
 
-const invalid = (setting: string, rule: string) => Effect.fail(new Errors.InvalidSettings({ setting, rule }))
+const invalid = (setting: string, rule: string, advice?: string) =>
+  Effect.fail(new Errors.InvalidSettings({ setting, rule, ...advice !== undefined && { advice } }))
 
 /** Checks a flag: other truthy or falsy values are refused. */
 export const checkFlag = (setting: string, flag: unknown): Effect.Effect<boolean, Errors.InvalidSettings> =>
@@ -354,9 +355,8 @@ const baseUrlOf = (settings: Settings, wire: Wire.Wire): Effect.Effect<string, E
   if (given === undefined || given === "") {
     return invalid(
       "baseUrl",
-      "is missing: the neutral wire has no default URL, but `postwire sandbox` starts a local service and prints " +
-        "one. Pass it to the client, or set POSTWIRE_BASE_URL (read if no settings are given, or with " +
-        "fromEnvironment())"
+      "is missing: the neutral wire has no default URL, but `postwire sandbox` starts a local service and prints one",
+      "Pass it to the client, or set POSTWIRE_BASE_URL (read if no settings are given, or with fromEnvironment())."
     )
   }
   const url = URL.canParse(given) ? new URL(given) : undefined

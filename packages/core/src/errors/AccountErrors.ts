@@ -5,7 +5,7 @@
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
 import type { Scope } from "../schema/Scopes.ts"
-import { type Advice, messageOf, saidOf, type StorageFault } from "./internal/messages.ts"
+import { type Advice, adviceOf, messageOf, saidOf, type StorageFault } from "./internal/messages.ts"
 
 /** The account's access token was granted without a scope that the operation needs. Raised before any traffic. */
 export class MissingScope extends Data.TaggedError("MissingScope")<{
@@ -19,11 +19,13 @@ export class MissingScope extends Data.TaggedError("MissingScope")<{
 }> {
   override get message(): string {
     const scopes = this.missing.join(", ")
+    const who = this.account === "" ? "the user" : `the user of account ${JSON.stringify(this.account)}`
+    return `${this.operation}: ${who} has not granted ${scopes}. ${this.advice}`
+  }
+  get advice(): string {
     return this.account === ""
-      ? `${this.operation}: the user has not granted ${scopes}. Sign in again and request it.`
-      : `${this.operation}: the user of account ${
-        JSON.stringify(this.account)
-      } has not granted ${scopes}. Sign in again: postwire login ${this.account} --for ${this.operation}`
+      ? "Sign in again and request it."
+      : `Sign in again: postwire login ${this.account} --for ${this.operation}`
   }
 }
 
@@ -56,11 +58,11 @@ export class LoginRequired extends Data.TaggedError("LoginRequired")<{
   readonly detail?: string | undefined
 }> {
   override get message(): string {
-    return this.account === ""
-      ? `The user ${loginReasons[this.reason]}${saidOf(this)}.`
-      : `Account ${JSON.stringify(this.account)} ${loginReasons[this.reason]}${
-        saidOf(this)
-      }. Run: postwire login ${this.account}`
+    const who = this.account === "" ? "The user" : `Account ${JSON.stringify(this.account)}`
+    return `${who} ${loginReasons[this.reason]}${saidOf(this)}.${this.advice === undefined ? "" : ` ${this.advice}`}`
+  }
+  get advice(): string | undefined {
+    return this.account === "" ? undefined : `Run: postwire login ${this.account}`
   }
 }
 
@@ -84,7 +86,10 @@ export class TokenStoreFailure extends Data.TaggedError("TokenStoreFailure")<{
   readonly detail?: string | undefined
 }> {
   override get message(): string {
-    return messageOf(`The token store ${this.store}`, this, storeAdvice)
+    return messageOf(`The token store ${this.store}`, this)
+  }
+  get advice(): string {
+    return adviceOf(this.fault, storeAdvice)
   }
 }
 

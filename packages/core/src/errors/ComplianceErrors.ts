@@ -9,7 +9,10 @@ export class ComplianceExpired extends Data.TaggedError("ComplianceExpired")<{
   readonly what: "upload" | "download" | "job"
 }> {
   override get message(): string {
-    return `Compliance job ${this.jobId} ${expired[this.what]}. Create another one.`
+    return `Compliance job ${this.jobId} ${expired[this.what]}. ${this.advice}`
+  }
+  get advice(): string {
+    return "Create another one."
   }
 }
 
@@ -29,8 +32,10 @@ export class ComplianceNotComplete extends Data.TaggedError("ComplianceNotComple
 }> {
   override get message(): string {
     const waited = this.waited === undefined ? "" : ` after ${Math.round(this.waited / 1000)} s`
-    return `Compliance job ${this.jobId} is not complete${waited}: it is ${this.status}. ` +
-      "Nothing is lost: check with getComplianceJob, or set a longer maxWait."
+    return `Compliance job ${this.jobId} is not complete${waited}: it is ${this.status}. ${this.advice}`
+  }
+  get advice(): string {
+    return "Nothing is lost: check with getComplianceJob, or set a longer maxWait."
   }
 }
 
@@ -39,7 +44,10 @@ export class ComplianceFailed extends Data.TaggedError("ComplianceFailed")<{
   readonly jobId: string
 }> {
   override get message(): string {
-    return `Compliance job ${this.jobId} has failed. Check the ids that were uploaded, and create another job.`
+    return `Compliance job ${this.jobId} has failed. ${this.advice}`
+  }
+  get advice(): string {
+    return "Check the ids that were uploaded, and create another job."
   }
 }
 

@@ -6,6 +6,8 @@
  * it is replaced by `<redacted>`.
  *
  * `instanceof` and `_tag` distinguish them, even across copies of this module.
+ *
+ * A `message` ends with the error's `advice`, if it has one, which speaks to programs: another audience gets the rest and its own.
  */
 import * as Data from "effect/Data"
 import * as Predicate from "effect/Predicate"
@@ -65,10 +67,13 @@ export class MissingAccessToken extends Data.TaggedError("MissingAccessToken")<{
     const form = this.credential === "bearer"
       ? "a bearer token (user_auth is false)"
       : "OAuth 1.0a user context (user_auth is true)"
-    const variables = this.missing.map(environmentVariable).join(", ")
     return `${this.operation} needs ${form}, but ${this.missing.join(", ")} ${
       this.missing.length === 1 ? "is" : "are"
-    } not set. Pass ${this.missing.length === 1 ? "it" : "them"} to the client, or set ${variables}.`
+    } not set. ${this.advice}`
+  }
+  get advice(): string {
+    const variables = this.missing.map(environmentVariable).join(", ")
+    return `Pass ${this.missing.length === 1 ? "it" : "them"} to the client, or set ${variables}.`
   }
 }
 
@@ -115,9 +120,10 @@ export const invalidParameter = (
 export class InvalidSettings extends Data.TaggedError("InvalidSettings")<{
   readonly setting: string
   readonly rule: string
+  readonly advice?: string | undefined
 }> {
   override get message(): string {
-    return `${this.setting} ${this.rule}.`
+    return `${this.setting} ${this.rule}.${this.advice === undefined ? "" : ` ${this.advice}`}`
   }
 }
 
@@ -183,14 +189,14 @@ export class PaymentRequired extends Data.TaggedError("PaymentRequired")<
   }
 > {
   override get message(): string {
+    const meaning = this.reason === "credits" ? "has no credits left" : "has reached its spend cap"
+    return refused(this, `the developer account ${meaning}`, this.advice)
+  }
+  get advice(): string {
     const until = this.resetAt === undefined ? "" : `, or wait until ${this.resetAt.toISOString().slice(0, 10)}`
     return this.reason === "credits"
-      ? refused(this, "the developer account has no credits left", "Buy credits in the service's console.")
-      : refused(
-        this,
-        "the developer account has reached its spend cap",
-        `Raise the cap in the service's console${until}.`
-      )
+      ? "Buy credits in the service's console."
+      : `Raise the cap in the service's console${until}.`
   }
 }
 
@@ -272,8 +278,12 @@ export class TransportFailure extends Data.TaggedError("TransportFailure")<{
   readonly cause?: unknown | undefined
 }> {
   override get message(): string {
-    const advice = refusedHere.test(this.reason) ? ". Is the sandbox running?" : ""
-    return `${this.operation}: no response (${this.phase}): ${this.reason}${advice}`
+    return `${this.operation}: no response (${this.phase}): ${this.reason}${
+      this.advice === undefined ? "" : `. ${this.advice}`
+    }`
+  }
+  get advice(): string | undefined {
+    return refusedHere.test(this.reason) ? "Is the sandbox running?" : undefined
   }
 }
 
@@ -370,13 +380,20 @@ export class SpendLimitReached extends Data.TaggedError("SpendLimitReached")<{
     const may = `${this.operation}: it may cost ${dollars(this.needed)}`
     if (this.unavailable !== undefined) {
       return `${may}, and the spend store does not respond (${this.unavailable}), so the limit of ${of}, ` +
-        `${dollars(this.limit)}, cannot be enforced. Nothing was sent. Try again later, or set spendLimit.withoutStore.`
+        `${dollars(this.limit)}, cannot be enforced. Nothing was sent. ${this.advice}`
     }
     if (this.needed > this.limit) {
-      return `${may}, and the whole limit of ${of} is ${dollars(this.limit)}. Request less, or raise spendLimit.`
+      return `${may}, and the whole limit of ${of} is ${dollars(this.limit)}. ${this.advice}`
     }
     const until = this.resetAt === undefined ? "" : ` It resets at ${this.resetAt.toISOString()}.`
     return `${may}, and ${dollars(this.spent)} of the ${dollars(this.limit)} of ${of} are spent or reserved.${until}`
+  }
+  get advice(): string | undefined {
+    return this.unavailable !== undefined
+      ? "Try again later, or set spendLimit.withoutStore."
+      : this.needed > this.limit
+      ? "Request less, or raise spendLimit."
+      : undefined
   }
 }
 

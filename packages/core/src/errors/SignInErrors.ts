@@ -12,15 +12,21 @@ export class AuthorizationDenied extends Data.TaggedError("AuthorizationDenied")
   override get message(): string {
     const said = this.detail === undefined ? "" : `: ${this.detail.replace(/\.$/, "")}`
     return this.error === "access_denied"
-      ? `The sign-in was denied${said}. Nothing was changed; start again to be prompted again.`
+      ? `The sign-in was denied${said}. ${this.advice}`
       : `The service refused the sign-in (${this.error})${said}.`
+  }
+  get advice(): string | undefined {
+    return this.error === "access_denied" ? "Nothing was changed; start again to be prompted again." : undefined
   }
 }
 
-const redirectFaults: Readonly<Record<InvalidRedirect["fault"], string>> = {
-  address: "This is not a URL. Use the whole URL that the browser shows at the end of the sign-in",
-  other: "This URL belongs to another sign-in. Use the one that this sign-in ended at, or start again",
-  incomplete: "This URL does not contain the result of the sign-in. Use the whole one that the browser shows at its end"
+const redirectFaults: Readonly<Record<InvalidRedirect["fault"], readonly [fault: string, advice: string]>> = {
+  address: ["This is not a URL.", "Use the whole URL that the browser shows at the end of the sign-in."],
+  other: ["This URL belongs to another sign-in.", "Use the one that this sign-in ended at, or start again."],
+  incomplete: [
+    "This URL does not contain the result of the sign-in.",
+    "Use the whole one that the browser shows at its end."
+  ]
 }
 
 /** The URL is not the one that a sign-in ended at. It is not shown, because it may hold a code. */
@@ -32,7 +38,10 @@ export class InvalidRedirect extends Data.TaggedError("InvalidRedirect")<{
   readonly fault: "address" | "other" | "incomplete"
 }> {
   override get message(): string {
-    return `${redirectFaults[this.fault]}.`
+    return redirectFaults[this.fault].join(" ")
+  }
+  get advice(): string {
+    return redirectFaults[this.fault][1]
   }
 }
 

@@ -10,8 +10,10 @@ export class NoRules extends Data.TaggedError("NoRules")<{
   readonly detail?: string | undefined
 }> {
   override get message(): string {
-    return `${this.operation}: the stream has no rules that the service can use${saidOf(this)}. ` +
-      "Add one with updateStreamRules or syncRules, then connect."
+    return `${this.operation}: the stream has no rules that the service can use${saidOf(this)}. ${this.advice}`
+  }
+  get advice(): string {
+    return "Add one with updateStreamRules or syncRules, then connect."
   }
 }
 
@@ -43,7 +45,10 @@ export class TooManyConnections extends Data.TaggedError("TooManyConnections")<{
     )
     return `${this.operation}: the app has as many connections as it is allowed${
       held.length === 0 ? saidOf(this) : `: ${held.join(", ")}`
-    }. End one with deleteConnections, or wait until one is closed.`
+    }. ${this.advice}`
+  }
+  get advice(): string {
+    return "End one with deleteConnections, or wait until one is closed."
   }
 }
 
@@ -54,8 +59,10 @@ export class StreamOverflow extends Data.TaggedError("StreamOverflow")<{
   readonly bufferSize: number
 }> {
   override get message(): string {
-    return `${this.operation}: the consumer is too slow: ${this.bufferSize} items wait for it. Do less for each item, ` +
-      `set a larger bufferSize, or set slowConsumer: "spill" or "dropOldest".`
+    return `${this.operation}: the consumer is too slow: ${this.bufferSize} items wait for it. ${this.advice}`
+  }
+  get advice(): string {
+    return `Do less for each item, set a larger bufferSize, or set slowConsumer: "spill" or "dropOldest".`
   }
 }
 
@@ -68,8 +75,10 @@ export class SpillFailed extends Data.TaggedError("SpillFailed")<{
   readonly detail?: string | undefined
 }> {
   override get message(): string {
-    return `${this.place} ${spillFaults[this.fault]}${saidOf(this)}. The items that waited there are lost; reconnect ` +
-      "with resumeFrom."
+    return `${this.place} ${spillFaults[this.fault]}${saidOf(this)}. ${this.advice}`
+  }
+  get advice(): string {
+    return "The items that waited there are lost; reconnect with resumeFrom."
   }
 }
 

@@ -54,9 +54,10 @@ export class ThreadUndecided extends Data.TaggedError("ThreadUndecided")<{
       JSON.stringify(this.key)
     } may have been posted at ${this.sentAt.toISOString()}: ${undecidedReasons[this.reason]}${saidOf(this)}. Searched ${
       this.looks === 1 ? "once" : `${this.looks} times`
-    } for a post of user ${this.authorId}${reply} that begins ${
-      JSON.stringify(this.text)
-    }. If it is not there, publish the thread again with undecided: "continue", which sends it; "abandon" ends the thread.`
+    } for a post of user ${this.authorId}${reply} that begins ${JSON.stringify(this.text)}. ${this.advice}`
+  }
+  get advice(): string {
+    return `If it is not there, publish the thread again with undecided: "continue", which sends it; "abandon" ends the thread.`
   }
 }
 
@@ -72,8 +73,10 @@ export class ThreadBroken extends Data.TaggedError("ThreadBroken")<{
   override get message(): string {
     return `Part ${this.part} of ${this.parts} of thread ${
       JSON.stringify(this.key)
-    } is gone: post ${this.id} was deleted, or is not visible to its author. Nothing can reply to it. ` +
-      `Publish the thread again under another key, or end it with undecided: "abandon".`
+    } is gone: post ${this.id} was deleted, or is not visible to its author. Nothing can reply to it. ${this.advice}`
+  }
+  get advice(): string {
+    return `Publish the thread again under another key, or end it with undecided: "abandon".`
   }
 }
 

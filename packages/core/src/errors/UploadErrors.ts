@@ -4,7 +4,7 @@
  */
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
-import { type Advice, messageOf, saidOf, type StorageFault } from "./internal/messages.ts"
+import { type Advice, adviceOf, messageOf, saidOf, type StorageFault } from "./internal/messages.ts"
 
 /** The service processed a medium and refuses it. This is permanent: the file has to be encoded differently. */
 export class MediaProcessingFailed extends Data.TaggedError("MediaProcessingFailed")<{
@@ -17,8 +17,10 @@ export class MediaProcessingFailed extends Data.TaggedError("MediaProcessingFail
 }> {
   override get message(): string {
     const said = [this.reason, this.detail].filter((text) => text !== undefined).join(": ").replace(/\.$/, "")
-    return `The service cannot process media ${this.mediaId}${said === "" ? "" : ` (${said})`}. ` +
-      "The file may be damaged, or of a type that the service does not accept."
+    return `The service cannot process media ${this.mediaId}${said === "" ? "" : ` (${said})`}. ${this.advice}`
+  }
+  get advice(): string {
+    return "The file may be damaged, or of a type that the service does not accept."
   }
 }
 
@@ -29,8 +31,12 @@ export class MediaNotReady extends Data.TaggedError("MediaNotReady")<{
   readonly waited: number
 }> {
   override get message(): string {
-    return `The service is still processing media ${this.mediaId} after ${Math.round(this.waited / 1000)} s. ` +
-      "Nothing is lost: check with getMediaUploadStatus, or set a longer maxWait."
+    return `The service is still processing media ${this.mediaId} after ${
+      Math.round(this.waited / 1000)
+    } s. ${this.advice}`
+  }
+  get advice(): string {
+    return "Nothing is lost: check with getMediaUploadStatus, or set a longer maxWait."
   }
 }
 
@@ -39,7 +45,10 @@ export class UploadExpired extends Data.TaggedError("UploadExpired")<{
   readonly mediaId: string
 }> {
   override get message(): string {
-    return `The service no longer knows the upload of media ${this.mediaId}. Upload the file again.`
+    return `The service no longer knows the upload of media ${this.mediaId}. ${this.advice}`
+  }
+  get advice(): string {
+    return "Upload the file again."
   }
 }
 
@@ -100,7 +109,10 @@ export class JournalFailure extends Data.TaggedError("JournalFailure")<{
   readonly detail?: string | undefined
 }> {
   override get message(): string {
-    return messageOf(`The journal ${this.journal}`, this, journalAdvice)
+    return messageOf(`The journal ${this.journal}`, this)
+  }
+  get advice(): string {
+    return adviceOf(this.fault, journalAdvice)
   }
 }
 

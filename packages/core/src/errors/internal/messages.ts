@@ -43,13 +43,16 @@ const commonAdvice = {
 /** Advice for the faults that a kind of storage has its own for. */
 export type Advice = Readonly<Record<Exclude<StorageFault, keyof typeof commonAdvice>, string>>
 
+/** The advice for a fault. */
+export const adviceOf = (fault: StorageFault, advice: Advice): string => ({ ...commonAdvice, ...advice })[fault]
+
 interface Failed {
   readonly fault: StorageFault
   readonly action: keyof typeof actions
   readonly detail?: string | undefined
+  readonly advice: string
 }
 
 /** The message of an error of storage. */
-export const messageOf = (what: string, failed: Failed, advice: Advice): string =>
-  `${what} cannot be ${actions[failed.action]}: it is ${faults[failed.fault]}${saidOf(failed)}. ` +
-  { ...commonAdvice, ...advice }[failed.fault]
+export const messageOf = (what: string, failed: Failed): string =>
+  `${what} cannot be ${actions[failed.action]}: it is ${faults[failed.fault]}${saidOf(failed)}. ${failed.advice}`
