@@ -2,10 +2,12 @@
 import { checkPackage, createPackageFromTarballData, type ProblemKind } from "@arethetypeswrong/core"
 import { assert, describe, it } from "@effect/vitest"
 import { build } from "esbuild"
-import { spawnSync, type SpawnSyncReturns } from "node:child_process"
+import { spawn, spawnSync, type SpawnSyncReturns } from "node:child_process"
+import { once } from "node:events"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { createInterface } from "node:readline"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { createContext, runInContext } from "node:vm"
 import { gzipSync } from "node:zlib"
@@ -60,6 +62,46 @@ beforeAll(() => {
 }, 180_000)
 
 afterAll(() => rmSync(folder, { recursive: true }))
+
+describe("the command", () => {
+  it("needs no other package: its service, console, calls and exports", async () => {
+    const alone = mkdtempSync(join(tmpdir(), "postwire-command-"))
+    run("tar", ["xzf", tarballs.get("cli")!, "-C", alone, "--strip-components=1"], alone)
+    const { bin, dependencies } = JSON.parse(readFileSync(join(alone, "package.json"), "utf8"))
+    assert.isUndefined(dependencies)
+    const env: Record<string, string> = { HOME: alone, PATH: "/nowhere" }
+    const postwire = (...args: ReadonlyArray<string>) => {
+      const { status, stderr, stdout } = spawnSync(process.execPath, [join(alone, bin.postwire), ...args], {
+        cwd: alone,
+        env,
+        encoding: "utf8"
+      })
+      assert.strictEqual(status, 0, stderr)
+      return stdout
+    }
+    assert.match(postwire("--version"), /^postwire v\d/)
+    const service = spawn(process.execPath, [join(alone, bin.postwire), "sandbox", "--port", "0", "--json"], {
+      cwd: alone,
+      env,
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    try {
+      const [line] = await once(createInterface(service.stdout), "line")
+      const { baseUrl, environment } = JSON.parse(line)
+      assert.include(await (await fetch(`${baseUrl}/console`)).text(), "<html")
+      Object.assign(env, environment)
+      assert.include(postwire("call", "getUser", "--username", "ada"), "ada")
+      for (const out of ["posts.jsonl", "posts.parquet", "posts.sqlite"]) {
+        postwire("export", "searchRecentPosts", "--query", "effect", "--limit", "100", "--out", out)
+        assert.isAbove(readFileSync(join(alone, out)).length, 1_000)
+      }
+    } finally {
+      service.kill()
+      await once(service, "exit")
+      rmSync(alone, { recursive: true })
+    }
+  })
+})
 
 describe.each(names)("@postwire/%s", (name) => {
   it("is what publint expects", async () => {

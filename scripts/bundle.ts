@@ -1,9 +1,10 @@
 // After `pnpm check`: what the packages hold beside what the compiler made (ADR 23), in `dist/bundled`:
 // - the Promise and blocking entries, and the worker, with Effect and the core inside, so that Node loads them fast. What
 //   uploads and publishes is a file of its own, which the first upload loads, as is what streams, and what they share;
-// - Undici as a module, for programs that are bundled, since not every bundler makes one of it.
+// - Undici as a module, for programs that are bundled, since not every bundler makes one of it;
+// - the command with all that it needs, in files that its parts load on demand.
 import { build, type BuildOptions, type Plugin } from "esbuild"
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -129,7 +130,28 @@ const undici = {
   keepNames: true
 } satisfies BuildOptions
 
-const builds = { node: [publishing("index"), undici], sync: [entry("index"), publishing("PostwireWorker")] }
+const command = {
+  ...common,
+  // The sandbox finds its console two folders up, in `src/console`.
+  outdir: "dist/bundled/bin",
+  entryPoints: ["src/main.ts"],
+  splitting: true,
+  // An addon that `pg` takes where it is installed.
+  external: ["pg-native"],
+  // CommonJS dependencies call require for modules of Node.
+  banner: {
+    js: `import{createRequire as makeRequire}from"node:module";const require=makeRequire(import.meta.url);`
+  },
+  minifySyntax: true,
+  minifyWhitespace: true,
+  lineLimit: 160
+} satisfies BuildOptions
+
+const builds = {
+  node: [publishing("index"), undici],
+  sync: [entry("index"), publishing("PostwireWorker")],
+  cli: [command]
+}
 
 /** The packages that a build took something from. */
 const sourcesOf = (inputs: object): ReadonlyArray<string> =>
@@ -163,3 +185,5 @@ writeFileSync(
   join(root, "packages/node/dist/bundled/OAuth2.js"),
   `import { OAuth2 } from "./index.js"\n\nexport const { ${Object.keys(OAuth2).join(", ")} } = OAuth2\n`
 )
+
+cpSync(join(root, "packages/sandbox/src/console"), join(root, "packages/cli/dist/src/console"), { recursive: true })

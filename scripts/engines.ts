@@ -87,7 +87,7 @@ const expect = (what: string, isRight: boolean, ended: Ended) => {
 
 /** Everything that a Node has to do; fails with the reason why it does not. Returns what was done. */
 const prove = async (node: string, project: string): Promise<string> => {
-  const postwire = join(project, "node_modules/@postwire/cli/dist/main.js")
+  const postwire = join(project, "node_modules/@postwire/cli/dist/bundled/bin/main.js")
   const out = mkdtempSync(join(project, "out-"))
   const sandbox = start(node, [postwire, "sandbox", "--port", "0", "--json"], project)
   const done: Array<string> = []
@@ -129,7 +129,11 @@ const refuse = async (node: string, version: string, project: string): Promise<s
     expect(entry, ended.code === 1 && told.length === 1 && told[0] === `[Error: ${refusal}]`, ended)
   }
   for (const command of ["demo", "doctor", "--version"]) {
-    const ended = await start(node, [join(project, "node_modules/@postwire/cli/dist/main.js"), command], project).ended
+    const ended = await start(
+      node,
+      [join(project, "node_modules/@postwire/cli/dist/bundled/bin/main.js"), command],
+      project
+    ).ended
     expect(command, ended.code === 1 && ended.output === "" && ended.errors === `${refusal}\n`, ended)
   }
   return "refused in one line"
