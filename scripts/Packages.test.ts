@@ -382,6 +382,7 @@ describe("a program", () => {
         "Catalogue.js",
         "internal/schema/codegen.js",
         "core/dist/errors/AccountErrors.js",
+        "core/dist/errors/StorageErrors.js",
         "core/dist/accounts/internal/admission.js",
         "core/dist/client/ClientConfig.js",
         "core/dist/accounts/AccountCredentials.js",

@@ -196,7 +196,7 @@ describe.each(Object.entries(platforms))("a client of Promises: %s", (_, { creat
       fails[action] = new Error(`no ${action}: ${text} ${refreshToken}`)
       const error = await client.getMe().catch((error: unknown) => error)
       delete fails[action]
-      assert(error instanceof Node.TokenStoreFailure, `${action}: ${String(error)}`)
+      assert(error instanceof Node.StorageFailure, `${action}: ${String(error)}`)
       assert.match(error.message, new RegExp(`no ${action}`))
       assert.notInclude(inspect(error, { showHidden: true, depth: 9 }), refreshToken)
     }

@@ -224,9 +224,9 @@ describe.each(Object.entries({ node: Node, web: Web }))(
         journal: { ...journal, write: async () => Promise.reject(new Error("it is full")) }
       })
       const error = await failureOf(client.publishThread([{ text: "a" }], { key: "one" }))
-      assert(error instanceof errors.JournalFailure)
+      assert(error instanceof errors.StorageFailure)
       assert.deepInclude(error, {
-        journal: "journal (key thread.one)",
+        place: "journal (key thread.one)",
         fault: "unavailable",
         action: "write",
         detail: "it is full"

@@ -39,8 +39,9 @@ const samples: { readonly [T in Encodable["_tag"]]: Error & { readonly _tag: T }
     reason: "refused",
     detail: "Value passed for the token was invalid."
   }),
-  TokenStoreFailure: new Errors.TokenStoreFailure({
-    store: "~/.config/postwire/accounts/ada.json",
+  StorageFailure: new Errors.StorageFailure({
+    kind: "token store",
+    place: "~/.config/postwire/accounts/ada.json",
     fault: "full",
     action: "write",
     detail: "ENOSPC"
@@ -125,12 +126,6 @@ const samples: { readonly [T in Encodable["_tag"]]: Error & { readonly _tag: T }
   MediaNotReady: new Errors.MediaNotReady({ mediaId: "1880028106020515840", waited: 600_000 }),
   UploadExpired: new Errors.UploadExpired({ mediaId: "1880028106020515840" }),
   SourceFailure: new Errors.SourceFailure({ source: "harbour.mp4", fault: "changed" }),
-  JournalFailure: new Errors.JournalFailure({
-    journal: "~/.local/state/postwire/upload.harbour.json",
-    fault: "locked",
-    action: "lock",
-    detail: "for 30 s"
-  }),
   ThreadUndecided: new Errors.ThreadUndecided({
     key: "launch",
     part: 2,
@@ -198,7 +193,6 @@ export const tags: ReadonlyArray<string> = Object.keys(samples)
 const whose = (tag: string): string => {
   if (tag === "InvalidSettings") return "Thrown when a client is made."
   if (ofSignIns.includes(tag)) return "Raised while a user signs in."
-  if (tag === "JournalFailure") return "Uploads that resume and threads can fail with it."
   if (ofPublishing.includes(tag)) {
     return tag.startsWith("Thread")
       ? "Threads can fail with it."

@@ -318,6 +318,7 @@ const errorsOfRules = "packages/core/src/errors/StreamRuleErrors.ts"
 export const errorModules = [
   "packages/core/src/errors/Errors.ts",
   "packages/core/src/errors/AccountErrors.ts",
+  "packages/core/src/errors/StorageErrors.ts",
   errorsOfSignIns,
   ...errorsOfPublishing,
   errorsOfCompliance,

@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { TokenStoreFailure } from "@postwire/core/errors/Errors"
+import { StorageFailure } from "@postwire/core/errors/Errors"
 import * as FileTokenStore from "@postwire/node/FileTokenStore"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted, Stdio, Terminal as Input } from "effect"
@@ -692,8 +692,9 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
         )
       }
       assert.strictEqual(readFileSync(newer, "utf8"), `{"version":2}`)
-      const full = new TokenStoreFailure({
-        store: newer,
+      const full = new StorageFailure({
+        kind: "token store",
+        place: newer,
         fault: "full",
         action: "write",
         detail: "no space left on the device"

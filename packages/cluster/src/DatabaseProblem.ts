@@ -2,6 +2,7 @@
  * Problems of a database or a disk, in actionable words: from the codes of PostgreSQL, SQLite and the system, anywhere among the
  * causes of an error.
  */
+import type { StorageFault } from "@postwire/core/errors/Errors"
 import * as Predicate from "effect/Predicate"
 import { isSqlError } from "effect/sql/SqlError"
 
@@ -9,6 +10,8 @@ import { isSqlError } from "effect/sql/SqlError"
 export interface DatabaseProblem {
   readonly reason: string
   readonly advice: string
+  /** The fault of a token store with this problem. Default: it is unavailable. */
+  readonly fault?: StorageFault
 }
 
 /** The problem behind an error; `undefined` if its codes are unknown. */
@@ -36,7 +39,8 @@ interface Coded {
 
 const full: DatabaseProblem = {
   reason: "The disk is full",
-  advice: "Make room there; nothing that was kept is lost."
+  advice: "Make room there; nothing that was kept is lost.",
+  fault: "full"
 }
 const readOnly: DatabaseProblem = {
   reason: "The disk is read-only",
@@ -56,7 +60,8 @@ const damaged: DatabaseProblem = {
 }
 const refused: DatabaseProblem = {
   reason: "The database does not accept the user or the password",
-  advice: "Correct them in the address of the database."
+  advice: "Correct them in the address of the database.",
+  fault: "forbidden"
 }
 const unreachable: DatabaseProblem = {
   reason: "The database does not answer",
@@ -73,12 +78,14 @@ const postgres: Readonly<Record<string, DatabaseProblem>> = {
   "28": refused,
   "25006": {
     reason: "The database only reads, as a standby does",
-    advice: "Give the address of the primary."
+    advice: "Give the address of the primary.",
+    fault: "forbidden"
   },
   "3D000": { reason: "There is no such database", advice: "Make it with createdb, or correct the address." },
   "42501": {
     reason: "The user may not do this in the database",
-    advice: "GRANT CREATE ON SCHEMA public, or give it a database of its own."
+    advice: "GRANT CREATE ON SCHEMA public, or give it a database of its own.",
+    fault: "forbidden"
   },
   "42P01": {
     reason: "Tables of the database are missing",

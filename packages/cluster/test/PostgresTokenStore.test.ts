@@ -1,8 +1,8 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
-import type { TokenStoreFailure } from "@postwire/core/errors/Errors"
+import type { StorageFailure } from "@postwire/core/errors/Errors"
 import * as TokenStore from "@postwire/core/storage/TokenStore"
-import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { inspect } from "node:util"
 import { afterAll, beforeAll } from "vitest"
 import { contention, contract, type Kind, sharing } from "../../node/test/support/TokenStores.ts"
@@ -41,7 +41,7 @@ describe.skipIf(missing !== undefined)(title, () => {
     // A pool of one connection, which a lock must not keep.
     layer: (url) => Layer.provide(PostgresTokenStore.layer, clientOf(url, 1)),
     program: new URL("support/incrementer.ts", import.meta.url),
-    lease: 10_000
+    lease: 1_000
   }
   contract(kind)
   sharing(kind)
@@ -56,22 +56,11 @@ describe.skipIf(missing !== undefined)(title, () => {
       })
     )
 
-  it.live("are not overwritten by who has lost the lock", () =>
+  it.live("are saved even if a transaction of the caller fails", () =>
     Effect.gen(function*() {
-      const url = place()
-      const [late, other] = [yield* storeOf(url), yield* storeOf(url)]
-      const scope = yield* Scope.fork(yield* Effect.scope)
-      yield* Effect.provideService(late.store.lock("ada"), Scope.Scope, scope)
-      // As the server ends the session of a machine that stands still or is cut off.
-      yield* other.sql`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'`
-      yield* other.store.write("ada", "newer")
-      const error = yield* Effect.flip(late.store.write("ada", "older"))
-      assert.deepInclude(error, { fault: "locked", action: "write" })
-      assert.match(error.message, /our lock is lost, and another may have it/)
-      assert.strictEqual(yield* other.store.read("ada"), "newer")
-      yield* Scope.close(scope, Exit.void)
-      yield* late.store.write("ada", "newest")
-      assert.strictEqual(yield* other.store.read("ada"), "newest")
+      const { sql, store } = yield* storeOf(place())
+      yield* Effect.flip(sql.withTransaction(Effect.andThen(store.write("ada", "renewed"), Effect.fail("undone"))))
+      assert.strictEqual(yield* store.read("ada"), "renewed")
     }))
 
   it.live("are told to be away, or not for us, or without room, and passwords are not", () =>
@@ -81,17 +70,17 @@ describe.skipIf(missing !== undefined)(title, () => {
       yield* store.write("ada", "canary-text")
       const place_ = `account ada in ${url.replace("postwire@", "")}`
       assert.strictEqual(store.describe("ada"), place_)
-      const said = (error: TokenStoreFailure) => error.message.replace(place_, "P")
+      const said = (error: StorageFailure) => error.message.replace(place_, "P")
 
       yield* sql`CREATE ROLE reader LOGIN`
-      yield* sql`GRANT SELECT ON postwire_accounts_1 TO reader`
+      yield* sql`GRANT SELECT ON postwire_accounts_2 TO reader`
       const reader = yield* storeOf(url.replace("postwire@", "reader@"))
       assert.strictEqual(yield* reader.store.read("ada"), "canary-text")
       const forbidden = yield* Effect.flip(reader.store.write("ada", "b"))
       const ours =
         "it is not ours to use (The user may not do this in the database). Give this user the right to read " +
         "and write it."
-      assert.strictEqual(said(forbidden), `The token store P cannot be written: ${ours}`)
+      assert.strictEqual(said(forbidden), `The token store P cannot be locked: ${ours}`)
       const standby = yield* storeOf(url, { startupParameters: { default_transaction_read_only: "on" } })
       assert.deepInclude(yield* Effect.flip(standby.store.write("ada", "b")), {
         fault: "forbidden",
@@ -99,24 +88,24 @@ describe.skipIf(missing !== undefined)(title, () => {
       })
       yield* sql.unsafe(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$`)
-      yield* sql`CREATE TRIGGER full_disk BEFORE UPDATE ON postwire_accounts_1 EXECUTE FUNCTION full_disk()`
+      yield* sql`CREATE TRIGGER full_disk BEFORE UPDATE ON postwire_accounts_2 FOR EACH ROW EXECUTE FUNCTION full_disk()`
       assert.strictEqual(
         said(yield* Effect.flip(store.write("ada", "b"))),
         "The token store P cannot be written: it is full (The disk of the database is full). Make room, then try again: " +
           "nothing was lost."
       )
-      yield* sql`DROP TRIGGER full_disk ON postwire_accounts_1`
+      yield* sql`DROP TRIGGER full_disk ON postwire_accounts_2`
 
       yield* sql`ALTER ROLE reader NOLOGIN`
       const refused = yield* Effect.flip(storeOf(url.replace("postwire@", "reader:canary-password@")))
-      yield* sql`ALTER TABLE postwire_accounts_1 RENAME TO elsewhere`
+      yield* sql`ALTER TABLE postwire_accounts_2 RENAME TO elsewhere`
       const gone = yield* Effect.flip(store.read("ada"))
       assert.strictEqual(
         said(gone),
         "The token store P cannot be read: it is unavailable (Tables of the database are missing). Check its place and " +
           "that it can be reached."
       )
-      yield* sql`ALTER TABLE elsewhere RENAME TO postwire_accounts_1`
+      yield* sql`ALTER TABLE elsewhere RENAME TO postwire_accounts_2`
       server.stop()
       const away = yield* Effect.all([
         Effect.flip(store.read("ada")),

@@ -28,16 +28,16 @@ const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 /** A store that fails in some of its parts. */
 const faulty = (store: TokenStore.Store) => {
-  const faults = new Map<Errors.TokenStoreFailure["action"], Errors.TokenStoreFault>()
+  const faults = new Map<Errors.StorageFailure["action"], Errors.StorageFault>()
   const or = <A, R>(
-    action: Errors.TokenStoreFailure["action"],
-    effect: Effect.Effect<A, Errors.TokenStoreFailure, R>
+    action: Errors.StorageFailure["action"],
+    effect: Effect.Effect<A, Errors.StorageFailure, R>
   ) =>
     Effect.suspend(() => {
       const fault = faults.get(action)
       return fault === undefined
         ? effect
-        : Effect.fail(new Errors.TokenStoreFailure({ store: store.describe("ada"), fault, action }))
+        : Effect.fail(new Errors.StorageFailure({ kind: "token store", place: store.describe("ada"), fault, action }))
     })
   return {
     faults,
@@ -418,7 +418,7 @@ describe("what a store does to a renewal", () => {
         faults.set("read", fault)
         yield* Effect.gen(function*() {
           const error = yield* Effect.flip(getMe({}))
-          assert.instanceOf(error, Errors.TokenStoreFailure)
+          assert.instanceOf(error, Errors.StorageFailure)
           assert.deepInclude(error, { fault, action: "read" })
           faults.clear()
           yield* TestClock.adjust("1 second")
@@ -440,7 +440,7 @@ describe("what a store does to a renewal", () => {
             yield* getMe({})
             yield* TestClock.adjust(60_000)
             const error = yield* Effect.flip(getMe({}))
-            assert.instanceOf(error, Errors.TokenStoreFailure)
+            assert.instanceOf(error, Errors.StorageFailure)
             assert.deepInclude(error, { fault, action })
             assert.lengthOf(grants.state.refreshes, 0)
             faults.clear()
@@ -459,7 +459,7 @@ describe("what a store does to a renewal", () => {
           yield* TestClock.adjust(Grants.lifeMillis)
           faults.set("write", fault)
           const error = yield* Effect.flip(inTime(getMe({})))
-          assert.instanceOf(error, Errors.TokenStoreFailure)
+          assert.instanceOf(error, Errors.StorageFailure)
           assert.deepInclude(error, { fault, action: "write" })
           assert.lengthOf(grants.state.refreshes, 0)
           faults.clear()
@@ -479,7 +479,7 @@ describe("what a store does to a renewal", () => {
           grants.state.after = Effect.sync(() => void faults.set("write", fault))
           for (let i = 0; i < 20; i++) {
             const error = yield* Effect.flip(inTime(getMe({})))
-            assert.instanceOf(error, Errors.TokenStoreFailure)
+            assert.instanceOf(error, Errors.StorageFailure)
             assert.deepInclude(error, { fault, action: "write" })
             assertNoSecret(error)
             yield* TestClock.adjust("1 second")
@@ -505,7 +505,9 @@ describe("what a store does to a renewal", () => {
         ...grants.store,
         write: (name, text) =>
           ++writes === 2 || writes === 3
-            ? Effect.fail(new Errors.TokenStoreFailure({ store: "a", fault: "unavailable", action: "write" }))
+            ? Effect.fail(
+              new Errors.StorageFailure({ kind: "token store", place: "a", fault: "unavailable", action: "write" })
+            )
             : grants.store.write(name, text)
       }
       yield* Effect.gen(function*() {
@@ -569,7 +571,7 @@ describe("what a store does to a renewal", () => {
           Effect.orDie(grants.store.write("ada", "{\"version\":1,\"base")),
           Effect.sync(() => void faults.set("write", "unavailable"))
         )
-        assert.instanceOf(yield* Effect.flip(inTime(getMe({}))), Errors.TokenStoreFailure)
+        assert.instanceOf(yield* Effect.flip(inTime(getMe({}))), Errors.StorageFailure)
         faults.clear()
         yield* TestClock.adjust("31 seconds")
         assert.strictEqual(yield* grants.stored, Grants.access(2))
@@ -590,7 +592,7 @@ describe("what a store does to a renewal", () => {
         const grants = yield* Grants.make()
         yield* grants.store.write("ada", text)
         const error = yield* Effect.flip(getMe({})).pipe(Effect.provide(grants.layer()))
-        assert.instanceOf(error, Errors.TokenStoreFailure)
+        assert.instanceOf(error, Errors.StorageFailure)
         assert.deepInclude(error, { fault, action: "read" })
         assertNoSecret(error)
         assert.strictEqual(yield* grants.store.read("ada"), text)
@@ -614,7 +616,7 @@ describe("what a store does to a renewal", () => {
           yield* TestClock.adjust(Grants.lifeMillis)
           const error = yield* Effect.flip(inTime(getMe({})))
           // The total of the call may be over first.
-          assert.include(["TokenStoreFailure", "TransportFailure"], error._tag)
+          assert.include(["StorageFailure", "TransportFailure"], error._tag)
           isHung = false
           yield* TestClock.adjust("2 minutes")
           yield* inTime(getMe({}))
@@ -1061,7 +1063,7 @@ describe("tokens that a program keeps itself", () => {
           : Effect.void
       yield* Effect.gen(function*() {
         const error = yield* Effect.flip(inTime(getMe({})))
-        assert.instanceOf(error, Errors.TokenStoreFailure)
+        assert.instanceOf(error, Errors.StorageFailure)
         assert.strictEqual(error.detail, "no room for <redacted> in place of <redacted>")
         assertNoSecret(error)
         isFull = false

@@ -42,7 +42,7 @@ const start = Effect.fnUntraced(function*(
     Effect.suspend(() => isAlive ? Effect.onExit(effect, () => isAlive ? Effect.void : Effect.never) : Effect.never)
   const slow = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     alive(Effect.sleep(10)).pipe(Effect.andThen(alive(effect)), Effect.tap(() => alive(Effect.sleep(10))))
-  const full = new Errors.TokenStoreFailure({ store: "a", fault: "full", action: "write" })
+  const full = new Errors.StorageFailure({ kind: "token store", place: "a", fault: "full", action: "write" })
   const store: TokenStore.Store = {
     ...grants.store,
     read: (name) => slow(grants.store.read(name)),

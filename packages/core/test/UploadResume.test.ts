@@ -286,7 +286,7 @@ describe("an upload with a key", () => {
   it.effect("fails with its journal, and sends nothing that it could not note", () =>
     Effect.gen(function*() {
       const memory = Journal.makeMemory()
-      const full = new Errors.JournalFailure({ journal: "in memory", fault: "full", action: "write" })
+      const full = new Errors.StorageFailure({ kind: "journal", place: "in memory", fault: "full", action: "write" })
       const service = MediaService.make()
       const exit = yield* Effect.exit(passing(using({ ...memory, write: () => Effect.fail(full) })(service)))
       assert.deepStrictEqual(exit, Exit.fail(full))

@@ -2,7 +2,7 @@
  * The journal of one user's uploads and threads, in a folder that no other user can write to: a file per key, with a lock file
  * beside it. A crash leaves the old text or the new one, and no lock.
  */
-import { InvalidSettings, JournalFailure } from "@postwire/core/errors/Errors"
+import { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as Journal from "@postwire/core/storage/Journal"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -38,10 +38,10 @@ export const layer = (options: Options = {}): Layer.Layer<Journal.Journal, Inval
 /** The journal in a folder. */
 export const make = (folder: string): Journal.Entries =>
   TextFolder.make(folder, {
+    kind: "journal",
     open: "read",
     fileOf,
-    checkName: (key) => key === "" ? Effect.fail("a key must not be empty") : Effect.void,
-    failure: (journal, action, fault, detail) => new JournalFailure({ journal, action, fault, detail })
+    checkName: (key) => key === "" ? Effect.fail("a key must not be empty") : Effect.void
   })
 
 /** Some systems allow no longer file names, including the extension. */

@@ -3,7 +3,7 @@
  * one, and no lock.
  */
 import { checkName } from "@postwire/core/accounts/Account"
-import { InvalidSettings, TokenStoreFailure } from "@postwire/core/errors/Errors"
+import { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as TokenStore from "@postwire/core/storage/TokenStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -44,10 +44,10 @@ export const layer = (options: Options = {}): Layer.Layer<TokenStore.TokenStore,
 /** The store in a folder. */
 export const make = (folder: string): TokenStore.Store => {
   const { files, ...texts } = TextFolder.make(folder, {
+    kind: "token store",
     open: "nothing",
     fileOf: (name) => name,
-    checkName: (name) => Effect.mapError(checkName(name), ({ rule }) => `the name of an account ${rule}`),
-    failure: (store, action, fault, detail) => new TokenStoreFailure({ store, action, fault, detail })
+    checkName: (name) => Effect.mapError(checkName(name), ({ rule }) => `the name of an account ${rule}`)
   })
   return {
     ...texts,

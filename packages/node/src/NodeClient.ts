@@ -2,7 +2,7 @@
 import "@postwire/core/runtime/SupportedNode"
 import * as Credentials from "@postwire/core/auth/Credentials"
 import type { Client } from "@postwire/core/client/Client"
-import { environmentVariable, InvalidSettings, JournalFailure } from "@postwire/core/errors/Errors"
+import { environmentVariable, InvalidSettings, StorageFailure } from "@postwire/core/errors/Errors"
 import * as AccountSettings from "@postwire/core/promise/AccountSettings"
 import type * as Composites from "@postwire/core/promise/Composites"
 import * as OwnJournal from "@postwire/core/promise/Journal"
@@ -209,22 +209,18 @@ export const layerJournal = (
  */
 const ownJournal = (): Journal.Entries => {
   let found: Journal.Entries | undefined
-  const use = <A, R>(
-    action: JournalFailure["action"],
-    what: (journal: Journal.Entries) => Effect.Effect<A, JournalFailure, R>
-  ): Effect.Effect<A, JournalFailure, R> =>
-    Effect.suspend(() => {
-      if (found !== undefined) return what(found)
-      return Effect.matchEffect(FileJournal.ownFolder, {
-        onSuccess: (folder) => what(found ??= FileJournal.make(folder)),
-        onFailure: ({ rule, setting }) =>
-          Effect.fail(new JournalFailure({ journal: setting, action, fault: "unavailable", detail: `it ${rule}` }))
+  const own = (action: StorageFailure["action"]) =>
+    Effect.suspend(() =>
+      found !== undefined ? Effect.succeed(found) : Effect.mapBoth(FileJournal.ownFolder, {
+        onSuccess: (folder) => found ??= FileJournal.make(folder),
+        onFailure: ({ rule, setting: place }) =>
+          new StorageFailure({ kind: "journal", place, action, fault: "unavailable", detail: `it ${rule}` })
       })
-    })
+    )
   return {
-    read: (key) => use("read", ({ read }) => read(key)),
-    write: (key, text) => use("write", ({ write }) => write(key, text)),
-    lock: (key) => use("lock", ({ lock }) => lock(key)),
+    read: (key) => Effect.flatMap(own("read"), ({ read }) => read(key)),
+    write: (key, text) => Effect.flatMap(own("write"), ({ write }) => write(key, text)),
+    lock: (key) => Effect.flatMap(own("lock"), ({ lock }) => lock(key)),
     describe: (key) => found === undefined ? `journal (key ${key})` : found.describe(key)
   }
 }

@@ -49,7 +49,7 @@ export const {
   appToken,
   /**
    * Stores the tokens of a user as an account, replacing an existing one: clients use it with `account`, in every process that
-   * shares the store. Rejects with `TokenStoreFailure` or `InvalidSettings`.
+   * shares the store. Rejects with `StorageFailure` or `InvalidSettings`.
    */
   saveAccount
 }: SignIns<Connection, Store> = on({

@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { TokenStoreFailure } from "@postwire/core/errors/Errors"
+import type { StorageFailure } from "@postwire/core/errors/Errors"
 import * as TokenStore from "@postwire/core/storage/TokenStore"
-import { ConfigProvider, Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
-import { TestClock } from "effect/testing"
+import { ConfigProvider, Context, Effect, Exit, Layer, Scope } from "effect"
 import { build } from "esbuild"
 import { execFileSync, spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -41,7 +40,7 @@ const filled = Effect.gen(function*() {
 })
 
 /** What a user reads, with the folder left out. */
-const said = (folder: string, { message }: TokenStoreFailure) => message.replaceAll(folder, "F")
+const said = (folder: string, { message }: StorageFailure) => message.replaceAll(folder, "F")
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
@@ -282,22 +281,6 @@ describe("a lock on a file", () => {
       ])
       yield* Scope.close(scope, Exit.void)
       assert.isTrue(yield* isFree)
-    }))
-
-  it.effect("is waited for half a minute", () =>
-    Effect.gen(function*() {
-      const { folder, path, store } = yield* filled
-      yield* store.lock("ada")
-      const waiting = yield* Effect.forkScoped(FileTokenStore.make(folder).write("ada", "b"))
-      yield* TestClock.adjust("29 seconds")
-      assert.isUndefined(waiting.pollUnsafe())
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual(
-        said(folder, yield* Effect.flip(Fiber.join(waiting))),
-        "The token store F/ada.json cannot be locked: it is locked (for 30 s). Another process keeps it locked: wait " +
-          "for it, or end it."
-      )
-      assert.strictEqual(readFileSync(path, "utf8"), "canary-text")
     }))
 
   it.live("that was removed or replaced is lost: its holder writes nothing more", () =>

@@ -1,10 +1,9 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { TokenStoreFailure } from "@postwire/core/errors/Errors"
+import type { StorageFailure } from "@postwire/core/errors/Errors"
 import * as TokenStore from "@postwire/core/storage/TokenStore"
 import { createClient } from "@redis/client"
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as Redis from "effect/persistence/Redis"
-import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
 import * as RedisTokenStore from "../src/RedisTokenStore.ts"
 import * as RedisServer from "./support/RedisServer.ts"
@@ -24,9 +23,9 @@ describe.skipIf(!RedisServer.isInstalled)(title, () => {
     await redis.stop()
   })
 
-  const store = (options?: { readonly url?: string; readonly lease?: number }) =>
+  const store = (url = redis.url) =>
     Effect.map(
-      Layer.build(Layer.fresh(RedisTokenStore.layerUrl({ url: redis.url, ...options }))),
+      Layer.build(Layer.fresh(RedisTokenStore.layerUrl({ url }))),
       (context) => Context.get(context, TokenStore.TokenStore)
     )
 
@@ -34,12 +33,12 @@ describe.skipIf(!RedisServer.isInstalled)(title, () => {
     Effect.promise((): Promise<unknown> => client.sendCommand([...command]))
 
   /** What a user reads, with the address left out. */
-  const said = ({ message }: TokenStoreFailure) => message.replaceAll(redis.url, "R")
+  const said = ({ message }: StorageFailure) => message.replaceAll(redis.url, "R")
 
   it.live("are texts of their own, by any client of Redis", () =>
     Effect.gen(function*() {
       yield* (yield* store()).write("ada", "canary-text")
-      assert.strictEqual(yield* send("GET", "postwire:account:ada"), "canary-text")
+      assert.strictEqual(yield* send("GET", "postwire:account:{ada}"), "canary-text")
       const any = Redis.Redis.of({
         eval: ({ lua, numberOfKeys, params }) => (...values) =>
           Effect.promise(() =>
@@ -53,57 +52,18 @@ describe.skipIf(!RedisServer.isInstalled)(title, () => {
       const other = Context.get(yield* Layer.build(layer), TokenStore.TokenStore)
       assert.strictEqual(yield* other.read("ada"), "canary-text")
       yield* other.write("ada", undefined)
-      assert.strictEqual(yield* send("EXISTS", "postwire:account:ada", "{postwire:account:ada}:lock"), 0)
-      assert.strictEqual(other.describe("ada"), "postwire:account:ada in Redis")
-    }))
-
-  it.live("are not overwritten by who has lost the lock", () =>
-    Effect.gen(function*() {
-      const [late, other] = [yield* store({ lease: 100 }), yield* store()]
-      const scope = yield* Scope.fork(yield* Effect.scope)
-      yield* Effect.provideService(late.lock("ada"), Scope.Scope, scope)
-      // Its machine stands still for longer than its lease.
-      const until = performance.now() + 300
-      while (performance.now() < until);
-      yield* other.write("ada", "newer")
-      const error = yield* Effect.flip(late.write("ada", "older"))
-      assert.strictEqual(
-        said(error),
-        "The token store postwire:account:ada in R cannot be written: it is locked (our lock lapsed after 0.1 s without " +
-          "news of us, and another may have it). Another process keeps it locked: wait for it, or end it."
-      )
-      assert.strictEqual(yield* other.read("ada"), "newer")
-      // What it gives back is not what another has by now.
-      yield* Effect.scoped(Effect.gen(function*() {
-        yield* other.lock("ada")
-        yield* Scope.close(scope, Exit.void)
-        assert.strictEqual(yield* send("EXISTS", "{postwire:account:ada}:lock"), 1)
-      }))
-      yield* late.write("ada", "newest")
-    }))
-
-  it.effect("keep their lock for longer than a lease", () =>
-    Effect.gen(function*() {
-      const key = "{postwire:account:long}:lock"
-      const holder = yield* store({ lease: 1_000_000 })
-      yield* holder.lock("long")
-      for (let turn = 0; turn < 3; turn++) {
-        yield* send("PEXPIRE", key, "800000")
-        yield* TestClock.adjust(200_000)
-        while (Number(yield* send("PTTL", key)) <= 800_000);
-      }
-      yield* holder.write("long", "still ours")
+      assert.strictEqual(yield* send("EXISTS", "postwire:account:{ada}", "postwire:lock:{ada}"), 0)
+      assert.strictEqual(other.describe("ada"), "account ada in Redis")
     }))
 
   it.live("survive a connection that breaks, and say what else is wrong with Redis", () =>
     Effect.gen(function*() {
-      const ada = yield* store({ url: `${redis.url}/3` })
+      const ada = yield* store(`${redis.url}/3`)
       yield* ada.write("ada", "canary-text")
       yield* send("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
       assert.strictEqual(yield* ada.read("ada"), "canary-text")
 
-      const full =
-        "The token store postwire:account:ada in R/3 cannot be locked: it is full (OOM command not allowed when " +
+      const full = "The token store account ada in R/3 cannot be locked: it is full (OOM command not allowed when " +
         "used memory > 'maxmemory'). Make room, then try again: nothing was lost."
       yield* send("CONFIG", "SET", "maxmemory", "1")
       assert.strictEqual(said(yield* Effect.flip(ada.write("ada", "b"))), full)
@@ -111,27 +71,27 @@ describe.skipIf(!RedisServer.isInstalled)(title, () => {
       yield* send("REPLICAOF", "127.0.0.1", "1")
       assert.strictEqual(
         said(yield* Effect.flip(Effect.scoped(ada.lock("ada")))),
-        "The token store postwire:account:ada in R/3 cannot be locked: it is not ours to use (READONLY You can't write " +
+        "The token store account ada in R/3 cannot be locked: it is not ours to use (READONLY You can't write " +
           "against a read only replica). Give this user the right to read and write it."
       )
       assert.strictEqual(yield* ada.read("ada"), "canary-text")
       yield* send("REPLICAOF", "NO", "ONE")
-      yield* send("RPUSH", "postwire:account:list", "x")
+      yield* send("RPUSH", "postwire:account:{list}", "x")
       const list = yield* Effect.flip((yield* store()).read("list"))
-      assert.deepInclude(list, { fault: "damaged", store: `postwire:account:list in ${redis.url}` })
+      assert.deepInclude(list, { fault: "damaged", place: `account list in ${redis.url}` })
     }))
 
   it.live("are told to be away, or not for us, without the password and the texts", () =>
     Effect.gen(function*() {
       const url = `redis://app:canary-password@127.0.0.1:${redis.port}/2`
-      const stranger = yield* store({ url })
-      const place = `postwire:account:ada in redis://127.0.0.1:${redis.port}/2`
+      const stranger = yield* store(url)
+      const place = `account ada in redis://127.0.0.1:${redis.port}/2`
       const refused = yield* Effect.flip(stranger.read("ada"))
-      assert.deepInclude(refused, { fault: "forbidden", action: "read", store: place })
+      assert.deepInclude(refused, { fault: "forbidden", action: "read", place })
       assert.match(refused.message, /WRONGPASS/)
-      const away = yield* store({
-        url: `redis://app:canary-password@127.0.0.1:${yield* Effect.promise(RedisServer.freePort)}`
-      })
+      const away = yield* store(
+        `redis://app:canary-password@127.0.0.1:${yield* Effect.promise(RedisServer.freePort)}`
+      )
       const unreachable = yield* Effect.flip(away.write("ada", "canary-text"))
       assert.deepInclude(unreachable, { fault: "unavailable", action: "lock" })
       assert.match(unreachable.message, /ECONNREFUSED.*\. Check its place and that it can be reached\.$/)

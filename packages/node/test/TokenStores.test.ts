@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { TokenStoreFailure } from "@postwire/core/errors/Errors"
+import { StorageFailure } from "@postwire/core/errors/Errors"
 import * as OwnTokenStore from "@postwire/core/promise/TokenStore"
 import * as TokenStore from "@postwire/core/storage/TokenStore"
 import { ConfigProvider, Context, Effect, Fiber, Layer } from "effect"
@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 let places = 0
 
-const failure = { store: "rows", fault: "unavailable", action: "write" } as const
+const failure = { kind: "token store", place: "rows", fault: "unavailable", action: "write" } as const
 
 const program = new URL("support/incrementer.ts", import.meta.url)
 
@@ -82,7 +82,7 @@ describe("the place of accounts", () => {
       assert.strictEqual((yield* storeOf("./x")).describe("ada"), join(process.cwd(), "x", "ada.json"))
       assert.strictEqual(
         (yield* storeOf("rediss://app:canary-password@cache:6380/1")).describe("ada"),
-        "postwire:account:ada in rediss://cache:6380/1"
+        "account ada in rediss://cache:6380/1"
       )
       const env = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { XDG_CONFIG_HOME: folder } }))
       const own = yield* Effect.provide(storeOf(), env)
@@ -120,7 +120,7 @@ describe("of the program's own", () => {
         ]
       ]
       for (const [said, told] of quotes) {
-        for (const error of [new Error(said), new TokenStoreFailure({ ...failure, detail: said }), said]) {
+        for (const error of [new Error(said), new StorageFailure({ ...failure, detail: said }), said]) {
           const store = OwnTokenStore.toEffect({
             read: async () => before,
             write: () => Promise.reject(error),

@@ -383,7 +383,7 @@ describe("a key", () => {
         ] as const
       ) {
         const { failure, state } = yield* scene(Journal.makeMemory({ "thread.a": text }))
-        assert.deepInclude(yield* failure(thread("a")), { _tag: "JournalFailure", fault, action: "read" })
+        assert.deepInclude(yield* failure(thread("a")), { _tag: "StorageFailure", fault, action: "read" })
         assert.deepStrictEqual(state.requests, [])
       }
     }))
@@ -396,7 +396,7 @@ describe("the journal", () => {
       for (let nth = 1; nth <= 1 + 2 * posts.length; nth++) {
         const held = Journal.makeMemory()
         let writes = 0
-        const full = new Errors.JournalFailure({ journal: "here", fault: "full", action: "write" })
+        const full = new Errors.StorageFailure({ kind: "journal", place: "here", fault: "full", action: "write" })
         const { failure, line, state } = yield* scene({
           ...held,
           write: (key, text) => ++writes === nth ? Effect.fail(full) : held.write(key, text)

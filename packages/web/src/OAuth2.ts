@@ -50,7 +50,7 @@ export const {
   appToken,
   /**
    * Saves the tokens of a user as an account, and replaces what the store had of it. Clients use it with `account`, in every
-   * process that shares the store. Rejects with `TokenStoreFailure` or `InvalidSettings`.
+   * process that shares the store. Rejects with `StorageFailure` or `InvalidSettings`.
    */
   saveAccount
 }: SignIns<Connection, Store> = /*#__PURE__*/ on({

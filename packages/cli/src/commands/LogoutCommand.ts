@@ -71,7 +71,7 @@ export const command = Command.make(
 const readable = (store: Accounts.Place, name: string) =>
   Effect.catchTag(
     Accounts.existing(store, name),
-    "TokenStoreFailure",
+    "StorageFailure",
     (error) => error.fault === "damaged" ? Effect.undefined : error
   )
 

@@ -2,7 +2,7 @@
 import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
 import * as Account from "@postwire/core/accounts/Account"
 import * as Credentials from "@postwire/core/auth/Credentials"
-import { environmentVariable, InvalidSettings, TokenStoreFailure } from "@postwire/core/errors/Errors"
+import { environmentVariable, InvalidSettings, StorageFailure } from "@postwire/core/errors/Errors"
 import { type Store, TokenStore } from "@postwire/core/storage/TokenStore"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Context from "effect/Context"
@@ -49,7 +49,7 @@ export interface Chosen {
 }
 
 /** Errors of the accounts as a whole. */
-export type AccountsError = ErrorReport.Failure | InvalidSettings | TokenStoreFailure
+export type AccountsError = ErrorReport.Failure | InvalidSettings | StorageFailure
 
 /** The address of the store; `undefined` for the folder of this user. */
 export const placeOf = (flag: Option.Option<string>, variables: Variables.Variables): string | undefined =>
@@ -59,9 +59,9 @@ export const placeOf = (flag: Option.Option<string>, variables: Variables.Variab
 export const open = Effect.fnUntraced(function*(
   flag: Option.Option<string>,
   variables: Variables.Variables
-): Effect.fn.Return<Place, InvalidSettings | TokenStoreFailure, Scope.Scope> {
+): Effect.fn.Return<Place, InvalidSettings | StorageFailure, Scope.Scope> {
   const place = placeOf(flag, variables)
-  const layer: Layer.Layer<TokenStore, InvalidSettings | TokenStoreFailure> = /^postgres(ql)?:/.test(place ?? "")
+  const layer: Layer.Layer<TokenStore, InvalidSettings | StorageFailure> = /^postgres(ql)?:/.test(place ?? "")
     ? yield* layerPostgres(Redacted.make(place ?? ""))
     : NodeClient.layerTokenStore({ tokenStore: place })
   if (Option.isSome(flag) && /:\/\/[^/]*:[^/]*@/.test(flag.value)) {
@@ -94,7 +94,7 @@ const layerPostgres = Effect.fnUntraced(function*(address: Redacted.Redacted) {
 })
 
 const unavailable = (detail: string) =>
-  new TokenStoreFailure({ store: "in PostgreSQL", fault: "unavailable", action: "read", detail })
+  new StorageFailure({ kind: "token store", place: "in PostgreSQL", fault: "unavailable", action: "read", detail })
 
 /** The app in the variables: an account may be stored without the app's secret. */
 export const appIn = (variables: Variables.Variables): Account.App | undefined => {
@@ -112,7 +112,7 @@ export const appIn = (variables: Variables.Variables): Account.App | undefined =
 export const choose = Effect.fnUntraced(function*(
   flag: Option.Option<string>,
   { environment, file }: Variables.Places,
-  store: Effect.Effect<Place, InvalidSettings | TokenStoreFailure>
+  store: Effect.Effect<Place, InvalidSettings | StorageFailure>
 ) {
   if (Option.isSome(flag)) return Option.some<Chosen>({ name: flag.value, because: "--account" })
   for (const place of [file, environment]) {

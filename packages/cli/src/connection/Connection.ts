@@ -2,7 +2,7 @@
 import * as AccountCredentials from "@postwire/core/accounts/AccountCredentials"
 import * as Credentials from "@postwire/core/auth/Credentials"
 import * as Client from "@postwire/core/client/Client"
-import { environmentVariable, type InvalidSettings, type TokenStoreFailure } from "@postwire/core/errors/Errors"
+import { environmentVariable, type InvalidSettings, type StorageFailure } from "@postwire/core/errors/Errors"
 import * as RateLimit from "@postwire/core/rate-limit/RateLimit"
 import { Logging } from "@postwire/core/runtime/Logging"
 import type { WireName } from "@postwire/core/schema/WireName"
@@ -50,7 +50,7 @@ export interface Speaker {
   /** True to sign with OAuth 1.0a where an operation accepts both that and a bearer token. */
   readonly userAuth: boolean
   /** Opens the store of accounts. */
-  readonly store: Effect.Effect<Accounts.Place, InvalidSettings | TokenStoreFailure>
+  readonly store: Effect.Effect<Accounts.Place, InvalidSettings | StorageFailure>
 }
 
 /** Resolves the identity of a command. The account's base URL applies if no other is set. */
@@ -115,7 +115,7 @@ const layer = (
   { account, store, variables }: Speaker,
   wire: Option.Option<WireName>,
   maxSpend: Option.Option<number>
-): Layer.Layer<Client.Client | Spend.Total, InvalidSettings | TokenStoreFailure> =>
+): Layer.Layer<Client.Client | Spend.Total, InvalidSettings | StorageFailure> =>
   Layer.unwrap(Effect.gen(function*() {
     const settings = { ...NodeClient.fromEnvironment(variables), ...Option.isSome(wire) && { wire: wire.value } }
     const service = { baseUrl: settings.baseUrl, wire: yield* NodeClient.wireOf(settings) }

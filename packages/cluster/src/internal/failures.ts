@@ -25,7 +25,7 @@ export const isTransient = (error: AnyError | ExportError | NotPlannable | Inval
     case "UndecodableResponse":
     case "RateLimitWaitTooLong":
       return true
-    case "TokenStoreFailure":
+    case "StorageFailure":
       return error.fault === "locked" || error.fault === "unavailable" || error.fault === "full"
     case "RateLimited":
       // A usage cap lasts for days or weeks.

@@ -12,22 +12,27 @@ import * as Steps from "./steps.ts"
 const stepTimeoutMillis = 2_000
 
 // The number goes up when the columns change.
-const texts = "postwire_texts_1"
+const shared = "postwire_texts_1"
 const sets = "postwire_sets_1"
 const members = "postwire_members_1"
 
 const now = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-/** The storage. Its tables are created if they do not exist. `end` decides how a step that failed ends. */
+/**
+ * The storage. Its tables are created if they do not exist. `end` decides how a step that failed ends. Secret texts have a table of
+ * their own.
+ */
 export const make = Effect.fnUntraced(function*<E>(
-  end: <A>(step: Effect.Effect<A, SqlError | Cause.TimeoutError>) => Effect.Effect<A, E>
+  end: <A>(step: Effect.Effect<A, SqlError | Cause.TimeoutError>) => Effect.Effect<A, E>,
+  texts = shared
 ): Effect.fn.Return<Storage.Storage<E>, SqlError, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   yield* SharedTable.open(
     sql,
     texts,
     "key text PRIMARY KEY, text text NOT NULL, until double precision",
-    sql`DELETE FROM ${sql(texts)} WHERE until < ${sql.literal(now)}`
+    // A user of the texts need not be permitted to change them.
+    Effect.ignore(sql`DELETE FROM ${sql(texts)} WHERE until < ${sql.literal(now)}`)
   )
   yield* SharedTable.open(sql, sets, "key text PRIMARY KEY, until double precision NOT NULL")
   yield* SharedTable.open(sql, members, "key text, member text, PRIMARY KEY (key, member)")
@@ -63,16 +68,20 @@ export const make = Effect.fnUntraced(function*<E>(
 
   const modify = Effect.fnUntraced(
     function*<A>(target: Storage.Target, f: (before: Storage.Before) => Storage.Step<A>) {
-      yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${texts} ${target.texts[0]}`}, 0))`
+      // An acknowledged step is durable, whatever the setting of the database.
+      yield* sql`SELECT set_config('synchronous_commit', 'on', true),
+        pg_advisory_xact_lock(hashtextextended(${`${texts} ${target.texts[0]}`}, 0))`
       // Read after the lock was acquired: an earlier time may precede another's step.
       const snapshot = yield* get(target.texts)
       const absent = yield* Effect.forEach(target.sets ?? [], ({ key, members }) => absentOf(key, members))
       const step = f({ ...snapshot, absent })
       if (step.texts === undefined) return step.result
       const rows = target.texts.map((key, index) => ({ key, text: step.texts?.[index], until: step.until }))
+      const removed = rows.filter(({ text }) => text === "").map(({ key }) => key)
+      if (removed.length > 0) yield* sql`DELETE FROM ${sql(texts)} WHERE key IN (${list(removed)})`
       yield* sql`INSERT INTO ${sql(texts)}
         SELECT key, text, until FROM json_to_recordset(${JSON.stringify(rows)}::json)
-          AS changed(key text, text text, until double precision) WHERE text IS NOT NULL
+          AS changed(key text, text text, until double precision) WHERE text <> ''
         ON CONFLICT (key) DO UPDATE SET text = excluded.text, until = excluded.until`
       for (const [index, { key }] of (target.sets ?? []).entries()) {
         yield* add(key, absent[index] ?? new Set(), snapshot.now)
@@ -83,6 +92,15 @@ export const make = Effect.fnUntraced(function*<E>(
 
   return {
     get: (keys) => end(Steps.within(sql, get(keys), stepTimeoutMillis)),
-    modify: (target, f) => end(Steps.within(sql, Steps.transaction(sql, modify(target, f)), stepTimeoutMillis))
+    modify: (target, f) => end(Steps.within(sql, Steps.transaction(sql, modify(target, f)), stepTimeoutMillis)),
+    keys: (prefix) =>
+      end(Steps.within(
+        sql,
+        Effect.map(
+          sql<{ readonly key: string }>`SELECT key FROM ${sql(texts)} WHERE starts_with(key, ${prefix})`,
+          (rows) => rows.map(({ key }) => key)
+        ),
+        stepTimeoutMillis
+      ))
   }
 })

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import { InvalidSettings, TokenStoreFailure } from "../errors/Errors.ts"
+import { InvalidSettings, StorageFailure } from "../errors/Errors.ts"
 import { type Scope, scopes } from "../schema/Scopes.ts"
 import type { TokenStore } from "../storage/TokenStore.ts"
 import { faultOf } from "../storage/Version.ts"
@@ -102,14 +102,20 @@ export const checkName = (name: string): Effect.Effect<string, InvalidSettings> 
 export const read = (
   store: TokenStore["Service"],
   name: string
-): Effect.Effect<Option.Option<Account>, TokenStoreFailure> =>
+): Effect.Effect<Option.Option<Account>, StorageFailure> =>
   Effect.flatMap(store.read(name), (text) =>
     text === undefined
       ? Effect.succeedNone
       : Effect.mapError(
         Effect.asSome(decode(text)),
         // The text is not quoted: it may hold tokens.
-        () => new TokenStoreFailure({ store: store.describe(name), fault: faultOf(text, version), action: "read" })
+        () =>
+          new StorageFailure({
+            kind: "token store",
+            place: store.describe(name),
+            fault: faultOf(text, version),
+            action: "read"
+          })
       ))
 
 /** Writes the account of a name durably. */
@@ -117,4 +123,4 @@ export const write = (
   store: TokenStore["Service"],
   name: string,
   account: Account
-): Effect.Effect<void, TokenStoreFailure> => store.write(name, encode(account))
+): Effect.Effect<void, StorageFailure> => store.write(name, encode(account))

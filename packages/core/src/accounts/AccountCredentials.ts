@@ -10,7 +10,7 @@ import * as Redacted from "effect/Redacted"
 import * as Credentials from "../auth/Credentials.ts"
 import * as Redaction from "../auth/Redaction.ts"
 import * as Client from "../client/Client.ts"
-import { InvalidSettings, TokenStoreFailure } from "../errors/Errors.ts"
+import { InvalidSettings, StorageFailure } from "../errors/Errors.ts"
 import type { Scope } from "../schema/Scopes.ts"
 import { TokenStore } from "../storage/TokenStore.ts"
 import * as Account from "./Account.ts"
@@ -56,12 +56,13 @@ export const layer = (
     Effect.gen(function*() {
       const name = yield* Account.checkName(settings.account)
       const store = yield* TokenStore
-      const late = (action: TokenStoreFailure["action"]) => ({
+      const late = (action: StorageFailure["action"]) => ({
         duration: storeMillis[action],
         orElse: () =>
           Effect.fail(
-            new TokenStoreFailure({
-              store: store.describe(name),
+            new StorageFailure({
+              kind: "token store",
+              place: store.describe(name),
               fault: action === "lock" ? "locked" : "unavailable",
               action,
               detail: `no answer within ${storeMillis[action]} ms`
@@ -132,9 +133,15 @@ export const layerOAuth2 = (
 const missing = (setting: string) => Effect.fail(new InvalidSettings({ setting, rule: "is missing" }))
 
 /** The error of a program that could not store tokens, without the secrets of the old and the new record. */
-const unsavedBecause = (...accounts: ReadonlyArray<Account.Account>) => (error: Error): TokenStoreFailure => {
+const unsavedBecause = (...accounts: ReadonlyArray<Account.Account>) => (error: Error): StorageFailure => {
   const redact = Redaction.make(() => accounts.flatMap(RefreshingCredentials.secretsOf).map(TokenRefresh.plain))
   const redacted = Redaction.within(error, redact)
-  if (redacted instanceof TokenStoreFailure) return redacted
-  return new TokenStoreFailure({ store: "save", fault: "unavailable", action: "write", detail: redact(error.message) })
+  if (redacted instanceof StorageFailure) return redacted
+  return new StorageFailure({
+    kind: "token store",
+    place: "save",
+    fault: "unavailable",
+    action: "write",
+    detail: redact(error.message)
+  })
 }

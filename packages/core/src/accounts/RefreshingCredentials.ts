@@ -336,7 +336,7 @@ const outcomeOf = (fiber: Fiber.Fiber<Credentials.Values, CredentialsError>) =>
   )
 
 /** Checks for a failure of the service, so that another attempt would send a request. */
-const isOfService = ({ _tag }: CredentialsError): boolean => _tag !== "LoginRequired" && _tag !== "TokenStoreFailure"
+const isOfService = ({ _tag }: CredentialsError): boolean => _tag !== "LoginRequired" && _tag !== "StorageFailure"
 
 const closed = () =>
   new TransportFailure({ operation: "OAuth2.refresh", phase: "connect", reason: "the client is closed" })

@@ -5,7 +5,7 @@
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
 import type { Scope } from "../schema/Scopes.ts"
-import { type Advice, adviceOf, messageOf, saidOf, type StorageFault } from "./internal/messages.ts"
+import { saidOf } from "./internal/messages.ts"
 
 /** The account's access token was granted without a scope that the operation needs. Raised before any traffic. */
 export class MissingScope extends Data.TaggedError("MissingScope")<{
@@ -66,31 +66,4 @@ export class LoginRequired extends Data.TaggedError("LoginRequired")<{
   }
 }
 
-/** The fault of a token store. */
-export type TokenStoreFault = StorageFault
-
-const storeAdvice: Advice = {
-  locked: "Another process keeps it locked: wait for it, or end it.",
-  exposed: "If others may have read it, sign in again with postwire login.",
-  damaged: "Sign in again with postwire login, which replaces it."
-}
-
-/** The store of tokens could not be read, written or locked. What it holds is as it was. */
-export class TokenStoreFailure extends Data.TaggedError("TokenStoreFailure")<{
-  /** Which store: a file, or an address without its password. */
-  readonly store: string
-  readonly fault: TokenStoreFault
-  /** The action that failed. */
-  readonly action: "read" | "write" | "lock"
-  /** The detail that the system gave. */
-  readonly detail?: string | undefined
-}> {
-  override get message(): string {
-    return messageOf(`The token store ${this.store}`, this)
-  }
-  get advice(): string {
-    return adviceOf(this.fault, storeAdvice)
-  }
-}
-
-brand([MissingScope, LoginRequired, TokenStoreFailure])
+brand([MissingScope, LoginRequired])

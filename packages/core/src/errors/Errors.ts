@@ -14,16 +14,10 @@ import * as Predicate from "effect/Predicate"
 import { brand } from "../internal/errorBrand.ts"
 import type { Problem } from "../schema/models/Problem.ts"
 import { show } from "../schema/Show.ts"
-import { LoginRequired, MissingScope, TokenStoreFailure } from "./AccountErrors.ts"
+import { LoginRequired, MissingScope } from "./AccountErrors.ts"
 
 export type { Problem } from "../schema/models/Problem.ts"
-export {
-  type LoginReason,
-  LoginRequired,
-  MissingScope,
-  TokenStoreFailure,
-  type TokenStoreFault
-} from "./AccountErrors.ts"
+export { type LoginReason, LoginRequired, MissingScope } from "./AccountErrors.ts"
 export {
   ComplianceExpired,
   ComplianceFailed,
@@ -32,6 +26,7 @@ export {
   ComplianceUnreadable
 } from "./ComplianceErrors.ts"
 export { AuthorizationDenied, InvalidRedirect } from "./SignInErrors.ts"
+export { StorageFailure, type StorageFault } from "./StorageErrors.ts"
 export {
   type HeldConnection,
   NoRules,
@@ -42,16 +37,9 @@ export {
 } from "./StreamErrors.ts"
 export { InvalidRules, type RefusedRule, RuleCapReached, type RuleError } from "./StreamRuleErrors.ts"
 export { ThreadBroken, ThreadUndecided, type UndecidedReason } from "./ThreadErrors.ts"
-export {
-  JournalFailure,
-  type JournalFault,
-  MediaNotReady,
-  MediaProcessingFailed,
-  SourceFailure,
-  type SourceFault,
-  UploadExpired
-} from "./UploadErrors.ts"
+export { MediaNotReady, MediaProcessingFailed, SourceFailure, type SourceFault, UploadExpired } from "./UploadErrors.ts"
 import type { RateLimitInfo } from "../schema/RateLimitHeaders.ts"
+import { StorageFailure } from "./StorageErrors.ts"
 
 /** `bearer`: an OAuth 2.0 token. `oauth1`: an OAuth 1.0a signature. `app`: id and secret of an app, used for signing in. */
 export type CredentialKind = "bearer" | "oauth1" | "app"
@@ -415,14 +403,14 @@ export type Refusal =
   | UnexpectedStatus
 
 /** The errors of reading or renewing the credentials of an account. */
-export type CredentialsError = LoginRequired | TokenStoreFailure | TransportFailure | Refusal
+export type CredentialsError = LoginRequired | StorageFailure | TransportFailure | Refusal
 
 /** The errors of every operation. */
 export type OperationError =
   | MissingAccessToken
   | MissingScope
   | LoginRequired
-  | TokenStoreFailure
+  | StorageFailure
   | InvalidParameters
   | Refusal
   | TransportFailure
@@ -455,7 +443,7 @@ const classes = [
 
 /** Tests whether something is one of these errors. */
 export const isAnyError = (error: unknown): error is AnyError =>
-  [...classes, MissingScope, LoginRequired, TokenStoreFailure].some((errorClass) => error instanceof errorClass)
+  [...classes, MissingScope, LoginRequired, StorageFailure].some((errorClass) => error instanceof errorClass)
 
 /** The environment variable that holds a setting: `accessToken` is `POSTWIRE_ACCESS_TOKEN`. */
 export const environmentVariable = (setting: string): string =>

@@ -4,7 +4,7 @@
  */
 import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
-import { type Advice, adviceOf, messageOf, saidOf, type StorageFault } from "./internal/messages.ts"
+import { saidOf } from "./internal/messages.ts"
 
 /** The service processed a medium and refuses it. This is permanent: the file has to be encoded differently. */
 export class MediaProcessingFailed extends Data.TaggedError("MediaProcessingFailed")<{
@@ -89,31 +89,4 @@ export class SourceFailure extends Data.TaggedError("SourceFailure")<{
   }
 }
 
-/** The fault of a journal. */
-export type JournalFault = StorageFault
-
-const journalAdvice: Advice = {
-  locked: "Another process works with the same key: wait for it, or end it.",
-  exposed: "Make sure that no other user has changed it.",
-  damaged: "Remove it to start over."
-}
-
-/** The journal of uploads and threads could not be read, written or locked. What it holds is as it was. */
-export class JournalFailure extends Data.TaggedError("JournalFailure")<{
-  /** Which: a file, or `in memory`. */
-  readonly journal: string
-  readonly fault: JournalFault
-  /** The action that failed. */
-  readonly action: "read" | "write" | "lock"
-  /** The detail that the system gave. */
-  readonly detail?: string | undefined
-}> {
-  override get message(): string {
-    return messageOf(`The journal ${this.journal}`, this)
-  }
-  get advice(): string {
-    return adviceOf(this.fault, journalAdvice)
-  }
-}
-
-brand([MediaProcessingFailed, MediaNotReady, UploadExpired, SourceFailure, JournalFailure])
+brand([MediaProcessingFailed, MediaNotReady, UploadExpired, SourceFailure])

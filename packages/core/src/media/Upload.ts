@@ -5,7 +5,8 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Client } from "../client/Client.ts"
 import type { InvalidParameters } from "../errors/Errors.ts"
-import type { JournalFailure, SourceFailure } from "../errors/UploadErrors.ts"
+import type { StorageFailure } from "../errors/StorageErrors.ts"
+import type { SourceFailure } from "../errors/UploadErrors.ts"
 import * as Callback from "../runtime/Callback.ts"
 import { Journal } from "../storage/Journal.ts"
 import * as UploadPlan from "./internal/plan.ts"
@@ -33,7 +34,7 @@ export interface Prepared {
   /** Sends it. */
   readonly send: Effect.Effect<UploadedMedia, UploadError, Client>
   /** Sends it, or resumes the upload with this key. */
-  readonly resume: (key: string) => Effect.Effect<UploadedMedia, UploadError | JournalFailure, Client | Journal>
+  readonly resume: (key: string) => Effect.Effect<UploadedMedia, UploadError | StorageFailure, Client | Journal>
 }
 
 /** Uploads media. */
@@ -48,7 +49,7 @@ export interface Upload {
     key: string,
     input: Source.Input,
     options?: UploadOptions
-  ) => Effect.Effect<UploadedMedia, UploadError | JournalFailure, Client | Journal>
+  ) => Effect.Effect<UploadedMedia, UploadError | StorageFailure, Client | Journal>
   /** The same as a Stream of steps; the last one has the media. Closing the stream cancels the upload. */
   readonly events: (
     input: Source.Input,

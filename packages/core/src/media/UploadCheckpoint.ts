@@ -4,7 +4,8 @@ import { bytesToHex } from "@noble/hashes/utils.js"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
-import type { JournalFailure, SourceFailure } from "../errors/UploadErrors.ts"
+import type { StorageFailure } from "../errors/StorageErrors.ts"
+import type { SourceFailure } from "../errors/UploadErrors.ts"
 import { nodeCrypto } from "../internal/nodeCrypto.ts"
 import * as Monotonic from "../runtime/Monotonic.ts"
 import type { Entries } from "../storage/Journal.ts"
@@ -72,8 +73,8 @@ const betweenWritesMillis = 1000
 export const withLog = <A, E, R>(
   { lock, read, write }: Entries,
   key: string,
-  use: (log: Log<JournalFailure>) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E | JournalFailure, R> =>
+  use: (log: Log<StorageFailure>) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | StorageFailure, R> =>
   Effect.scoped(
     Effect.gen(function*() {
       yield* lock(key)
@@ -87,7 +88,7 @@ export const withLog = <A, E, R>(
           writtenAt = now
           return write(key, checkpoint && encode(checkpoint))
         })
-      const log: Log<JournalFailure> = {
+      const log: Log<StorageFailure> = {
         saved: saved?._tag === "Some" ? saved.value : undefined,
         keep: (checkpoint, urgency) =>
           Effect.flatMap(Monotonic.millis, (now) => {

@@ -92,7 +92,7 @@ export interface SignIns<Own extends object, Store extends object> {
   ) => Promise<string>
   /**
    * Saves the tokens of a user as an account, and replaces what the store had of it. Clients use it with `account`, in every
-   * process that shares the store. Rejects with `TokenStoreFailure` or `InvalidSettings`.
+   * process that shares the store. Rejects with `StorageFailure` or `InvalidSettings`.
    */
   readonly saveAccount: (
     settings: Settings & Store & AccountToSave

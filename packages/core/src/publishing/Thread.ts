@@ -7,8 +7,8 @@ import * as Predicate from "effect/Predicate"
 import { Client } from "../client/Client.ts"
 import { dataOf } from "../client/DataOf.ts"
 import { invalidParameter, type InvalidParameters } from "../errors/Errors.ts"
+import type { StorageFailure } from "../errors/StorageErrors.ts"
 import type { ThreadBroken, ThreadUndecided } from "../errors/ThreadErrors.ts"
-import type { JournalFailure } from "../errors/UploadErrors.ts"
 import { getMe } from "../operations/Users.ts"
 import { type Entries, isKey, Journal, keyRule } from "../storage/Journal.ts"
 import * as Draft from "./internal/draft.ts"
@@ -29,7 +29,7 @@ export interface PublishedThread {
 }
 
 /** The errors of `publishThread`. */
-export type ThreadError = PublishError | ThreadUndecided | ThreadBroken | JournalFailure
+export type ThreadError = PublishError | ThreadUndecided | ThreadBroken | StorageFailure
 
 const operation = "publishThread"
 

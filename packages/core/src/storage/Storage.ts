@@ -30,7 +30,7 @@ export interface Before extends Snapshot {
 /** The outcome of a step. */
 export interface Step<A> {
   readonly result: A
-  /** The new texts, never empty, in the order of the keys; `undefined` keeps a text. Without it, nothing changes. */
+  /** The new texts in the order of the keys; `undefined` keeps a text, and `""` removes it. Without it, nothing changes. */
   readonly texts?: ReadonlyArray<string | undefined>
   /** The time until which the texts have to be kept, by the storage's clock. Default: forever. */
   readonly until?: number
@@ -41,6 +41,8 @@ export interface Storage<E> {
   readonly get: (keys: ReadonlyArray<string>) => Effect.Effect<Snapshot, E>
   /** Runs an atomic step. A backend may run `f` again when another process was faster. */
   readonly modify: <A>(target: Target, f: (before: Before) => Step<A>) => Effect.Effect<A, E>
+  /** The keys with a prefix that have a text. */
+  readonly keys: (prefix: string) => Effect.Effect<ReadonlyArray<string>, E>
 }
 
 /** Time for which a set is kept after its last change: three days, in milliseconds. */
@@ -64,7 +66,11 @@ export const makeMemory = (): Storage<never> => {
           new Set(members.filter((member) => sets.get(key)?.members.has(member) !== true))
         )
         const step = f({ ...before, absent })
-        step.texts?.forEach((text, index) => void (text === undefined || texts.set(keys[index] ?? "", text)))
+        step.texts?.forEach((text, index) => {
+          const key = keys[index] ?? ""
+          if (text === "") texts.delete(key)
+          else if (text !== undefined) texts.set(key, text)
+        })
         if (step.texts !== undefined && changed.length > 0) {
           for (const [key, { until }] of sets) if (until < before.now) sets.delete(key)
           for (const { key, members } of changed) {
@@ -75,6 +81,7 @@ export const makeMemory = (): Storage<never> => {
           }
         }
         return Effect.succeed(step.result)
-      })
+      }),
+    keys: (prefix) => Effect.sync(() => [...texts.keys()].filter((key) => key.startsWith(prefix)))
   }
 }

@@ -3,16 +3,16 @@ import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { JournalFailure } from "../errors/UploadErrors.ts"
+import { StorageFailure } from "../errors/StorageErrors.ts"
 import type { Entries } from "./Journal.ts"
 import { faultOf } from "./Version.ts"
 
 /** Reads and writes records of one kind. */
 export interface JournalRecord<in out A> {
   /** The record of a name, or `undefined`. */
-  readonly read: (journal: Entries, name: string) => Effect.Effect<A | undefined, JournalFailure>
+  readonly read: (journal: Entries, name: string) => Effect.Effect<A | undefined, StorageFailure>
   /** Stores the record of a name. It is durable when this ends. */
-  readonly write: (journal: Entries, name: string, record: A) => Effect.Effect<void, JournalFailure>
+  readonly write: (journal: Entries, name: string, record: A) => Effect.Effect<void, StorageFailure>
 }
 
 /** Records of a schema. */
@@ -27,7 +27,13 @@ export const make = <A extends { readonly version: 1 }>(schema: Schema.Codec<A, 
           ? Effect.undefined
           : Effect.mapError(
             decode(held),
-            () => new JournalFailure({ journal: journal.describe(name), fault: faultOf(held, 1), action: "read" })
+            () =>
+              new StorageFailure({
+                kind: "journal",
+                place: journal.describe(name),
+                fault: faultOf(held, 1),
+                action: "read"
+              })
           )),
     write: (journal, name, record) => Effect.suspend(() => journal.write(name, encode(record)))
   }

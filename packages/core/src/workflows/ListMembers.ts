@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import type { Client } from "../client/Client.ts"
 import { invalidParameter, type InvalidParameters } from "../errors/Errors.ts"
-import type { JournalFailure } from "../errors/UploadErrors.ts"
+import type { StorageFailure } from "../errors/StorageErrors.ts"
 import { Journal } from "../storage/Journal.ts"
 import * as ApplyMembers from "./internal/applyMembers.ts"
 import * as MembersRecord from "./internal/membersRecord.ts"
@@ -26,7 +26,7 @@ export const knownPlan = Effect.fnUntraced(function*(
   list: string | number | bigint,
   desired: Iterable<Wanted>,
   options: PlanOptions = {}
-): Effect.fn.Return<MembersPlan | undefined, InvalidParameters | JournalFailure, Journal> {
+): Effect.fn.Return<MembersPlan | undefined, InvalidParameters | StorageFailure, Journal> {
   const asked = yield* PlanMembers.check(list, desired, options)
   const held = yield* PlanMembers.heldPlan(asked)
   return held && PlanMembers.shown(asked.list, held)

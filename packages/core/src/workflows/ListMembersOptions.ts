@@ -1,7 +1,7 @@
 /** Parameters, options, progress, results and errors of synchronizing list members. */
 import type { CallOptions } from "../client/CallOptions.ts"
 import type { OperationError, PaginationStuck } from "../errors/Errors.ts"
-import type { JournalFailure } from "../errors/UploadErrors.ts"
+import type { StorageFailure } from "../errors/StorageErrors.ts"
 
 /** A user: an id, or a username with or without `@`. A text of digits is an id; `@123` is a username. */
 export type Wanted = string | number | bigint
@@ -102,4 +102,4 @@ export interface SyncedMembers {
 }
 
 /** The errors of a sync. After any of them the same call continues. */
-export type MembersError = OperationError | PaginationStuck | JournalFailure
+export type MembersError = OperationError | PaginationStuck | StorageFailure

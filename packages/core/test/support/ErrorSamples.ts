@@ -20,7 +20,6 @@ export const publishing = [
   new Errors.MediaNotReady({ mediaId: "1", waited: 600_000 }),
   new Errors.UploadExpired({ mediaId: "1" }),
   new Errors.SourceFailure({ source: "a.mp4", fault: "changed", detail: "d" }),
-  new Errors.JournalFailure({ journal: "in memory", fault: "locked", action: "lock", detail: "for 30 s" }),
   new Errors.ThreadUndecided({
     key: "k",
     part: 1,
@@ -79,7 +78,7 @@ export const samples: ReadonlyArray<ErrorCodec.Encodable> = [
     granted: ["post.read"]
   }),
   new Errors.LoginRequired({ account: "ada", reason: "refused", detail: "d" }),
-  new Errors.TokenStoreFailure({ store: "/a", fault: "full", action: "write", detail: "ENOSPC" }),
+  new Errors.StorageFailure({ kind: "token store", place: "/a", fault: "full", action: "write", detail: "ENOSPC" }),
   new Errors.ConflictingIdentifiers({ operation: "getUser", parameters: ["id", "username"], given: [], rule: "one" }),
   new Errors.InvalidParameters({ operation: "getPost", parameter: "id", rule: "must be", value: "1" }),
   new Errors.InvalidSettings({ setting: "baseUrl", rule: "is missing" }),

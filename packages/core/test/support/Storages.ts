@@ -40,6 +40,22 @@ export const suite = (
           assert.deepStrictEqual((yield* one.get(keys)).texts, [texts[0], "new", texts[2]])
         })))
 
+      it.effect("removes a text by an empty one, in a step of any length, and lists the keys that are left", () =>
+        run(Effect.fnUntraced(function*(one, other, tag) {
+          const keys = [`${tag}:a`, `${tag}:b`]
+          yield* one.modify({ texts: keys }, () => ({ result: 1, texts }))
+          assert.deepStrictEqual([...(yield* other.keys(`${tag}:`))].sort(), keys)
+          yield* other.modify({ texts: keys }, () => ({ result: 1, texts: ["", "new"] }))
+          assert.deepStrictEqual((yield* one.get(keys)).texts, [undefined, "new"])
+          assert.deepStrictEqual(yield* one.keys(`${tag}:`), [`${tag}:b`])
+          const steps = ["1", "", "2", ""].map((text) =>
+            one.modify({ texts: keys }, ({ texts: [before] }) => ({ result: before, texts: [text] }))
+          )
+          const seen = yield* Effect.all(steps, { concurrency: "unbounded" })
+          assert.deepStrictEqual(seen.map((text) => text ?? "").sort(), ["", "", "1", "2"])
+          assert.deepStrictEqual((yield* other.get(keys)).texts, [undefined, "new"])
+        })))
+
       it.effect("loses none of the steps that clients make together", () =>
         run(Effect.fnUntraced(function*(one, other, tag) {
           const target = { texts: [tag] }

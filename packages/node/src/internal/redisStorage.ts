@@ -23,6 +23,7 @@ interface Scripts {
     readonly [now: string, texts: ReadonlyArray<string | null>, absent: ReadonlyArray<ReadonlyArray<string>>]
   >
   readonly write: Script<[change: Change], 0 | 1>
+  readonly keys: Script<[prefix: string], ReadonlyArray<string>>
 }
 
 interface Change {
@@ -56,7 +57,7 @@ return { string.format("%.0f", tonumber(time[1]) * 1000 + math.floor(tonumber(ti
       ...keysOf(keys, sets),
       keys.length,
       ...before.map((text) => text ?? ""),
-      ...after.map((text) => text ?? ""),
+      ...after.map((text) => text === undefined ? "" : `=${text}`),
       ...counted(sets)
     ],
     lua: `
@@ -65,7 +66,9 @@ for i = 1, count do
   if (redis.call("GET", KEYS[i]) or "") ~= ARGV[1 + i] then return 0 end
 end
 for i = 1, count do
-  if ARGV[1 + count + i] ~= "" then redis.call("SET", KEYS[i], ARGV[1 + count + i]) end
+  local change = ARGV[1 + count + i]
+  if change == "=" then redis.call("DEL", KEYS[i])
+  elseif change ~= "" then redis.call("SET", KEYS[i], string.sub(change, 2)) end
 end
 local at = 2 + 2 * count
 for i = count + 1, #KEYS do
@@ -74,6 +77,18 @@ for i = count + 1, #KEYS do
   at = at + tonumber(ARGV[at]) + 1
 end
 return 1`
+  },
+  keys: {
+    numberOfKeys: 0,
+    params: (start) => [`${prefix + start}*`],
+    lua: `
+local cursor, found = "0", {}
+repeat
+  local page = redis.call("SCAN", cursor, "MATCH", ARGV[1], "COUNT", 1000)
+  cursor = page[1]
+  for _, key in ipairs(page[2]) do found[#found + 1] = key end
+until cursor == "0"
+return found`
   }
 }
 
@@ -95,6 +110,7 @@ export const make = <E>(
 ): Storage.Storage<E> => {
   const read = redis.eval(scripts.read)
   const write = redis.eval(scripts.write)
+  const keys = redis.eval(scripts.keys)
   const answered = <A>(step: Effect.Effect<A, RedisConnection.RedisFailed>) =>
     Effect.mapError(RedisConnection.step(redis, step), unavailable)
   let waiting: ReadonlyArray<Pending<E>> = []
@@ -111,7 +127,9 @@ export const make = <E>(
       const before = texts.map((text) => text ?? undefined)
       const state = new State(keys, before, new Map(sets.map(({ key }, index) => [key, new Set(absent[index])])))
       for (const pending of batch) state.apply(pending, Number(now))
-      const after = keys.map((key, index) => state.texts.get(key) === before[index] ? undefined : state.texts.get(key))
+      const after = keys.map((key, index) =>
+        state.texts.get(key) === before[index] ? undefined : state.texts.get(key) ?? ""
+      )
       if (after.every((text) => text === undefined)) return Effect.succeed(1)
       return answered(
         write({ keys, before, after, sets: [...state.added].map(([key, members]) => ({ key, members })) })
@@ -138,6 +156,8 @@ export const make = <E>(
   })
 
   return {
+    keys: (start) =>
+      Effect.map(answered(keys(start)), (found) => [...new Set(found)].map((key) => key.slice(prefix.length))),
     get: (keys) =>
       Effect.map(
         answered(read(keys, [])),
@@ -184,7 +204,7 @@ class State {
     )
     const changed = run({ texts: texts.map((key) => this.texts.get(key)), now, absent })
     if (changed === undefined) return
-    changed.forEach((text, index) => void (text === undefined || this.texts.set(texts[index] ?? "", text)))
+    changed.forEach((text, index) => void (text === undefined || this.texts.set(texts[index] ?? "", text || undefined)))
     sets.forEach(({ key }, index) => {
       const added = this.added.get(key) ?? new Set()
       for (const member of absent[index] ?? []) {

@@ -27,7 +27,8 @@ export const make = <E>(
     yield* open
     return {
       get: (keys) => atomically(({ get }) => get(keys)),
-      modify: (target, f) => atomically(({ modify }) => modify(target, f))
+      modify: (target, f) => atomically(({ modify }) => modify(target, f)),
+      keys: (prefix) => atomically(({ keys }) => keys(prefix))
     }
   })
 
@@ -53,6 +54,8 @@ const stepsIn = (database: DatabaseSync, synchronous: "OFF" | "NORMAL") => {
   const upsert = database.prepare(
     `INSERT INTO ${texts} VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET text = excluded.text, until = excluded.until`
   )
+  const remove = database.prepare(`DELETE FROM ${texts} WHERE key = ?`)
+  const list = database.prepare(`SELECT key FROM ${texts} WHERE substr(key, 1, length(?1)) = ?1`)
   const setOf = database.prepare(
     `INSERT INTO ${sets} (key, until) VALUES (?, ?) ON CONFLICT DO UPDATE SET until = excluded.until RETURNING id`
   )
@@ -67,6 +70,7 @@ const stepsIn = (database: DatabaseSync, synchronous: "OFF" | "NORMAL") => {
     return typeof text === "string" ? text : undefined
   }
   return {
+    keys: (prefix: string) => list.all(prefix).map(({ key }) => String(key)),
     get: (keys: ReadonlyArray<string>): Storage.Snapshot => ({ texts: keys.map(textOf), now: clock() }),
     modify: <A>(target: Storage.Target, f: (before: Storage.Before) => Storage.Step<A>): A =>
       transact(() => {
@@ -78,7 +82,9 @@ const stepsIn = (database: DatabaseSync, synchronous: "OFF" | "NORMAL") => {
         const { result, texts, until } = f({ texts: target.texts.map(textOf), now, absent })
         if (texts === undefined) return result
         texts.forEach((text, index) => {
-          if (text !== undefined) upsert.run(target.texts[index] ?? "", text, until ?? null)
+          const key = target.texts[index] ?? ""
+          if (text === "") remove.run(key)
+          else if (text !== undefined) upsert.run(key, text, until ?? null)
         })
         target.sets?.forEach(({ key }, index) => {
           forgetMembers.run(now)

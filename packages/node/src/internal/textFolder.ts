@@ -2,156 +2,113 @@
  * Texts by name in a private folder: a file each, with a lock file beside it. A crash leaves the old text or the new one, and no
  * lock.
  */
+import { StorageFailure, type StorageFault } from "@postwire/core/errors/Errors"
+import * as Texts from "@postwire/core/storage/Texts"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
 import type { Stats } from "node:fs"
 import { type FileLock, tryLock } from "./fileLock.ts"
 import { codeOf, saidBy } from "./systemError.ts"
 
-/** The kind of a failure. */
-export type Fault = "locked" | "unavailable" | "forbidden" | "exposed" | "full"
-
-/** The failed action. */
-export type Action = "read" | "write" | "lock"
+type Action = StorageFailure["action"]
 
 /** Properties of the texts. */
-export interface Kind<E> {
+export interface Rules {
+  readonly kind: StorageFailure["kind"]
   /** The file of a name, without its extension. */
   readonly fileOf: (name: string) => string
   /** Fails with the rule that a name breaks. */
   readonly checkName: (name: string) => Effect.Effect<unknown, string>
   /** The Unix permissions that other users may have; more are refused. */
   readonly open: "nothing" | "read"
-  readonly failure: (place: string, action: Action, fault: Fault, detail: string) => E
 }
 
 /** Texts in a folder. */
-export interface TextFolder<E> {
-  readonly describe: (name: string) => string
-  readonly read: (name: string) => Effect.Effect<string | undefined, E>
-  readonly write: (name: string, text: string | undefined) => Effect.Effect<void, E>
-  readonly lock: (name: string) => Effect.Effect<void, E, Scope.Scope>
+export interface TextFolder extends Texts.Texts {
   /** The files that may have a text, without their extensions. */
-  readonly files: Effect.Effect<ReadonlyArray<string>, E>
+  readonly files: Effect.Effect<ReadonlyArray<string>, StorageFailure>
 }
-
-/** The longest wait for the lock of a name. */
-const lockTimeoutMillis = 30_000
-
-const betweenAttemptsMillis = 20
 
 // Not imported: Node takes a millisecond to load them, and most clients have no account.
 const paths = () => process.getBuiltinModule("node:path")
 const files = () => process.getBuiltinModule("node:fs/promises")
 
 /** The texts in a folder. */
-export const make = <E>(given: string, { checkName, failure, fileOf, open }: Kind<E>): TextFolder<E> => {
+export const make = (given: string, { checkName, fileOf, kind, open }: Rules): TextFolder => {
   const folder = paths().resolve(given)
-  /** The locks held here, by their files. */
-  const held = new Map<string, FileLock>()
   const pathIn = (file: string) => paths().join(folder, `${file}${suffix}`)
 
-  const fail = (path: string, action: Action, fault: Fault, detail: string) =>
-    Effect.fail(failure(path, action, fault, detail))
+  const failure = (place: string, action: Action, fault: StorageFault, detail: string) =>
+    new StorageFailure({ kind, place, action, fault, detail })
 
-  const attempt = <A>(path: string, action: Action, work: () => Promise<A>): Effect.Effect<A, E> =>
-    Effect.tryPromise({ try: work, catch: (cause) => failureOf(path, action, cause) })
-
-  const failureOf = (path: string, action: Action, cause: unknown): E => {
+  const failureOf = (path: string, action: Action) => (cause: unknown) => {
     const code = codeOf(cause) ?? ""
     return failure(path, action, faults[code] ?? "unavailable", details[code] ?? saidBy(cause))
   }
 
-  const named = (name: string, action: Action) =>
+  const attempt = <A>(path: string, action: Action, work: () => Promise<A>): Effect.Effect<A, StorageFailure> =>
+    Effect.tryPromise({ try: work, catch: failureOf(path, action) })
+
+  const pathOf = (name: string, action: Action) =>
     Effect.mapBoth(checkName(name), {
       onFailure: (rule) => failure(folder, action, "unavailable", rule),
-      onSuccess: () => fileOf(name)
+      onSuccess: () => pathIn(fileOf(name))
     })
 
   /** Refuses files with excessive permissions. Windows has access lists, which are right in the user's own folder. */
-  const checkClosed = (path: string, action: Action, { mode, uid }: Stats, closed: string) =>
-    process.geteuid === undefined
-      ? Effect.void
-      : uid !== process.geteuid()
-      ? fail(path, action, "forbidden", `it belongs to the user with the number ${uid}`)
-      : (mode & forbidden[open]) !== 0
-      ? fail(
-        path,
-        action,
-        "exposed",
-        `close it with chmod ${closed} ${/^[\w./-]+$/.test(path) ? path : JSON.stringify(path)}`
-      )
-      : Effect.void
+  const checkClosed = (path: string, action: Action, { mode, uid }: Stats, closed: string) => {
+    if (process.geteuid === undefined) return Effect.void
+    if (uid !== process.geteuid()) {
+      return Effect.fail(failure(path, action, "forbidden", `it belongs to the user with the number ${uid}`))
+    }
+    if ((mode & forbidden[open]) === 0) return Effect.void
+    const quoted = /^[\w./-]+$/.test(path) ? path : JSON.stringify(path)
+    return Effect.fail(failure(path, action, "exposed", `close it with chmod ${closed} ${quoted}`))
+  }
 
   /** Tests whether the folder exists, and refuses one with excessive permissions. */
-  const checkFolder = (action: Action): Effect.Effect<boolean, E> =>
-    Effect.flatMap(attempt(folder, action, () => orMissing(files().stat(folder))), (stats) =>
-      stats === undefined
-        ? Effect.succeed(false)
-        : Effect.as(
-          stats.isDirectory()
-            ? checkClosed(folder, action, stats, "700")
-            : fail(folder, action, "unavailable", "it is not a folder"),
-          true
-        ))
-
-  const lock = Effect.fnUntraced(function*(name: string): Effect.fn.Return<void, E, Scope.Scope> {
-    const file = yield* named(name, "lock")
-    const path = pathIn(file)
-    const lockPath = paths().join(folder, `${file}.lock`)
-    const locking = Effect.try({
-      try: () => tryLock(lockPath),
-      catch: (cause) => failureOf(path, "lock", cause)
-    })
-    yield* Effect.timeoutOrElse(
-      Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
-        if (!(yield* checkFolder("lock"))) yield* attempt(folder, "lock", () => makeFolders(folder))
-        let lock: FileLock | undefined
-        while ((lock = yield* locking) === undefined) yield* restore(Effect.sleep(betweenAttemptsMillis))
-        const { release } = lock
-        held.set(file, lock)
-        yield* Effect.addFinalizer(() =>
-          Effect.sync(() => {
-            held.delete(file)
-            release(process.getBuiltinModule("node:fs").existsSync(path) ? "keep" : "remove")
-          })
-        )
-        yield* attempt(path, "lock", () => files().rm(temporaryOf(path), { force: true }))
-      })),
-      {
-        duration: lockTimeoutMillis,
-        orElse: () => fail(path, "lock", "locked", `for ${lockTimeoutMillis / 1000} s`)
-      }
-    )
+  const checkFolder = Effect.fnUntraced(function*(action: Action) {
+    const stats = yield* attempt(folder, action, () => orMissing(files().stat(folder)))
+    if (stats === undefined) return false
+    if (!stats.isDirectory()) return yield* failure(folder, action, "unavailable", "it is not a folder")
+    yield* checkClosed(folder, action, stats, "700")
+    return true
   })
 
-  const writeLocked = Effect.fnUntraced(function*(file: string, text: string | undefined) {
-    const path = pathIn(file)
-    if (held.get(file)?.isEffective() === false) {
-      return yield* fail(path, "write", "locked", "the file of our lock was removed, and another may have it")
-    }
-    yield* text === undefined
-      ? attempt(path, "write", () => remove(path))
-      : attempt(path, "write", () => replace(path, text))
-  }, Effect.uninterruptible)
-
-  return {
+  const texts = Texts.make<FileLock>({
+    kind,
     describe: (name) => pathIn(fileOf(name)),
     read: Effect.fnUntraced(function*(name) {
-      const path = pathIn(yield* named(name, "read"))
+      const path = yield* pathOf(name, "read")
       if (!(yield* checkFolder("read"))) return undefined
       const found = yield* attempt(path, "read", () => read(path))
       if (found === undefined) return undefined
-      if (found.text === undefined) return yield* fail(path, "read", "unavailable", "it is not a file")
+      if (found.text === undefined) return yield* failure(path, "read", "unavailable", "it is not a file")
       yield* checkClosed(path, "read", found.stats, "600")
       return found.text
     }),
-    write: (name, text) =>
-      Effect.flatMap(named(name, "write"), (file) =>
-        held.has(file)
-          ? writeLocked(file, text)
-          : Effect.scoped(Effect.andThen(lock(name), writeLocked(file, text)))),
-    lock,
+    acquire: Effect.fnUntraced(function*(name) {
+      const path = yield* pathOf(name, "lock")
+      if (!(yield* checkFolder("lock"))) yield* attempt(folder, "lock", () => makeFolders(folder))
+      const lock = yield* Effect.try({
+        try: () => tryLock(path.slice(0, -suffix.length) + ".lock"),
+        catch: failureOf(path, "lock")
+      })
+      if (lock === undefined) return undefined
+      const isStored = () => process.getBuiltinModule("node:fs").existsSync(path)
+      yield* Effect.addFinalizer(() => Effect.sync(() => lock.release(isStored() ? "keep" : "remove")))
+      yield* attempt(path, "lock", () => files().rm(temporaryOf(path), { force: true }))
+      return lock
+    }, Effect.uninterruptible),
+    write: Effect.fnUntraced(function*(name, text, lock) {
+      const path = pathIn(fileOf(name))
+      if (!lock.isEffective()) {
+        return yield* failure(path, "write", "locked", "the file of our lock was removed, and another may have it")
+      }
+      yield* attempt(path, "write", () => text === undefined ? remove(path) : replace(path, text))
+    }, Effect.uninterruptible)
+  })
+  return {
+    ...texts,
     files: Effect.gen(function*() {
       if (!(yield* checkFolder("read"))) return []
       const found = yield* attempt(folder, "read", () => files().readdir(folder))
@@ -241,7 +198,7 @@ const orMissing = <A>(work: Promise<A>): Promise<A | undefined> =>
     throw cause
   })
 
-const faults: Readonly<Record<string, Fault>> = {
+const faults: Readonly<Record<string, StorageFault>> = {
   ENOSPC: "full",
   EDQUOT: "full",
   EFBIG: "full",

@@ -15,7 +15,7 @@ import {
   type CredentialsError,
   LoginRequired,
   ServerFailure,
-  type TokenStoreFailure,
+  type StorageFailure,
   TransportFailure,
   UnexpectedStatus
 } from "../../errors/Errors.ts"
@@ -26,12 +26,12 @@ import * as OAuth2 from "../OAuth2.ts"
 export interface Keeping {
   /** The name of the account; empty if it is in no store. */
   readonly name: string
-  readonly read: Effect.Effect<Option.Option<Account>, TokenStoreFailure>
+  readonly read: Effect.Effect<Option.Option<Account>, StorageFailure>
   /** When it ends, the record is durable. */
-  readonly write: (account: Account) => Effect.Effect<void, TokenStoreFailure>
+  readonly write: (account: Account) => Effect.Effect<void, StorageFailure>
   /** Fails if the record cannot be written. Runs before a refresh token is spent. */
-  readonly probe: (account: Account) => Effect.Effect<void, TokenStoreFailure>
-  readonly lock: Effect.Effect<void, TokenStoreFailure, Scope.Scope>
+  readonly probe: (account: Account) => Effect.Effect<void, StorageFailure>
+  readonly lock: Effect.Effect<void, StorageFailure, Scope.Scope>
 }
 
 /** The errors of a token request with checked settings. */
@@ -232,7 +232,7 @@ export class TokenRefresh {
       return { account, until: account.oauth2 === undefined ? Infinity : dueAt(account.oauth2) }
     })
     return rewritePauses.reduce<Effect.Effect<Usable, CredentialsError>>(
-      (attempts, pause) => Effect.catchTag(attempts, "TokenStoreFailure", () => Effect.delay(attempt, pause)),
+      (attempts, pause) => Effect.catchTag(attempts, "StorageFailure", () => Effect.delay(attempt, pause)),
       attempt
     )
   }
@@ -246,7 +246,7 @@ export class TokenRefresh {
 const withSecret = (app: App | undefined, given: App | undefined): App | undefined =>
   app === undefined || app.clientSecret === undefined && app.clientId === given?.clientId ? given : app
 
-const isDamage = ({ fault }: TokenStoreFailure): boolean => fault === "damaged"
+const isDamage = ({ fault }: StorageFailure): boolean => fault === "damaged"
 
 /** The error of a refresh for callers, who cannot resolve an unknown outcome. */
 const withoutDoubt = (error: RequestError): CredentialsError => {

@@ -1,30 +1,25 @@
-/** Adapts a store of the program's own, whose methods return Promises, to Effect: texts by name, with a lock for each. */
+/** Texts of the program's own, by methods that return Promises: such as a table of its database or the storage of a page. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import type * as Scope from "effect/Scope"
 import * as Redaction from "../../auth/Redaction.ts"
+import { StorageFailure } from "../../errors/StorageErrors.ts"
+import type { Texts } from "../../storage/Texts.ts"
 
 /** The methods of such a store. */
-export interface OwnStore {
+export interface OwnStorage {
+  /** Reads the text of a name; `undefined` if there is none. */
   readonly read: (name: string) => Promise<string | undefined>
+  /** Replaces the whole text of a name, or removes it with `undefined`. Resolves when the change is durable. */
   readonly write: (name: string, text: string | undefined) => Promise<unknown>
+  /**
+   * Acquires the lock of a name and resolves with the function that releases it. Until then, no other caller has the lock, in this
+   * process or in another process that uses the storage. The signal is aborted when the lock is no longer needed.
+   */
   readonly lock: (name: string, signal: AbortSignal) => Promise<() => unknown>
 }
 
-/** An operation of a store. */
-export type Action = "read" | "write" | "lock"
-
-/** The errors of a kind of store. */
-export interface Failures<E> {
-  readonly failure: (name: string, action: Action, fault: "locked" | "unavailable", detail: string) => E
-  /** True for such an error from the store itself. */
-  readonly isFailure: (cause: unknown) => cause is E
-  /** If texts are secret: removes the secrets of the texts, and of any text that a message quotes, from the message. */
-  readonly redact?: ((message: string, texts: ReadonlyArray<string>) => string) | undefined
-}
-
-/** True if a value has the methods of a store. */
-export const isOwnStore = (value: unknown): value is OwnStore =>
+/** True if a value has these methods. */
+export const isOwnStorage = (value: unknown): value is OwnStorage =>
   Predicate.isObjectKeyword(value) &&
   ["read", "write", "lock"].every((method) =>
     Predicate.hasProperty(value, method) && typeof value[method] === "function"
@@ -33,56 +28,65 @@ export const isOwnStore = (value: unknown): value is OwnStore =>
 /** The timeout of every method. */
 const timeoutMillis = 30_000
 
-/** The store for Effect. Error messages are redacted. */
-export const toEffect = <E>(given: OwnStore, { failure, isFailure, redact }: Failures<E>) => {
+/**
+ * The texts for Effect. If the texts are secret, `redact` removes the secrets of these texts, and of any text that a message
+ * quotes, from the message.
+ */
+export const toEffect = (
+  given: OwnStorage,
+  kind: StorageFailure["kind"],
+  describe: (name: string) => string,
+  redact?: (message: string, texts: ReadonlyArray<string>) => string
+): Texts => {
   /** The last two texts of each name: a store may quote the one that it replaces. */
   const texts = new Map<string, ReadonlyArray<string>>()
   const keep = (name: string, text: string | undefined) => {
     const known = texts.get(name) ?? []
     if (redact !== undefined && text !== undefined && !known.includes(text)) texts.set(name, [...known.slice(-1), text])
   }
-  const failed = (name: string, action: Action, cause: unknown): E => {
-    const shown = redact === undefined
-      ? cause
-      : Redaction.within(cause, (message) => redact(message, texts.get(name) ?? []))
-    if (isFailure(shown)) return shown
-    return failure(name, action, "unavailable", (shown instanceof Error ? shown.message : String(shown)).slice(0, 300))
-  }
 
   const call = <A>(
     name: string,
-    action: Action,
+    action: StorageFailure["action"],
     use: (signal: AbortSignal) => Promise<A>,
     is: (answer: unknown) => boolean
-  ): Effect.Effect<A, E> =>
-    Effect.tryPromise({
+  ): Effect.Effect<A, StorageFailure> => {
+    const failure = (detail: string, fault: StorageFailure["fault"] = "unavailable") =>
+      new StorageFailure({ kind, place: describe(name), fault, action, detail })
+    return Effect.tryPromise({
       // A method that throws synchronously is rejected as well.
       try: async (signal) => use(signal),
-      catch: (cause) => failed(name, action, cause)
+      catch: (cause) => {
+        const shown = redact === undefined
+          ? cause
+          : Redaction.within(cause, (message) => redact(message, texts.get(name) ?? []))
+        return shown instanceof StorageFailure
+          ? shown
+          : failure((shown instanceof Error ? shown.message : String(shown)).slice(0, 300))
+      }
     }).pipe(
-      Effect.filterOrFail(is, () =>
-        failure(name, action, "unavailable", `${action} resolved with a value of the wrong type`)),
+      Effect.filterOrFail(is, () => failure(`${action} resolved with a value of the wrong type`)),
       Effect.timeoutOrElse({
         duration: timeoutMillis,
         orElse: () =>
-          Effect.fail(
-            failure(name, action, action === "lock" ? "locked" : "unavailable", `for ${timeoutMillis / 1000} s`)
-          )
+          Effect.fail(failure(`for ${timeoutMillis / 1000} s`, action === "lock" ? "locked" : "unavailable"))
       })
     )
+  }
 
   return {
-    read: (name: string): Effect.Effect<string | undefined, E> =>
+    describe,
+    read: (name) =>
       Effect.tap(
         call(name, "read", () => given.read(name), (text) => text === undefined || typeof text === "string"),
         (text) => Effect.sync(() => keep(name, text))
       ),
-    write: (name: string, text: string | undefined): Effect.Effect<void, E> =>
+    write: (name, text) =>
       Effect.suspend(() => {
         keep(name, text)
         return Effect.asVoid(call(name, "write", () => given.write(name, text), () => true))
       }),
-    lock: (name: string): Effect.Effect<void, E, Scope.Scope> =>
+    lock: (name) =>
       Effect.uninterruptibleMask((restore) => {
         let locked: Promise<() => unknown> | undefined
         const lock = (signal: AbortSignal) => locked = given.lock(name, signal)

@@ -3,8 +3,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { BadRequest, Forbidden, NotFound, OutcomeUnknown } from "../../errors/Errors.ts"
+import { StorageFailure } from "../../errors/StorageErrors.ts"
 import { ThreadBroken, ThreadUndecided, type UndecidedReason } from "../../errors/ThreadErrors.ts"
-import { JournalFailure } from "../../errors/UploadErrors.ts"
 import type * as Upload from "../../media/Upload.ts"
 import * as UploadCheckpoint from "../../media/UploadCheckpoint.ts"
 import type { Entries } from "../../storage/Journal.ts"
@@ -194,7 +194,7 @@ class ThreadRun {
         if (Result.isSuccess(result)) return
         const { failure } = result
         // The part is posted, but the journal could not record it.
-        if (failure instanceof JournalFailure) return yield* failure
+        if (failure instanceof StorageFailure && failure.kind === "journal") return yield* failure
         const isDuplicate = firstAt !== undefined && failure instanceof Forbidden && /duplicate/i.test(failure.message)
         if (isDuplicate || failure instanceof OutcomeUnknown) {
           const lost: ThreadRecord.Sent = {

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
-import type { JournalFailure } from "../../errors/UploadErrors.ts"
+import type { StorageFailure } from "../../errors/StorageErrors.ts"
 import type * as Source from "../../media/Source.ts"
 import { categories, fileTypes } from "../../schema/models/Media.ts"
 import type { Entries } from "../../storage/Journal.ts"
@@ -79,22 +79,22 @@ export const nameOf = (key: string): string => `thread.${key}`
 export const uploadKeyOf = (key: string, part: number, file: number): string => `${part}.${file}.thread.${key}`
 
 /** Reads the record of a thread, if there is one. */
-export const read = (journal: Entries, key: string): Effect.Effect<ThreadRecord | undefined, JournalFailure> =>
+export const read = (journal: Entries, key: string): Effect.Effect<ThreadRecord | undefined, StorageFailure> =>
   records.read(journal, nameOf(key))
 
 /** Writes the record of a thread durably. */
-export const write = (journal: Entries, key: string, record: ThreadRecord): Effect.Effect<void, JournalFailure> =>
+export const write = (journal: Entries, key: string, record: ThreadRecord): Effect.Effect<void, StorageFailure> =>
   records.write(journal, nameOf(key), record)
 
 /** The record of a thread that is being published. Changes are durable before they are visible. */
 export interface Log {
   readonly current: () => ThreadRecord
   readonly partOf: (index: number) => Part
-  readonly keep: (index: number, part: Part) => Effect.Effect<void, JournalFailure>
+  readonly keep: (index: number, part: Part) => Effect.Effect<void, StorageFailure>
   /** Notes that a part is still unsent. */
-  readonly keepAlive: (index: number) => Effect.Effect<void, JournalFailure>
+  readonly keepAlive: (index: number) => Effect.Effect<void, StorageFailure>
   /** Notes that no more is sent. */
-  readonly abandon: Effect.Effect<void, JournalFailure>
+  readonly abandon: Effect.Effect<void, StorageFailure>
 }
 
 /** Makes the log of a thread. */

@@ -1,7 +1,7 @@
 /** The journal's records of a list that is being changed: the plan, written once, and the progress, written with every change. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { JournalFailure } from "../../errors/UploadErrors.ts"
+import type { StorageFailure } from "../../errors/StorageErrors.ts"
 import type { Entries } from "../../storage/Journal.ts"
 import * as VersionedRecord from "../../storage/VersionedRecord.ts"
 import { reasons } from "../ListMembersOptions.ts"
@@ -66,7 +66,7 @@ const planRecords = /*#__PURE__*/ VersionedRecord.make(PlanRecord)
 const doneRecords = /*#__PURE__*/ VersionedRecord.make(DoneRecord)
 
 /** Reads the plan of a list, if there is one. */
-export const readPlan = (journal: Entries, list: string): Effect.Effect<PlanRecord | undefined, JournalFailure> =>
+export const readPlan = (journal: Entries, list: string): Effect.Effect<PlanRecord | undefined, StorageFailure> =>
   planRecords.read(journal, nameOf(list))
 
 /** Reads the progress of a plan. */
@@ -77,13 +77,13 @@ export const readDone = (journal: Entries, list: string, { madeAt }: PlanRecord)
   )
 
 /** Writes a new plan. */
-export const writePlan = (journal: Entries, list: string, plan: PlanRecord): Effect.Effect<void, JournalFailure> =>
+export const writePlan = (journal: Entries, list: string, plan: PlanRecord): Effect.Effect<void, StorageFailure> =>
   planRecords.write(journal, nameOf(list), plan)
 
 /** Writes the progress of a plan durably. */
-export const writeDone = (journal: Entries, list: string, done: DoneRecord): Effect.Effect<void, JournalFailure> =>
+export const writeDone = (journal: Entries, list: string, done: DoneRecord): Effect.Effect<void, StorageFailure> =>
   doneRecords.write(journal, doneNameOf(list), done)
 
 /** Deletes a finished plan. */
-export const forget = (journal: Entries, list: string): Effect.Effect<void, JournalFailure> =>
+export const forget = (journal: Entries, list: string): Effect.Effect<void, StorageFailure> =>
   Effect.andThen(journal.write(nameOf(list), undefined), journal.write(doneNameOf(list), undefined))
