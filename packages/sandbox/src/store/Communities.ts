@@ -2,18 +2,19 @@
 import * as Words from "../text/Words.ts"
 import type { Database } from "./Database.ts"
 import { ids } from "./Ids.ts"
-import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
-import * as Snowflake from "./Snowflake.ts"
+import { pager, type PageRequest, unbounded } from "./Pages.ts"
+import * as Records from "./Records.ts"
+import * as Relation from "./Relation.ts"
 
-export interface Community {
-  readonly id: string
-  readonly name: string
-  readonly created_at: string
-  readonly description: string
-  readonly access: string
-  readonly join_policy: string
-  readonly member_count: number
-}
+const community = Records.record("c", {
+  id: Records.id(),
+  name: Records.text(),
+  created_at: Records.created("id"),
+  description: Records.text(),
+  access: Records.text(),
+  join_policy: Records.text(),
+  member_count: Records.number("(SELECT count(*) FROM community_members m WHERE m.community_id = c.id)")
+})
 
 /** The input of `insert`. */
 export interface NewCommunity {
@@ -29,55 +30,30 @@ export interface NewCommunity {
   readonly joinPolicy?: string
 }
 
-export interface Communities {
-  /** Returns the id. */
-  readonly insert: (community: NewCommunity) => string
-  /** Returns private communities too: non-members can see that they exist. */
-  readonly byId: (id: string) => Community | undefined
-  /** Adds or removes a member. Idempotent. */
-  readonly setMember: (id: string, userId: string, member: boolean) => void
-  /** Communities with all words of a query in their name or description, latest first. */
-  readonly search: (options: PageRequest & { readonly query: string }) => Page<Community>
-}
-
-export const make = (database: Database): Communities => {
+export const make = (database: Database) => {
   const nextId = ids(database, "communities")
-  const insert = database.command(`
-    INSERT INTO communities (id, name, description, access, join_policy)
-    VALUES (:id, :name, :description, :access, :policy)`)
-  const byId = database.queryAs(`SELECT ${columns} FROM communities c WHERE c.id = :id`, decode)
-  const join = database.command(
-    "INSERT OR IGNORE INTO community_members (community_id, user_id) VALUES (:community, :user)"
-  )
-  const leave = database.command("DELETE FROM community_members WHERE community_id = :community AND user_id = :user")
-  const search = pager<Row, Community>(database, {
-    select: columns,
+  const byId = database.select(community, "FROM communities c WHERE c.id = :id")
+  const members = Relation.make(database, "community_members", ["community_id", "user_id"])
+  const search = pager(database, community, {
     from: "communities c",
     where: Words.match("c.name || ' ' || c.description"),
     key: "c.id"
-  }, decode)
+  })
   return {
-    insert: ({ access = "Public", createdAt, description = "", id: given, joinPolicy = "Open", name }) => {
-      const id = given === undefined ? nextId(createdAt) : Snowflake.parse(given)
-      insert({ id, name, description, access, policy: joinPolicy })
-      return String(id)
+    /** Returns the id. */
+    insert: (
+      { access = "Public", createdAt, description = "", id = String(nextId(createdAt)), joinPolicy = "Open", name }:
+        NewCommunity
+    ): string => {
+      database.insert("communities", { id, name, description, access, join_policy: joinPolicy })
+      return id
     },
-    byId: (id) => byId.get({ id: Snowflake.parse(id) }),
-    setMember: (id, userId, member) =>
-      void (member ? join : leave)({ community: Snowflake.parse(id), user: Snowflake.parse(userId) }),
-    search: ({ query, ...request }) => search({ words: Words.wordsOf(query) }, unbounded, request)
+    /** Returns private communities too: non-members can see that they exist. */
+    byId: (id: string) => byId.get({ id }),
+    /** Adds or removes a member. Idempotent. */
+    setMember: members.set,
+    /** Communities with all words of a query in their name or description, latest first. */
+    search: ({ query, ...request }: PageRequest & { readonly query: string }) =>
+      search({ words: Words.wordsOf(query) }, unbounded, request)
   }
 }
-
-const columns = `
-  CAST(c.id AS TEXT) AS id, c.id >> ${Snowflake.counterBits} AS millis, c.name, c.description, c.access, c.join_policy,
-  (SELECT count(*) FROM community_members m WHERE m.community_id = c.id) AS member_count`
-
-interface Row extends Omit<Community, "created_at"> {
-  readonly millis: number
-}
-
-const decode = ({ millis, ...community }: Row): Community => ({
-  ...community,
-  created_at: new Date(millis).toISOString()
-})

@@ -2,35 +2,39 @@
 import { randomBytes } from "node:crypto"
 import type { Database } from "./Database.ts"
 import { idList, ids } from "./Ids.ts"
+import * as Records from "./Records.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** The kind of id that a job checks. */
 export type Type = "posts" | "users"
 
-/** A job. Times are in milliseconds since the epoch. */
-export interface Job {
-  readonly id: string
-  readonly app_id: string
-  readonly type: Type
-  readonly name: string | undefined
-  readonly resumable: boolean
-  readonly created_at: number
+const job = Records.record("j", {
+  id: Records.id(),
+  app_id: Records.id(),
+  type: Records.text<Type>(),
+  name: Records.optional(Records.text()),
+  resumable: Records.flag(),
+  created_at: Records.millis("id"),
   /** The secret of the upload URL. */
-  readonly upload_key: string
-  readonly download_key: string
+  upload_key: Records.text(),
+  download_key: Records.text(),
   /** The upload time of the ids. */
-  readonly uploaded_at: number | undefined
+  uploaded_at: Records.optional(Records.number()),
   /** The time at which the results are ready. */
-  readonly ready_at: number | undefined
+  ready_at: Records.optional(Records.number()),
   /** The reason of a failed job. */
-  readonly failure: string | undefined
+  failure: Records.optional(Records.text()),
   /** The size of the results, in bytes. */
-  readonly size: number
-}
+  size: Records.number()
+})
+
+/** A job. Times are in milliseconds since the epoch. */
+export type Job = Records.Of<typeof job>
 
 /** The input of `insert`. */
-export interface NewJob extends Pick<Job, "type" | "name" | "resumable"> {
+export interface NewJob extends Pick<Job, "type" | "resumable"> {
   readonly appId: string
+  readonly name: string | undefined
   readonly createdAt: number
 }
 
@@ -42,66 +46,17 @@ export interface Uploaded {
   readonly readyAt: number
 }
 
-export interface ComplianceJobs {
-  /** Returns the id. */
-  readonly insert: (job: NewJob) => string
-  readonly byId: (id: string) => Job | undefined
-  /** The jobs of an app, latest first. */
-  readonly of: (appId: string, type: Type) => ReadonlyArray<Job>
-  /** Checks all ids and stores the results, replacing earlier ones. */
-  readonly upload: (id: string, uploaded: Uploaded) => void
-  /** The bytes of the results from `offset` to `end` (exclusive), in chunks. */
-  readonly read: (id: string, offset: number, end: number) => Iterable<Uint8Array>
-}
-
-interface Row {
-  readonly id: string
-  readonly app_id: string
-  readonly type: Type
-  readonly name: string | null
-  readonly resumable: number
-  readonly created_at: number
-  readonly upload_key: string
-  readonly download_key: string
-  readonly uploaded_at: number | null
-  readonly ready_at: number | null
-  readonly failure: string | null
-  readonly size: number
-}
-
-const columns = `CAST(id AS TEXT) AS id, CAST(app_id AS TEXT) AS app_id, type, name, resumable,
-  id >> ${Snowflake.counterBits} AS created_at, upload_key, download_key, uploaded_at, ready_at, failure, size`
-
-const decode = ({ failure, name, ready_at, resumable, uploaded_at, ...row }: Row): Job => ({
-  ...row,
-  name: name ?? undefined,
-  resumable: resumable === 1,
-  uploaded_at: uploaded_at ?? undefined,
-  ready_at: ready_at ?? undefined,
-  failure: failure ?? undefined
-})
-
 /** The number of ids checked by one statement. */
 const most = 10_000
 
-export const make = (database: Database): ComplianceJobs => {
+export const make = (database: Database) => {
   const nextId = ids(database, "compliance_jobs")
-  const insert = database.command(
-    `INSERT INTO compliance_jobs (id, app_id, type, name, resumable, upload_key, download_key)
-     VALUES (:id, :app, :type, :name, :resumable, :upload, :download)`
-  )
-  const byId = database.queryAs(`SELECT ${columns} FROM compliance_jobs WHERE id = :id`, decode)
-  const of = database.queryAs(
-    `SELECT ${columns} FROM compliance_jobs WHERE app_id = :app AND type = :type ORDER BY compliance_jobs.id DESC`,
-    decode
-  )
+  const byId = database.select(job, "FROM compliance_jobs j WHERE id = :id")
+  const of = database.select(job, "FROM compliance_jobs j WHERE app_id = :app AND type = :type ORDER BY j.id DESC")
   const finish = database.command(
     `UPDATE compliance_jobs SET uploaded_at = :at, ready_at = :ready, failure = :failure, size = :size WHERE id = :id`
   )
   const forget = database.command("DELETE FROM compliance_results WHERE job_id = :id")
-  const keep = database.command(
-    "INSERT INTO compliance_results (job_id, position, bytes) VALUES (:id, :position, :bytes)"
-  )
   const read = database.query<{ readonly position: number; readonly bytes: Uint8Array }>(
     `SELECT position, bytes FROM compliance_results
      WHERE job_id = :id AND position < :end AND position + length(bytes) > :offset ORDER BY position`
@@ -136,37 +91,33 @@ export const make = (database: Database): ComplianceJobs => {
     )
 
   return {
-    insert: ({ appId, createdAt, name, resumable, type }) => {
+    /** Returns the id. */
+    insert: ({ appId, createdAt, ...job }: NewJob): string => {
       const id = nextId(createdAt)
-      insert({
-        id,
-        app: Snowflake.parse(appId),
-        type,
-        name: name ?? null,
-        resumable: Number(resumable),
-        upload: randomBytes(24).toString("hex"),
-        download: randomBytes(24).toString("hex")
-      })
+      const [upload_key, download_key] = [randomBytes(24).toString("hex"), randomBytes(24).toString("hex")]
+      database.insert("compliance_jobs", { id, app_id: appId, ...job, upload_key, download_key })
       return String(id)
     },
-    byId: (id) => byId.get({ id: Snowflake.parse(id) }),
-    of: (appId, type) => of.all({ app: Snowflake.parse(appId), type }),
-    upload: (id, { at, failure, ids, readyAt }) =>
+    byId: (id: string) => byId.get({ id }),
+    /** The jobs of an app, latest first. */
+    of: (app: string, type: Type) => of.all({ app, type }),
+    /** Checks all ids and stores the results, replacing earlier ones. */
+    upload: (id: string, { at, failure, ids, readyAt }: Uploaded): void =>
       database.transaction(() => {
-        const key = Snowflake.parse(id)
-        const type = byId.get({ id: key })?.type ?? "posts"
-        forget({ id: key })
+        const type = byId.get({ id })?.type ?? "posts"
+        forget({ id })
         let size = 0
         for (let from = 0; from < ids.length; from += most) {
           const bytes = resultsOf(type, ids.slice(from, from + most), at)
           if (bytes.length === 0) continue
-          keep({ id: key, position: size, bytes })
+          database.insert("compliance_results", { job_id: id, position: size, bytes })
           size += bytes.length
         }
-        finish({ id: key, at, ready: readyAt, failure: failure ?? null, size })
+        finish({ id, at, ready: readyAt, failure: failure ?? null, size })
       }),
-    read: function*(id, offset, end) {
-      for (const { bytes, position } of read.all({ id: Snowflake.parse(id), offset, end })) {
+    /** The bytes of the results from `offset` to `end` (exclusive), in chunks. */
+    read: function*(id: string, offset: number, end: number): Iterable<Uint8Array> {
+      for (const { bytes, position } of read.all({ id, offset, end })) {
         yield bytes.subarray(Math.max(offset - position, 0), end - position)
       }
     }

@@ -4,10 +4,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
+import type { Row, Shape } from "./Records.ts"
 import { segmentColumns } from "./Tables.ts"
 
 /** Named parameters of a statement. */
 export type Values = Readonly<Record<string, SQLInputValue>>
+
+/** The cells of a row by column. */
+type Cells = Readonly<Record<string, string | number | bigint | boolean | object | null | undefined>>
 
 /** A prepared statement that reads rows. */
 export interface Query<Row> {
@@ -19,25 +23,10 @@ export interface Query<Row> {
 export type BytesSchema = "main" | "spilled"
 
 /** One connection. */
-export interface Database {
-  readonly bytesIn: BytesSchema
-  readonly exec: (sql: string) => void
-  readonly query: <Row>(sql: string) => Query<Row>
-  /** A query whose rows are decoded. */
-  readonly queryAs: <Row, A>(sql: string, decode: (row: Row) => A) => Query<A>
-  /** Prepares a statement that writes and returns the number of changed rows. */
-  readonly command: (sql: string) => (values: Values) => number
-  /** Runs `body` in a transaction: commits when it returns, rolls back when it throws. Nests. */
-  readonly transaction: <A>(body: () => A) => A
-  /** Runs `action` after the current transaction commits; discards it on rollback. */
-  readonly afterCommit: (action: () => void) => void
-  /** The whole state as the bytes of an SQLite file. */
-  readonly snapshot: () => Uint8Array
-  readonly close: () => void
-}
+export type Database = ReturnType<typeof over>
 
 /** A database over a connection that may be replaced. */
-export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Database => {
+export const over = (current: () => DatabaseSync, bytesIn: BytesSchema) => {
   let depth = 0
   let actions: Array<() => void> = []
   /** Prepares on first use, and again when `restore` has replaced the connection. */
@@ -62,12 +51,21 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Databas
       // oxlint-enable postwire/no-blind-assertion
     }
   }
+  /** Prepares a statement that writes and returns the number of changed rows. */
+  const command = (sql: string): (values: Values) => number => {
+    // The result includes the last row id, which exceeds 2^53 and would be rejected as a number.
+    const statement = prepare(sql, (statement) => statement.setReadBigInts(true))
+    return (values) => Number(statement().run(values).changes)
+  }
+  const inserts = new Map<string, (values: Values) => number>()
   return {
     bytesIn,
-    exec: (sql) => current().exec(sql),
+    exec: (sql: string): void => current().exec(sql),
     query,
-    queryAs: <Row, A>(sql: string, decode: (row: Row) => A): Query<A> => {
-      const { all, get } = query<Row>(sql)
+    command,
+    /** A query for records: `rest` follows the columns. */
+    select: <A>({ columns, decode }: Shape<A>, rest: string): Query<A> => {
+      const { all, get } = query<Row>(`SELECT ${columns} ${rest}`)
       return {
         all: (values) => all(values).map(decode),
         get: (values) => {
@@ -76,12 +74,17 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Databas
         }
       }
     },
-    command: (sql) => {
-      // The result includes the last row id, which exceeds 2^53 and would be rejected as a number.
-      const statement = prepare(sql, (statement) => statement.setReadBigInts(true))
-      return (values) => Number(statement().run(values).changes)
+    /** Inserts a row, given by column, and returns the number of changed rows. Objects are stored as JSON. */
+    insert: (table: string, row: Cells, or: "ABORT" | "IGNORE" | "REPLACE" = "ABORT"): number => {
+      const names = Object.keys(row)
+      const key = `${or} ${table} ${names}`
+      const known = inserts.get(key) ??
+        command(`INSERT OR ${or} INTO ${table} (${names.join(", ")}) VALUES (:${names.join(", :")})`)
+      inserts.set(key, known)
+      return known(Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, valueOf(cell)])))
     },
-    transaction: (body) => {
+    /** Runs `body` in a transaction: commits when it returns, rolls back when it throws. Nests. */
+    transaction: <A>(body: () => A): A => {
       if (depth > 0) return body()
       const connection = current()
       connection.exec("BEGIN IMMEDIATE")
@@ -108,8 +111,10 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Databas
       }
       return result
     },
-    afterCommit: (action) => depth === 0 ? action() : void actions.push(action),
-    snapshot: () =>
+    /** Runs `action` after the current transaction commits; discards it on rollback. */
+    afterCommit: (action: () => void): void => depth === 0 ? action() : void actions.push(action),
+    /** The whole state as the bytes of an SQLite file. */
+    snapshot: (): Uint8Array =>
       withFile((path) => {
         // Names the platform's VFS: a memory connection would take the path for a name in memory.
         current().prepare("VACUUM INTO ?").run(nameOf(path))
@@ -118,9 +123,18 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Databas
         }
         return readFileSync(path)
       }),
-    close: () => current().close()
+    close: (): void => current().close()
   }
 }
+
+const valueOf = (cell: Cells[string]): SQLInputValue =>
+  cell === undefined
+    ? null
+    : typeof cell === "boolean"
+    ? Number(cell)
+    : typeof cell !== "object" || cell === null || cell instanceof Uint8Array
+    ? cell
+    : JSON.stringify(cell)
 
 /** Runs statements with a file attached as `file`. */
 const attached = (connection: DatabaseSync, path: string, sql: string): void => {

@@ -1,22 +1,11 @@
 /** Follows and follow requests. */
 import type { Database } from "./Database.ts"
-import { type Page, type PageRequest, unbounded } from "./Pages.ts"
-import * as Snowflake from "./Snowflake.ts"
+import { type PageRequest, unbounded } from "./Pages.ts"
 import * as Users from "./Users.ts"
 
 export type FollowState = "none" | "requested" | "following"
 
-export interface Follows {
-  /** Idempotent; returns the new state. */
-  readonly set: (sourceId: string, targetId: string, state: FollowState) => FollowState
-  readonly state: (sourceId: string, targetId: string) => FollowState
-  /** The users that a user follows, latest first. */
-  readonly following: (options: PageRequest & { readonly userId: string }) => Page<Users.User>
-  /** The followers of a user, latest first. */
-  readonly followers: (options: PageRequest & { readonly userId: string }) => Page<Users.User>
-}
-
-export const make = (database: Database): Follows => {
+export const make = (database: Database) => {
   const find = database.query<{ readonly pending: number }>(
     "SELECT pending FROM follows WHERE source_id = :source AND target_id = :target"
   )
@@ -26,27 +15,26 @@ export const make = (database: Database): Follows => {
   const remove = database.command("DELETE FROM follows WHERE source_id = :source AND target_id = :target")
   const countFollowing = database.command("UPDATE users SET following_count = following_count + :by WHERE id = :id")
   const countFollowers = database.command("UPDATE users SET followers_count = followers_count + :by WHERE id = :id")
-  const listing = (own: "source_id" | "target_id", other: "source_id" | "target_id") =>
-    Users.pages(database, {
+  const listing = (own: "source_id" | "target_id", other: "source_id" | "target_id") => {
+    const list = Users.pages(database, {
       from: `follows f JOIN users u ON u.id = f.${other}`,
       where: `f.${own} = :user AND f.pending = 0`,
       key: "f.key"
     })
-  const following = listing("source_id", "target_id")
-  const followers = listing("target_id", "source_id")
-
-  const state = (sourceId: string, targetId: string): FollowState => {
-    const row = find.get({ source: Snowflake.parse(sourceId), target: Snowflake.parse(targetId) })
+    return ({ userId: user, ...request }: PageRequest & { readonly userId: string }) =>
+      list({ user }, unbounded, request)
+  }
+  const state = (source: string, target: string): FollowState => {
+    const row = find.get({ source, target })
     return row === undefined ? "none" : row.pending === 1 ? "requested" : "following"
   }
 
   return {
     state,
-    set: (sourceId, targetId, after) =>
+    /** Idempotent; returns the new state. */
+    set: (source: string, target: string, after: FollowState): FollowState =>
       database.transaction(() => {
-        const source = Snowflake.parse(sourceId)
-        const target = Snowflake.parse(targetId)
-        const before = state(sourceId, targetId)
+        const before = state(source, target)
         if (before === after) return after
         if (after === "none") remove({ source, target })
         else put({ source, target, pending: Number(after === "requested") })
@@ -57,7 +45,9 @@ export const make = (database: Database): Follows => {
         }
         return after
       }),
-    following: ({ userId, ...request }) => following({ user: Snowflake.parse(userId) }, unbounded, request),
-    followers: ({ userId, ...request }) => followers({ user: Snowflake.parse(userId) }, unbounded, request)
+    /** The users that a user follows, latest first. */
+    following: listing("source_id", "target_id"),
+    /** The followers of a user, latest first. */
+    followers: listing("target_id", "source_id")
   }
 }

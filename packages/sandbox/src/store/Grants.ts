@@ -8,7 +8,7 @@ import { type App, hashOf, type Rights } from "./Credentials.ts"
 import type { Database } from "./Database.ts"
 import { ids } from "./Ids.ts"
 import * as Mint from "./Mint.ts"
-import * as Snowflake from "./Snowflake.ts"
+import * as Records from "./Records.ts"
 
 /** The lifetime of an access token, in seconds. */
 export const accessSeconds = 7_200
@@ -22,30 +22,34 @@ const reuseMillis = 30 * 24 * 3_600_000
 /** The reason why a grant ended. */
 export type Ending = "revoked" | "new login" | "refresh token reused" | "code used twice"
 
+const grant = Records.map(
+  Records.record("g", {
+    id: Records.id(),
+    kind: Records.text<"OAuth 1.0a" | "OAuth 2.0">(),
+    appId: Records.id("app_id"),
+    userId: Records.id("user_id"),
+    /** The scopes that the app requested; empty for OAuth 1.0a, which has rights instead. */
+    scopes: Records.words("scope"),
+    rights: Records.text<Rights>(),
+    issuedAt: Records.number("issued_at"),
+    /** When the newest access token was issued. */
+    renewedAt: Records.number("renewed_at"),
+    /** When that access token expires; absent for OAuth 1.0a. */
+    expiresAt: Records.optional(Records.number("expires_at")),
+    /** The number of regular refreshes. */
+    refreshes: Records.number(),
+    /** How often a refresh token was accepted again because none of the tokens issued for it was ever used. */
+    replays: Records.number(),
+    /** How often a spent refresh token was rejected. */
+    reuseDetected: Records.number("reuse_detected"),
+    endedAt: Records.optional(Records.number("ended_at")),
+    endedBy: Records.optional(Records.text<Ending>("ended_by"))
+  }),
+  (grant) => ({ ...grant, alive: grant.endedAt === undefined })
+)
+
 /** An authorization of an app by a user. Times are in milliseconds since the epoch. */
-export interface Grant {
-  readonly id: string
-  readonly kind: "OAuth 1.0a" | "OAuth 2.0"
-  readonly appId: string
-  readonly userId: string
-  /** The scopes that the app requested; empty for OAuth 1.0a, which has rights instead. */
-  readonly scopes: ReadonlyArray<string>
-  readonly rights: Rights
-  readonly issuedAt: number
-  /** When the newest access token was issued. */
-  readonly renewedAt: number
-  /** When that access token expires; undefined for OAuth 1.0a. */
-  readonly expiresAt: number | undefined
-  /** The number of regular refreshes. */
-  readonly refreshes: number
-  /** How often a refresh token was accepted again because none of the tokens issued for it was ever used. */
-  readonly replays: number
-  /** How often a spent refresh token was rejected. */
-  readonly reuseDetected: number
-  readonly alive: boolean
-  readonly endedAt: number | undefined
-  readonly endedBy: Ending | undefined
-}
+export type Grant = Records.Of<typeof grant>
 
 /** The tokens issued by a sign-in or a refresh. */
 export interface Tokens {
@@ -75,11 +79,8 @@ interface Login {
 }
 
 const statements = (database: Database) => {
-  const grants = (where: string) => database.queryAs(`SELECT ${columns} FROM grants g WHERE ${where}`, grantOf)
+  const grants = (where: string) => database.select(grant, `FROM grants g WHERE ${where}`)
   return {
-    insert: database.command(`
-      INSERT INTO grants (id, app_id, user_id, kind, scope, rights, issued_at, renewed_at, expires_at)
-      VALUES (:id, :app, :user, :kind, :scope, :rights, :now, :now, :expiresAt)`),
     byId: grants("g.id = :id"),
     list: grants("TRUE ORDER BY g.id DESC LIMIT :limit"),
     alive: grants("g.app_id = :app AND g.user_id = :user AND g.kind = :kind AND g.ended_at IS NULL"),
@@ -106,24 +107,15 @@ const statements = (database: Database) => {
       "refresh_tokens WHERE grant_id",
       "grants WHERE id"
     ].map((rows) => database.command(`DELETE FROM ${rows} = :id`)),
-    insertSigned: database.command(`
-      INSERT INTO access_tokens (token, secret, app_id, user_id, rights, grant_id)
-      VALUES (:token, :secret, :app, :user, :rights, :grant)`),
     signedToken: database.query<{ readonly token: string; readonly secret: string }>(
       "SELECT token, secret FROM access_tokens WHERE grant_id = :grant"
     ),
     removeSigned: database.command("DELETE FROM access_tokens WHERE grant_id = :id"),
-    insertBearer: database.command(`
-      INSERT INTO bearer_tokens (hash, app_id, user_id, rights, scopes, grant_id, expires_at)
-      VALUES (:hash, :app, :user, :rights, :scopes, :grant, :expiresAt)`),
     ...refreshStatements(database)
   }
 }
 
 const refreshStatements = (database: Database) => ({
-  insertRefresh: database.command(
-    "INSERT INTO refresh_tokens (hash, grant_id, state, access_hash) VALUES (:hash, :grant, 'current', :access)"
-  ),
   refreshToken: database.query<{ readonly grantId: string; readonly state: "current" | "spent" | "dead" }>(
     "SELECT CAST(grant_id AS TEXT) AS grantId, state FROM refresh_tokens WHERE hash = :hash"
   ),
@@ -173,26 +165,26 @@ export class Grants {
       const found = this.#sql.refreshToken.get({ hash: hashOf(token) })
       const grant = found && this.byId(found.grantId)
       if (found === undefined || grant === undefined || grant.appId !== app.id || !grant.alive) return undefined
-      const key = Snowflake.parse(grant.id)
+      const { id } = grant
       const isReplay = found.state === "spent" && app.client.rotation === "lenient" &&
-        this.#sql.isSuccessorUsed.get({ grant: key }) === undefined
+        this.#sql.isSuccessorUsed.get({ grant: id }) === undefined
       if (found.state !== "current" && !isReplay) {
-        this.#sql.countReuse({ id: key })
-        this.#close(grant.id, "refresh token reused", now)
+        this.#sql.countReuse({ id })
+        this.#close(id, "refresh token reused", now)
         return undefined
       }
       if (isReplay) {
-        this.#sql.expire({ grant: key })
-        this.#sql.move({ grant: key, from: "current", to: "dead" })
+        this.#sql.expire({ grant: id })
+        this.#sql.move({ grant: id, from: "current", to: "dead" })
       } else {
-        this.#sql.move({ grant: key, from: "spent", to: "dead" })
-        this.#sql.move({ grant: key, from: "current", to: "spent" })
-        this.#sql.removeDeadAccess({ grant: key, before: now - reuseMillis })
-        this.#sql.removeDead({ grant: key })
+        this.#sql.move({ grant: id, from: "spent", to: "dead" })
+        this.#sql.move({ grant: id, from: "current", to: "spent" })
+        this.#sql.removeDeadAccess({ grant: id, before: now - reuseMillis })
+        this.#sql.removeDead({ grant: id })
       }
-      const tokens = this.#issue(grant.id, { app, userId: grant.userId, now }, grant.rights, grant.scopes.join(" "))
+      const tokens = this.#issue(id, { app, userId: grant.userId, now }, grant.rights, grant.scopes.join(" "))
       const [refreshes, replays] = isReplay ? [0, 1] : [1, 0]
-      this.#sql.renew({ id: key, now, expiresAt: tokens.expiresAt, refreshes, replays })
+      this.#sql.renew({ id, now, expiresAt: tokens.expiresAt, refreshes, replays })
       return tokens
     })
   }
@@ -202,32 +194,31 @@ export class Grants {
     return this.#database.transaction(() => {
       const { app, now, rights, userId } = login
       const earlier = this.#active("OAuth 1.0a", app.id, userId)
-      const id = earlier && Snowflake.parse(earlier.id)
-      const known = earlier?.rights === rights ? this.#sql.signedToken.get({ grant: id! }) : undefined
+      const known = earlier?.rights === rights ? this.#sql.signedToken.get({ grant: earlier.id }) : undefined
       if (earlier !== undefined && known !== undefined) {
-        this.#sql.touch({ id: id!, now })
+        this.#sql.touch({ id: earlier.id, now })
         return { grantId: earlier.id, token: known.token, secret: Redacted.make(known.secret) }
       }
       const grantId = this.#begin("OAuth 1.0a", login, rights, "", null)
       const token = `${userId}-${Mint.text(40)}`
-      const secret = Redacted.make(Mint.text(45))
-      this.#sql.insertSigned({
+      const secret = Mint.text(45)
+      this.#database.insert("access_tokens", {
         token,
-        secret: Redacted.value(secret),
-        app: Snowflake.parse(app.id),
-        user: Snowflake.parse(userId),
+        secret,
+        app_id: app.id,
+        user_id: userId,
         rights,
-        grant: Snowflake.parse(grantId)
+        grant_id: grantId
       })
       this.#changed()
-      return { grantId, token, secret }
+      return { grantId, token, secret: Redacted.make(secret) }
     })
   }
 
   /** The active OAuth 1.0a grant of an app: that of a user, or the newest. */
   signed(appId: string, userId: string | undefined): Grant | undefined {
     return userId === undefined
-      ? this.#sql.newest.get({ app: Snowflake.parse(appId), kind: "OAuth 1.0a" })
+      ? this.#sql.newest.get({ app: appId, kind: "OAuth 1.0a" })
       : this.#active("OAuth 1.0a", appId, userId)
   }
 
@@ -242,7 +233,7 @@ export class Grants {
   }
 
   byId(id: string): Grant | undefined {
-    return this.#sql.byId.get({ id: Snowflake.parse(id) })
+    return this.#sql.byId.get({ id })
   }
 
   /** Newest first. */
@@ -251,13 +242,12 @@ export class Grants {
   }
 
   #active(kind: Grant["kind"], appId: string, userId: string): Grant | undefined {
-    return this.#sql.alive.get({ app: Snowflake.parse(appId), user: Snowflake.parse(userId), kind })
+    return this.#sql.alive.get({ app: appId, user: userId, kind })
   }
 
   #close(id: string, by: Ending, now: number): boolean {
-    const key = Snowflake.parse(id)
-    if (this.#sql.end({ id: key, by, now }) === 0) return false
-    if (this.#sql.removeSigned({ id: key }) > 0) this.#changed()
+    if (this.#sql.end({ id, by, now }) === 0) return false
+    if (this.#sql.removeSigned({ id }) > 0) this.#changed()
     return true
   }
 
@@ -266,51 +256,41 @@ export class Grants {
     const earlier = this.#active(kind, app.id, userId)
     if (earlier !== undefined) this.#close(earlier.id, "new login", now)
     for (const { id } of this.#sql.outdated.all()) {
-      for (const remove of this.#sql.removals) remove({ id: Snowflake.parse(id) })
+      for (const remove of this.#sql.removals) remove({ id })
     }
     const id = this.#nextId(now)
-    const [appKey, user] = [Snowflake.parse(app.id), Snowflake.parse(userId)]
-    this.#sql.insert({ id, app: appKey, user, kind, scope, rights, now, expiresAt })
+    this.#database.insert("grants", {
+      id,
+      app_id: app.id,
+      user_id: userId,
+      kind,
+      scope,
+      rights,
+      issued_at: now,
+      renewed_at: now,
+      expires_at: expiresAt
+    })
     return String(id)
   }
 
-  #issue(grantId: string, { app, now, userId }: Login, rights: Rights, scope: string): Tokens {
+  #issue(grant_id: string, { app, now, userId }: Login, rights: Rights, scope: string): Tokens {
     const accessToken = Mint.token("at", now)
     const expiresAt = now + accessSeconds * 1000
     const scopes = fromWire(scope)
-    const grant = Snowflake.parse(grantId)
-    const access = hashOf(accessToken)
-    this.#sql.insertBearer({
-      hash: access,
-      app: Snowflake.parse(app.id),
-      user: Snowflake.parse(userId),
+    const access_hash = hashOf(accessToken)
+    this.#database.insert("bearer_tokens", {
+      hash: access_hash,
+      app_id: app.id,
+      user_id: userId,
       rights,
       scopes: scopes.join(" "),
-      grant,
-      expiresAt
+      grant_id,
+      expires_at: expiresAt
     })
     const refreshToken = scopes.includes("offline.access") ? Mint.token("rt", now) : undefined
-    if (refreshToken !== undefined) this.#sql.insertRefresh({ hash: hashOf(refreshToken), grant, access })
-    return { grantId, accessToken, refreshToken, scope, expiresAt }
+    if (refreshToken !== undefined) {
+      this.#database.insert("refresh_tokens", { hash: hashOf(refreshToken), grant_id, state: "current", access_hash })
+    }
+    return { grantId: grant_id, accessToken, refreshToken, scope, expiresAt }
   }
 }
-
-const columns = `CAST(g.id AS TEXT) AS id, g.kind, CAST(g.app_id AS TEXT) AS appId, CAST(g.user_id AS TEXT) AS userId,
-  g.scope, g.rights, g.issued_at AS issuedAt, g.renewed_at AS renewedAt, g.expires_at AS expiresAt, g.refreshes, g.replays,
-  g.reuse_detected AS reuseDetected, g.ended_at AS endedAt, g.ended_by AS endedBy`
-
-type Row = Omit<Grant, "scopes" | "alive" | "expiresAt" | "endedAt" | "endedBy"> & {
-  readonly scope: string
-  readonly expiresAt: number | null
-  readonly endedAt: number | null
-  readonly endedBy: Ending | null
-}
-
-const grantOf = ({ endedAt, endedBy, expiresAt, scope, ...row }: Row): Grant => ({
-  ...row,
-  scopes: scope === "" ? [] : scope.split(" "),
-  expiresAt: expiresAt ?? undefined,
-  alive: endedAt === null,
-  endedAt: endedAt ?? undefined,
-  endedBy: endedBy ?? undefined
-})

@@ -23,6 +23,3 @@ export const inOrder = <A>(
   const byId = new Map(found.map((item) => [idOf(item), item]))
   return [...new Set(ids)].flatMap((id) => byId.get(id) ?? [])
 }
-
-/** The database value of an optional id. */
-export const optionalId = (id: string | undefined): bigint | null => id === undefined ? null : Snowflake.parse(id)

@@ -19,7 +19,7 @@ export const create = (database: Database): void => {
   }
   database.transaction(() => {
     const outdated = found === version ? [] : setAside(database)
-    database.exec(`${tables}; PRAGMA user_version = ${version}`)
+    database.exec([...tables, `PRAGMA user_version = ${version}`].join(";"))
     for (const table of outdated) takeOver(database, table)
   })
 }
@@ -42,7 +42,7 @@ const setAside = (database: Database): ReadonlyArray<string> => {
   const parts = database.query<{ readonly type: string; readonly name: string; readonly sql: string }>(
     "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
   ).all()
-  const expected = new Set(statements.map(words))
+  const expected = new Set(tables.map(words))
   const outdated = parts.filter(({ name, sql, type }) =>
     type === "table" && names.includes(name) && !expected.has(words(sql))
   ).map(({ name }) => name)
@@ -71,7 +71,7 @@ const takeOver = (database: Database, table: string): void => {
  * constraints.
  */
 export const verify = (database: Database): void => {
-  const expected = new Set(statements.map(words))
+  const expected = new Set(tables.map(words))
   const found = layoutOf(database)
   if (found.length !== expected.size || !found.every((sql) => expected.has(words(sql)))) {
     throw new Error("The snapshot has unexpected tables")
@@ -94,9 +94,9 @@ const layoutOf = (database: Database): ReadonlyArray<string> =>
      AND name NOT LIKE 'post\\_index\\_%' ESCAPE '\\'`
   ).all().map(({ sql }) => sql)
 
-/** A statement without comments, `IF NOT EXISTS` and extra white space. */
+/** A statement without comments, `IF NOT EXISTS` and white space that means nothing. */
 const words = (sql: string): string =>
-  sql.replace(/--.*$/gm, "").replace(/ IF NOT EXISTS/g, "").replace(/\s+/g, " ").trim()
+  sql.replace(/--.*$/gm, "").replace(/ IF NOT EXISTS/g, "").replace(/\s+/g, " ").replace(/ ?([(),]) ?/g, "$1").trim()
 
 /** Rewrites the layout version; throws if the database is not writable. */
 export const touch = (database: Database): void => database.exec(`PRAGMA user_version = ${version}`)
@@ -149,7 +149,5 @@ export const clear = (database: Database): void =>
     database.exec("INSERT INTO post_index (post_index) VALUES ('delete-all'); DELETE FROM sqlite_sequence")
   })
 
-const statements = tables.split(";").map((statement) => statement.trim()).filter((statement) => statement !== "")
-
 /** The tables that `clear` empties row by row; the search index has a command of its own. */
-const names = statements.flatMap((sql) => /^CREATE TABLE IF NOT EXISTS (\w+)/.exec(sql)?.[1] ?? [])
+const names = tables.flatMap((sql) => /^CREATE TABLE IF NOT EXISTS (\w+)/.exec(sql)?.[1] ?? [])

@@ -3,27 +3,27 @@ import * as Entities from "../text/Entities.ts"
 import type { Database } from "./Database.ts"
 import { ids } from "./Ids.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
+import * as Records from "./Records.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** The type of an event in a conversation. */
 export type DmEventType = "MessageCreate" | "ParticipantsJoin" | "ParticipantsLeave"
 
-export interface DmEvent extends Entities.Entities {
-  readonly id: string
-  readonly event_type: DmEventType
-  readonly text?: string
-  readonly sender_id: string
-  readonly dm_conversation_id: string
-  readonly created_at: string
-  readonly participant_ids?: ReadonlyArray<string>
-  readonly attachments?: { readonly media_keys: ReadonlyArray<string> }
-}
+const stored = Records.record("e", {
+  id: Records.id(),
+  event_type: Records.text<DmEventType>(),
+  text: Records.optional(Records.text()),
+  sender_id: Records.id(),
+  dm_conversation_id: Records.text("conversation_id"),
+  created_at: Records.created("id"),
+  participant_ids: Records.optional(Records.json<ReadonlyArray<string>>()),
+  attachments: Records.optional(Records.json<{ readonly media_keys: ReadonlyArray<string> }>()),
+  entities: Records.optional(Records.json<Entities.Entities>())
+})
 
-export interface Conversation {
-  readonly id: string
-  readonly type: "OneToOne" | "Group"
-  readonly participantIds: ReadonlyArray<string>
-}
+const dmEvent = Records.map(stored, ({ entities, ...event }) => ({ ...event, ...entities }))
+
+export type DmEvent = Records.Of<typeof dmEvent>
 
 /** The input of `insert`. */
 export interface NewMessage {
@@ -35,145 +35,99 @@ export interface NewMessage {
   readonly mediaKey?: string | undefined
 }
 
-export interface Messages {
-  /** Finds or creates the conversation of two users; returns its id. */
-  readonly open: (userId: string, participantId: string) => string
-  /** Creates a group that includes the creator; its first event is the joining of the others. Returns its id. */
-  readonly openGroup: (
-    group: { readonly creatorId: string; readonly participantIds: ReadonlyArray<string>; readonly createdAt: number }
-  ) => string
-  readonly conversation: (id: string) => Conversation | undefined
-  /** Adds a message to an existing conversation; returns the event id. */
-  readonly insert: (message: NewMessage) => string
-  readonly byId: (id: string) => DmEvent | undefined
-  /** Removes an event; false when there is none. */
-  readonly delete: (id: string) => boolean
-  /** The events of a conversation, or of all conversations of a user, latest first. */
-  readonly events: (
-    options:
-      & PageRequest
-      & ({ readonly conversationId: string } | { readonly userId: string })
-      & {
-        readonly types?: ReadonlyArray<DmEventType> | undefined
-        /** Events of this millisecond or later only. */
-        readonly from?: number | undefined
-      }
-  ) => Page<DmEvent>
+/** Selects the events of a conversation, or of all conversations of a user. */
+export type Request = PageRequest & ({ readonly conversationId: string } | { readonly userId: string }) & {
+  readonly types?: ReadonlyArray<DmEventType> | undefined
+  /** Events of this millisecond or later only. */
+  readonly from?: number | undefined
 }
 
 /** The id of the conversation of two users: both user ids, the smaller one first. */
 export const oneToOneId = (a: string, b: string): string => BigInt(a) < BigInt(b) ? `${a}-${b}` : `${b}-${a}`
 
-export const make = (database: Database): Messages => {
+export const make = (database: Database) => {
   const nextId = ids(database, "dm_events")
-  const user = database.query<Entities.Mentionable>(
+  const mentionable = database.query<Entities.Mentionable>(
     "SELECT CAST(id AS TEXT) AS id, username FROM users WHERE username = :username"
   )
-  const create = database.command("INSERT OR IGNORE INTO dm_conversations (id, type) VALUES (:id, :type)")
-  const join = database.command("INSERT OR IGNORE INTO dm_participants (conversation_id, user_id) VALUES (:id, :user)")
-  const conversation = database.query<{ readonly type: Conversation["type"] }>(
+  const conversation = database.query<{ readonly type: "OneToOne" | "Group" }>(
     "SELECT type FROM dm_conversations WHERE id = :id"
   )
   const participants = database.query<{ readonly id: string }>(
     "SELECT CAST(user_id AS TEXT) AS id FROM dm_participants WHERE conversation_id = :id"
   )
-  const insert = database.command(`
-    INSERT INTO dm_events (id, conversation_id, event_type, sender_id, text, participant_ids, entities, attachments)
-    VALUES (:id, :conversation, :type, :sender, :text, :participants, :entities, :attachments)`)
-  const byId = database.queryAs(`SELECT ${columns} FROM dm_events e WHERE e.id = :id`, decode)
+  const byId = database.select(dmEvent, "FROM dm_events e WHERE e.id = :id")
   const remove = database.command("DELETE FROM dm_events WHERE id = :id")
   const listing = (where: string) =>
-    pager<Row, DmEvent>(database, {
-      select: columns,
+    pager(database, dmEvent, {
       from: "dm_events e",
       where: `${where} AND (:types IS NULL OR e.event_type IN (SELECT value FROM json_each(:types)))`,
       key: "e.id"
-    }, decode)
+    })
   const ofConversation = listing("e.conversation_id = :conversation")
   const ofUser = listing("e.conversation_id IN (SELECT conversation_id FROM dm_participants WHERE user_id = :user)")
+  /** Returns the number of created conversations. */
+  const create = (id: string, type: "OneToOne" | "Group"): number =>
+    database.insert("dm_conversations", { id, type }, "IGNORE")
+  const join = (id: string, users: ReadonlyArray<string>): void => {
+    for (const user of users) database.insert("dm_participants", { conversation_id: id, user_id: user }, "IGNORE")
+  }
 
   return {
-    open: (userId, participantId) =>
+    /** Finds or creates the conversation of two users; returns its id. */
+    open: (userId: string, participantId: string): string =>
       database.transaction(() => {
         const id = oneToOneId(userId, participantId)
-        if (create({ id, type: "OneToOne" }) > 0) {
-          for (const member of [userId, participantId]) join({ id, user: Snowflake.parse(member) })
-        }
+        if (create(id, "OneToOne") > 0) join(id, [userId, participantId])
         return id
       }),
-    openGroup: ({ createdAt, creatorId, participantIds }) =>
+    /** Creates a group that includes the creator; its first event is the joining of the others. Returns its id. */
+    openGroup: ({ createdAt, creatorId, participantIds }: {
+      readonly creatorId: string
+      readonly participantIds: ReadonlyArray<string>
+      readonly createdAt: number
+    }): string =>
       database.transaction(() => {
-        const eventId = nextId(createdAt)
-        const id = String(eventId)
-        create({ id, type: "Group" })
-        for (const member of [creatorId, ...participantIds]) join({ id, user: Snowflake.parse(member) })
-        insert({
-          id: eventId,
-          conversation: id,
-          type: "ParticipantsJoin",
-          sender: Snowflake.parse(creatorId),
-          text: null,
-          participants: JSON.stringify(participantIds),
-          entities: null,
-          attachments: null
+        const id = String(nextId(createdAt))
+        create(id, "Group")
+        join(id, [creatorId, ...participantIds])
+        database.insert("dm_events", {
+          id,
+          conversation_id: id,
+          event_type: "ParticipantsJoin",
+          sender_id: creatorId,
+          participant_ids: participantIds
         })
         return id
       }),
-    conversation: (id) => {
+    conversation: (id: string) => {
       const found = conversation.get({ id })
       return found && { id, type: found.type, participantIds: participants.all({ id }).map((row) => row.id) }
     },
-    insert: (message) => {
-      const id = nextId(message.createdAt)
-      const entities = message.text && Entities.find(message.text, (username) => user.get({ username }))
-      insert({
+    /** Adds a message to an existing conversation; returns the event id. */
+    insert: ({ conversationId, createdAt, mediaKey, senderId, text }: NewMessage): string => {
+      const id = nextId(createdAt)
+      database.insert("dm_events", {
         id,
-        conversation: message.conversationId,
-        type: "MessageCreate",
-        sender: Snowflake.parse(message.senderId),
-        text: message.text ?? null,
-        participants: null,
-        entities: entities ? JSON.stringify(entities) : null,
-        attachments: message.mediaKey === undefined ? null : JSON.stringify({ media_keys: [message.mediaKey] })
+        conversation_id: conversationId,
+        event_type: "MessageCreate",
+        sender_id: senderId,
+        text,
+        entities: Entities.find(text ?? "", (username) => mentionable.get({ username })),
+        attachments: mediaKey === undefined ? null : { media_keys: [mediaKey] }
       })
       return String(id)
     },
-    byId: (id) => byId.get({ id: Snowflake.parse(id) }),
-    delete: (id) => remove({ id: Snowflake.parse(id) }) > 0,
-    events: ({ from, types, ...options }) => {
+    byId: (id: string) => byId.get({ id }),
+    /** Removes an event; false when there is none. */
+    delete: (id: string): boolean => remove({ id }) > 0,
+    /** Latest first. */
+    events: ({ from, types, ...options }: Request): Page<DmEvent> => {
       const range = from === undefined ? unbounded : { ...unbounded, low: Snowflake.fromMillis(from) - 1n }
       const known = { types: types === undefined ? null : JSON.stringify(types) }
       return "userId" in options
-        ? ofUser({ ...known, user: Snowflake.parse(options.userId) }, range, options)
+        ? ofUser({ ...known, user: options.userId }, range, options)
         : ofConversation({ ...known, conversation: options.conversationId }, range, options)
     }
   }
 }
-
-const columns = `
-  CAST(e.id AS TEXT) AS id, e.id >> ${Snowflake.counterBits} AS millis, e.conversation_id, e.event_type,
-  CAST(e.sender_id AS TEXT) AS sender_id, e.text, e.participant_ids, e.entities, e.attachments`
-
-interface Row {
-  readonly id: string
-  readonly millis: number
-  readonly conversation_id: string
-  readonly event_type: DmEventType
-  readonly sender_id: string
-  readonly text: string | null
-  readonly participant_ids: string | null
-  readonly entities: string | null
-  readonly attachments: string | null
-}
-
-const decode = (row: Row): DmEvent => ({
-  id: row.id,
-  event_type: row.event_type,
-  ...(row.text !== null && { text: row.text }),
-  sender_id: row.sender_id,
-  dm_conversation_id: row.conversation_id,
-  created_at: new Date(row.millis).toISOString(),
-  ...(row.participant_ids !== null && { participant_ids: JSON.parse(row.participant_ids) }),
-  ...(row.attachments !== null && { attachments: JSON.parse(row.attachments) }),
-  ...(row.entities !== null && JSON.parse(row.entities))
-})

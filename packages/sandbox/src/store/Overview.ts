@@ -1,6 +1,7 @@
 /** Lists the contents of a store for inspection: keyset pages without counts, regardless of visibility. */
 import type { Database, Query } from "./Database.ts"
 import { unbounded } from "./Pages.ts"
+import * as Records from "./Records.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** A row. Ids and usernames are strings, times ISO 8601. */
@@ -22,230 +23,205 @@ export interface Part {
   readonly next?: string
 }
 
-export interface Overview {
-  readonly list: (collection: Collection, request: Request) => Part
-}
-
-const time = (id: string): string => millis(`(${id} >> ${Snowflake.counterBits})`)
-
-const millis = (millis: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${millis} / 1000.0, 'unixepoch')`
-
-const text = (column: string): string => `CAST(${column} AS TEXT)`
-
-const handle = (column: string): string => `(SELECT username FROM users WHERE id = ${column})`
+const handle = (column: string) => Records.text(`(SELECT username FROM users WHERE id = t.${column})`)
 
 /** Limits texts, which can have megabytes, to 1,000 characters. */
-const beginning = (column: string): string => `substr(${column}, 1, 1000)`
+const beginning = (column: string) => Records.text(`substr(${column}, 1, 1000)`)
 
-/** The URL of media; for a video, that of its first variant. */
-const address = (table: string): string =>
-  `coalesce(${table}.facts ->> '$.url', ${table}.facts ->> '$.variants[0].url')`
+const { created, flag, id, number, text, time } = Records
 
 interface Source {
-  /** The unique sort key: an integer unless `named`. */
-  readonly key: string
+  /** The unique sort key of the table `t`: an integer unless `named`. */
+  readonly key: "id" | "key"
   readonly named?: true
   readonly from: string
-  readonly select: Readonly<Record<string, string>>
+  readonly fields: Records.Fields
   /** The condition for items that belong to `:user`. */
   readonly of: string
-  readonly flags?: ReadonlyArray<string>
 }
 
-const ties = (table: string, select: Source["select"] = {}): Source => ({
-  key: "t.key",
+const ties = (table: string, fields: Records.Fields = {}): Source => ({
+  key: "key",
   from: `${table} t`,
-  select: {
-    source: handle("t.source_id"),
-    target: handle("t.target_id"),
-    source_id: text("t.source_id"),
-    target_id: text("t.target_id"),
-    ...select
-  },
+  fields: { source: handle("source_id"), target: handle("target_id"), source_id: id(), target_id: id(), ...fields },
   of: "(t.source_id = :user OR t.target_id = :user)"
+})
+
+/** The properties of media in the table `m`; the URL of a video is that of its first variant. */
+const facts = (m: string) => ({
+  url: text(`coalesce(${m}.facts ->> '$.url', ${m}.facts ->> '$.variants[0].url')`),
+  width: number(`${m}.facts ->> '$.width'`),
+  height: number(`${m}.facts ->> '$.height'`),
+  duration_ms: number(`${m}.facts ->> '$.duration_ms'`),
+  alt_text: beginning(`${m}.facts ->> '$.alt_text'`),
+  subtitles: text("(SELECT group_concat(s.language_code, ', ') FROM media_subtitles s WHERE s.media_id = t.id)"),
+  created_at: created("id")
 })
 
 const sources = {
   users: {
-    key: "t.id",
+    key: "id",
     from: "users t",
-    select: {
-      id: text("t.id"),
-      username: "t.username",
-      name: "t.name",
-      protected: "t.protected",
-      suspended: "t.suspended",
-      verified_type: "t.verified_type",
-      followers: "t.followers_count",
-      following: "t.following_count",
-      posts: "t.post_count",
-      created_at: time("t.id")
+    fields: {
+      id: id(),
+      username: text(),
+      name: text(),
+      protected: flag(),
+      suspended: flag(),
+      verified_type: text(),
+      followers: number("followers_count"),
+      following: number("following_count"),
+      posts: number("post_count"),
+      created_at: created("id")
     },
-    of: "t.id = :user",
-    flags: ["protected", "suspended"]
+    of: "t.id = :user"
   },
   posts: {
-    key: "t.id",
+    key: "id",
     from: "posts t",
-    select: {
-      id: text("t.id"),
-      author: handle("t.author_id"),
+    fields: {
+      id: id(),
+      author: handle("author_id"),
       text: beginning("t.text"),
-      created_at: time("t.id"),
-      lang: "t.lang",
-      reply_to: text("t.in_reply_to_post_id"),
-      quote_of: text("t.quoted_post_id"),
-      repost_of: text("t.reposted_post_id"),
-      hidden: "t.hidden"
+      created_at: created("id"),
+      lang: text(),
+      reply_to: id("in_reply_to_post_id"),
+      quote_of: id("quoted_post_id"),
+      repost_of: id("reposted_post_id"),
+      hidden: flag()
     },
-    of: "t.author_id = :user",
-    flags: ["hidden"]
+    of: "t.author_id = :user"
   },
-  follows: { ...ties("follows", { pending: "t.pending" }), flags: ["pending"] },
+  follows: ties("follows", { pending: flag() }),
   blocks: ties("blocks"),
   mutes: ties("mutes"),
   bookmark_folders: {
-    key: "t.id",
+    key: "id",
     from: "bookmark_folders t",
-    select: {
-      id: text("t.id"),
-      user: handle("t.user_id"),
+    fields: {
+      id: id(),
+      user: handle("user_id"),
       name: beginning("t.name"),
-      posts: "(SELECT count(*) FROM bookmark_folder_posts b WHERE b.folder_id = t.id)",
-      created_at: time("t.id")
+      posts: number("(SELECT count(*) FROM bookmark_folder_posts b WHERE b.folder_id = t.id)"),
+      created_at: created("id")
     },
     of: "t.user_id = :user"
   },
   lists: {
-    key: "t.id",
+    key: "id",
     from: "lists t",
-    select: {
-      id: text("t.id"),
-      owner: handle("t.owner_id"),
-      name: "t.name",
+    fields: {
+      id: id(),
+      owner: handle("owner_id"),
+      name: text(),
       description: beginning("t.description"),
-      private: "t.private",
-      members: "t.member_count",
-      followers: "t.follower_count",
-      created_at: time("t.id")
+      private: flag(),
+      members: number("member_count"),
+      followers: number("follower_count"),
+      created_at: created("id")
     },
-    of: "t.owner_id = :user",
-    flags: ["private"]
+    of: "t.owner_id = :user"
   },
   spaces: {
-    key: "t.key",
+    key: "key",
     from: "spaces t",
-    select: {
-      id: "t.id",
-      creator: handle("t.creator_id"),
+    fields: {
+      id: text(),
+      creator: handle("creator_id"),
       title: beginning("t.title"),
-      lang: "t.lang",
-      is_ticketed: "t.is_ticketed",
-      scheduled_start: millis("t.scheduled_start"),
-      started_at: millis("t.started_at"),
-      ended_at: millis("t.ended_at"),
-      created_at: time("t.key")
+      lang: text(),
+      is_ticketed: flag(),
+      scheduled_start: time(),
+      started_at: time(),
+      ended_at: time(),
+      created_at: created("key")
     },
-    of: "t.creator_id = :user",
-    flags: ["is_ticketed"]
+    of: "t.creator_id = :user"
   },
   conversations: {
-    key: "t.id",
+    key: "id",
     named: true,
     from: "dm_conversations t",
-    select: {
-      id: "t.id",
-      type: "t.type",
-      participants: `(
+    fields: {
+      id: text(),
+      type: text(),
+      participants: text(`(
         SELECT group_concat(u.username, ', ') FROM dm_participants p JOIN users u ON u.id = p.user_id
-        WHERE p.conversation_id = t.id
-      )`,
-      latest_event: time("(SELECT max(e.id) FROM dm_events e WHERE e.conversation_id = t.id)")
+        WHERE p.conversation_id = t.id)`),
+      latest_event: created("(SELECT max(e.id) FROM dm_events e WHERE e.conversation_id = t.id)")
     },
     of: "t.id IN (SELECT conversation_id FROM dm_participants WHERE user_id = :user)"
   },
   messages: {
-    key: "t.id",
+    key: "id",
     from: "dm_events t",
-    select: {
-      id: text("t.id"),
-      type: "t.event_type",
-      sender: handle("t.sender_id"),
+    fields: {
+      id: id(),
+      type: text("event_type"),
+      sender: handle("sender_id"),
       text: beginning("t.text"),
-      created_at: time("t.id"),
-      conversation_id: "t.conversation_id"
+      created_at: created("id"),
+      conversation_id: text()
     },
     of: "t.sender_id = :user"
   },
   media: {
-    key: "t.id",
+    key: "id",
     from: "media t LEFT JOIN uploads u ON u.id = t.id",
-    select: {
-      id: text("t.id"),
-      media_key: "t.media_key",
-      owner: handle("t.owner_id"),
-      type: "t.type",
-      content_type: "u.media_type",
-      category: "u.category",
-      url: address("t"),
-      width: "t.facts ->> '$.width'",
-      height: "t.facts ->> '$.height'",
-      duration_ms: "t.facts ->> '$.duration_ms'",
-      alt_text: beginning("t.facts ->> '$.alt_text'"),
-      subtitles: "(SELECT group_concat(s.language_code, ', ') FROM media_subtitles s WHERE s.media_id = t.id)",
-      created_at: time("t.id")
+    fields: {
+      id: id(),
+      media_key: text(),
+      owner: handle("owner_id"),
+      type: text(),
+      content_type: text("u.media_type"),
+      category: text("u.category"),
+      ...facts("t")
     },
     of: "t.owner_id = :user"
   },
   uploads: {
-    key: "t.id",
+    key: "id",
     from: "uploads t LEFT JOIN media m ON m.id = t.id",
-    select: {
-      id: text("t.id"),
-      media_key: "m.media_key",
-      owner: handle("t.owner_id"),
-      category: "t.category",
-      content_type: "t.media_type",
-      received_bytes: "(SELECT coalesce(sum(length(s.bytes)), 0) FROM media_segments s WHERE s.media_id = t.id)",
-      segments: "(SELECT count(*) FROM media_segments s WHERE s.media_id = t.id)",
-      total_bytes: "t.total_bytes",
-      finalized_at: millis("t.finalized_at"),
-      ready_at: millis("t.ready_at"),
-      expires_at: millis("t.expires_at"),
-      used: "t.used",
-      failure: "t.failure ->> '$.message'",
-      url: address("m"),
-      width: "m.facts ->> '$.width'",
-      height: "m.facts ->> '$.height'",
-      duration_ms: "m.facts ->> '$.duration_ms'",
-      alt_text: beginning("m.facts ->> '$.alt_text'"),
-      subtitles: "(SELECT group_concat(language_code, ', ') FROM media_subtitles s WHERE s.media_id = t.id)",
-      created_at: time("t.id")
+    fields: {
+      id: id(),
+      media_key: text("m.media_key"),
+      owner: handle("owner_id"),
+      category: text(),
+      content_type: text("media_type"),
+      received_bytes: number(
+        "(SELECT coalesce(sum(length(s.bytes)), 0) FROM media_segments s WHERE s.media_id = t.id)"
+      ),
+      segments: number("(SELECT count(*) FROM media_segments s WHERE s.media_id = t.id)"),
+      total_bytes: number(),
+      finalized_at: time(),
+      ready_at: time(),
+      expires_at: time(),
+      used: flag(),
+      failure: text("t.failure ->> '$.message'"),
+      ...facts("m")
     },
-    of: "t.owner_id = :user",
-    flags: ["used"]
+    of: "t.owner_id = :user"
   },
   grants: {
-    key: "t.id",
+    key: "id",
     from: "grants t",
-    select: {
-      id: text("t.id"),
-      user: handle("t.user_id"),
-      app: "(SELECT name FROM apps WHERE id = t.app_id)",
-      alive: "t.ended_at IS NULL",
-      ended_by: "t.ended_by",
-      issued_at: millis("t.issued_at"),
-      renewed_at: millis("t.renewed_at"),
-      expires_at: millis("t.expires_at"),
-      refreshes: "t.refreshes",
-      replays: "t.replays",
-      reuse_detected: "t.reuse_detected",
-      kind: "t.kind",
-      rights: "t.rights",
+    fields: {
+      id: id(),
+      user: handle("user_id"),
+      app: text("(SELECT name FROM apps WHERE id = t.app_id)"),
+      alive: flag("t.ended_at IS NULL"),
+      ended_by: text(),
+      issued_at: time(),
+      renewed_at: time(),
+      expires_at: time(),
+      refreshes: number(),
+      replays: number(),
+      reuse_detected: number(),
+      kind: text(),
+      rights: text(),
       scopes: beginning("t.scope")
     },
-    of: "t.user_id = :user",
-    flags: ["alive"]
+    of: "t.user_id = :user"
   }
 } satisfies Record<string, Source>
 
@@ -255,37 +231,35 @@ export type Collection = keyof typeof sources
 /** The names of all collections. */
 export const collections = Object.keys(sources) as ReadonlyArray<Collection>
 
-export const make = (database: Database): Overview => {
-  const statements = new Map<string, Query<Item & { readonly page_key: string }>>()
-  const statement = (collection: Collection, ofUser: boolean) => {
-    const known = statements.get(`${collection} ${ofUser}`)
+export const make = (database: Database) => {
+  const queries = new Map<string, Query<{ readonly key: string; readonly item: Item }>>()
+  const queryOf = ({ fields, from, key, named, of }: Source, ofUser: boolean) => {
+    const known = queries.get(`${from} ${ofUser}`)
     if (known !== undefined) return known
-    const { from, key, named, of, select }: Source = sources[collection]
-    const columns = Object.entries(select).map(([name, column]) =>
-      `${column.replace("media_segments", `${database.bytesIn}.media_segments`)} AS "${name}"`
+    const { columns, decode } = Records.record("t", fields)
+    const absent = Object.fromEntries(Object.keys(fields).map((name) => [name, null]))
+    const made = database.select(
+      {
+        columns: `${columns.replaceAll("media_segments", `${database.bytesIn}.media_segments`)},
+          CAST(t.${key} AS TEXT) AS page_key`,
+        decode: (row) => ({ key: String(row["page_key"]), item: { ...absent, ...decode(row) } as Item })
+      },
+      `FROM ${from} WHERE ${ofUser ? of : "TRUE"} AND t.${key} ${named === true ? ">" : "<"} :after
+       ORDER BY t.${key} ${named === true ? "ASC" : "DESC"} LIMIT :limit`
     )
-    const made = database.query<Item & { readonly page_key: string }>(
-      `SELECT ${text(key)} AS page_key, ${columns.join(", ")} FROM ${from}
-       WHERE ${ofUser ? of : "TRUE"} AND ${key} ${named === true ? "> :after" : "< :after"}
-       ORDER BY ${key} ${named === true ? "ASC" : "DESC"} LIMIT :limit`
-    )
-    statements.set(`${collection} ${ofUser}`, made)
+    queries.set(`${from} ${ofUser}`, made)
     return made
   }
   return {
-    list: (collection, { after, limit, userId }) => {
-      const { flags = [], named }: Source = sources[collection]
-      const rows = statement(collection, userId !== undefined).all({
-        ...(userId === undefined ? {} : { user: Snowflake.parse(userId) }),
-        after: named === true ? after ?? "" : after === undefined ? unbounded.high : Snowflake.parse(after),
+    list: (collection: Collection, { after, limit, userId }: Request): Part => {
+      const source: Source = sources[collection]
+      const rows = queryOf(source, userId !== undefined).all({
+        ...(userId !== undefined && { user: userId }),
+        after: source.named === true ? after ?? "" : after === undefined ? unbounded.high : Snowflake.parse(after),
         limit: limit + 1
       })
-      const last = rows.length > limit ? rows[limit - 1]?.page_key : undefined
-      const items = rows.slice(0, limit).map(({ page_key: _, ...row }) => ({
-        ...row,
-        ...Object.fromEntries(flags.map((name) => [name, row[name] === 1]))
-      }))
-      return { items, ...(last === undefined ? {} : { next: last }) }
+      const last = rows.length > limit ? rows[limit - 1] : undefined
+      return { items: rows.slice(0, limit).map(({ item }) => item), ...(last && { next: last.key }) }
     }
   }
 }

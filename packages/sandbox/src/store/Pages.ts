@@ -1,5 +1,6 @@
 /** Keyset pagination. */
 import type { Database, Values } from "./Database.ts"
+import type { Row, Shape } from "./Records.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** A position in a listing and the direction to read in. The item at the position is not part of the next page. */
@@ -44,22 +45,19 @@ export interface PageSource {
  * `key` is a unique integer expression, larger for newer items. A `from` function may limit its rows itself: it receives
  * the order, and may use `:low`, `:high` and `:limit`.
  */
-export const pager = <Row, A>(
+export const pager = <A>(
   database: Database,
-  sql: PageSource & { readonly select: string },
-  decode: (row: Row) => A
-): (values: Values, range: Range, request: PageRequest) => Page<A> => {
+  { columns, decode }: Shape<A>,
+  { from, key, where }: PageSource
+) => {
   const statement = (order: "ASC" | "DESC") =>
     database.query<Row & { readonly page_key: string }>(
-      `SELECT CAST(${sql.key} AS TEXT) AS page_key, ${sql.select} FROM ${
-        typeof sql.from === "string" ? sql.from : sql.from(order)
-      }
-       WHERE ${sql.where} AND ${sql.key} > :low AND ${sql.key} < :high
-       ORDER BY ${sql.key} ${order} LIMIT :limit`
+      `SELECT CAST(${key} AS TEXT) AS page_key, ${columns} FROM ${typeof from === "string" ? from : from(order)}
+       WHERE ${where} AND ${key} > :low AND ${key} < :high ORDER BY ${key} ${order} LIMIT :limit`
     )
   const descending = statement("DESC")
   const ascending = statement("ASC")
-  return (values, range, { cursor, limit }) => {
+  return (values: Values, range: Range, { cursor, limit }: PageRequest): Page<A> => {
     const key = cursor === undefined ? undefined : BigInt(cursor.key)
     const forward = cursor?.direction !== "newer"
     const low = key !== undefined && !forward && key > range.low ? key : range.low

@@ -2,29 +2,54 @@
 import type * as Entities from "../text/Entities.ts"
 import type { Database } from "./Database.ts"
 import { pager, type PageSource } from "./Pages.ts"
-import * as Snowflake from "./Snowflake.ts"
+import * as Records from "./Records.ts"
 
-export interface Post extends Notes {
-  readonly id: string
-  readonly text: string
+/** A post as it is stored; {@link shape} adds what is derived. */
+export const stored = Records.record("p", {
+  id: Records.id(),
+  text: Records.text(),
+  author_id: Records.id(),
+  created_at: Records.created("id"),
+  conversation_id: Records.id(),
+  in_reply_to_user_id: Records.optional(Records.id()),
+  in_reply_to_post_id: Records.optional(Records.id()),
+  quoted_post_id: Records.optional(Records.id()),
+  reposted_post_id: Records.optional(Records.id()),
+  lang: Records.text(),
+  source: Records.text(),
+  reply_settings: Records.text<ReplySettings>(),
+  possibly_sensitive: Records.flag(),
+  unlisted: Records.flag(),
+  entities: Records.optional(Records.json<Entities.Entities>()),
+  attachments: Records.optional(
+    Records.json<{ readonly media_keys?: ReadonlyArray<string>; readonly poll_ids?: ReadonlyArray<string> }>()
+  ),
+  place_id: Records.optional(Records.text()),
+  facts: Records.optional(Records.json<Facts>()),
+  public_metrics: {
+    repost_count: Records.number(),
+    reply_count: Records.number(),
+    like_count: Records.number(),
+    quote_count: Records.number(),
+    bookmark_count: Records.number(),
+    impression_count: Records.number()
+  }
+})
+
+export type Stored = Records.Of<typeof stored>
+
+type Hidden = "in_reply_to_post_id" | "quoted_post_id" | "reposted_post_id" | "unlisted" | "place_id" | "facts"
+
+export interface Post extends Omit<Stored, Hidden>, Omit<Facts, "coordinates" | "geo_scrubbed" | "history"> {
   readonly edit_history_post_ids: ReadonlyArray<string>
-  readonly author_id: string
-  readonly created_at: string
-  readonly conversation_id: string
-  readonly in_reply_to_user_id?: string
   readonly referenced_posts?: ReadonlyArray<
     { readonly type: "reposted" | "quoted" | "replied_to"; readonly id: string }
   >
-  readonly lang: string
-  readonly source: string
-  readonly reply_settings: ReplySettings
-  readonly possibly_sensitive: boolean
-  readonly entities?: Entities.Entities
-  readonly attachments?: {
-    readonly media_keys?: ReadonlyArray<string>
-    readonly poll_ids?: ReadonlyArray<string>
-  }
   readonly geo?: { readonly place_id?: string; readonly coordinates?: Coordinates }
+}
+
+/** The JSON of rarely used fields. */
+export interface Facts extends Notes {
   readonly community_id?: string
   readonly card_uri?: string
   /** The full text, of which `text` is the beginning. */
@@ -37,14 +62,11 @@ export interface Post extends Notes {
   readonly fixed?: boolean
   /** Fields that the service omits although they are requested. */
   readonly left_out?: ReadonlyArray<string>
-  readonly public_metrics: {
-    readonly repost_count: number
-    readonly reply_count: number
-    readonly like_count: number
-    readonly quote_count: number
-    readonly bookmark_count: number
-    readonly impression_count: number
-  }
+  readonly coordinates?: Coordinates | undefined
+  /** True if its location was removed. */
+  readonly geo_scrubbed?: boolean | undefined
+  /** The ids of all versions of an edited post, oldest first. */
+  readonly history?: ReadonlyArray<string> | undefined
 }
 
 /** The accounts that may reply. */
@@ -122,96 +144,28 @@ export interface NewPost {
   readonly extra?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** The columns that {@link decode} reads, for queries that join posts as `p`. */
-export const columns = `
-  CAST(p.id AS TEXT) AS id, p.id >> ${Snowflake.counterBits} AS millis, CAST(p.author_id AS TEXT) AS author_id, p.text,
-  CAST(p.conversation_id AS TEXT) AS conversation_id, CAST(p.in_reply_to_user_id AS TEXT) AS in_reply_to_user_id,
-  CAST(p.in_reply_to_post_id AS TEXT) AS in_reply_to_post_id, CAST(p.quoted_post_id AS TEXT) AS quoted_post_id,
-  CAST(p.reposted_post_id AS TEXT) AS reposted_post_id, p.lang, p.source, p.reply_settings, p.possibly_sensitive,
-  p.entities, p.attachments, p.place_id, p.facts, p.impression_count, p.like_count, p.reply_count, p.repost_count, p.quote_count,
-  p.bookmark_count, p.unlisted`
-
-/** The JSON of rarely used fields. */
-export interface Facts extends
-  Notes,
-  Pick<
-    Post,
-    "community_id" | "card_uri" | "fixed" | "note_post" | "paid_partnership" | "scopes" | "withheld" | "left_out"
-  >
-{
-  readonly coordinates?: Coordinates | undefined
-  /** True if its location was removed. */
-  readonly geo_scrubbed?: boolean | undefined
-  /** The ids of all versions of an edited post, oldest first. */
-  readonly history?: ReadonlyArray<string> | undefined
-}
-
-/** One row of {@link columns}. */
-export interface Row {
-  readonly id: string
-  readonly millis: number
-  readonly author_id: string
-  readonly text: string
-  readonly conversation_id: string
-  readonly in_reply_to_user_id: string | null
-  readonly in_reply_to_post_id: string | null
-  readonly quoted_post_id: string | null
-  readonly reposted_post_id: string | null
-  readonly lang: string
-  readonly source: string
-  readonly reply_settings: ReplySettings
-  readonly possibly_sensitive: number
-  readonly entities: string | null
-  readonly attachments: string | null
-  readonly place_id: string | null
-  readonly facts: string | null
-  readonly impression_count: number
-  readonly like_count: number
-  readonly reply_count: number
-  readonly repost_count: number
-  readonly quote_count: number
-  readonly bookmark_count: number
-  readonly unlisted: number
-}
-
-export const decode = (row: Row): Post => {
-  const post: { -readonly [K in keyof Post]: Post[K] } = {
-    id: row.id,
-    text: row.text,
-    edit_history_post_ids: [row.id],
-    author_id: row.author_id,
-    created_at: new Date(row.millis).toISOString(),
-    conversation_id: row.conversation_id,
-    lang: row.lang,
-    source: row.source,
-    reply_settings: row.reply_settings,
-    possibly_sensitive: row.possibly_sensitive === 1,
-    public_metrics: {
-      repost_count: row.repost_count,
-      reply_count: row.reply_count,
-      like_count: row.like_count,
-      quote_count: row.quote_count,
-      bookmark_count: row.bookmark_count,
-      impression_count: row.impression_count
-    }
+/** The post of a stored one. */
+export const of = (
+  { facts, in_reply_to_post_id, place_id, quoted_post_id, reposted_post_id, unlisted: _, ...post }: Stored
+): Post => {
+  const { coordinates, geo_scrubbed: __, history = [post.id], ...more } = facts ?? {}
+  const referenced_posts = [
+    ...(reposted_post_id === undefined ? [] : [{ type: "reposted" as const, id: reposted_post_id }]),
+    ...(quoted_post_id === undefined ? [] : [{ type: "quoted" as const, id: quoted_post_id }]),
+    ...(in_reply_to_post_id === undefined ? [] : [{ type: "replied_to" as const, id: in_reply_to_post_id }])
+  ]
+  return {
+    ...post,
+    ...more,
+    edit_history_post_ids: history,
+    ...(referenced_posts.length > 0 && { referenced_posts }),
+    ...((place_id !== undefined || coordinates !== undefined) && {
+      geo: { ...(place_id !== undefined && { place_id }), ...(coordinates !== undefined && { coordinates }) }
+    })
   }
-  const references = []
-  if (row.reposted_post_id !== null) references.push({ type: "reposted" as const, id: row.reposted_post_id })
-  if (row.quoted_post_id !== null) references.push({ type: "quoted" as const, id: row.quoted_post_id })
-  if (row.in_reply_to_post_id !== null) references.push({ type: "replied_to" as const, id: row.in_reply_to_post_id })
-  if (references.length > 0) post.referenced_posts = references
-  if (row.in_reply_to_user_id !== null) post.in_reply_to_user_id = row.in_reply_to_user_id
-  if (row.entities !== null) post.entities = JSON.parse(row.entities)
-  if (row.attachments !== null) post.attachments = JSON.parse(row.attachments)
-  if (row.place_id !== null) post.geo = { place_id: row.place_id }
-  if (row.facts !== null) {
-    const { coordinates, geo_scrubbed: _, history, ...facts }: Facts = JSON.parse(row.facts)
-    Object.assign(post, facts)
-    if (history !== undefined) post.edit_history_post_ids = history
-    if (coordinates !== undefined) post.geo = { ...post.geo, coordinates }
-  }
-  return post
 }
+
+export const shape = Records.map(stored, of)
 
 /** Pages of posts; the source calls them `p`. */
-export const pages = (database: Database, source: PageSource) => pager(database, { select: columns, ...source }, decode)
+export const pages = (database: Database, source: PageSource) => pager(database, shape, source)

@@ -9,36 +9,13 @@ import * as Snowflake from "./Snowflake.ts"
 import * as Visibility from "./Visibility.ts"
 import { rangeOf, type Window } from "./Window.ts"
 
-export interface Searches {
-  /**
-   * Public posts that match a query, latest first; or by "relevancy": by descending order of magnitude of their
-   * impressions, latest first within each. The latter has no cursor to previous pages. Posts of accounts that block the
-   * viewer are excluded.
-   */
-  readonly search: (
-    options: Window & PageRequest & {
-      readonly query: Query
-      readonly order?: "recency" | "relevancy" | undefined
-      readonly viewer?: Visibility.Viewer | undefined
-    }
-  ) => Page<Post.Post>
-  /**
-   * The number of matching posts, as {@link search} finds them for the same viewer, in each bucket of `size` milliseconds
-   * since the epoch, by number of the bucket.
-   */
-  readonly counts: (
-    options: Window & {
-      readonly query: Query
-      readonly size: number
-      readonly viewer?: Visibility.Viewer | undefined
-    }
-  ) => ReadonlyMap<number, number>
+export interface Search extends Window {
+  readonly query: Query
+  /** Posts of accounts that block the viewer are excluded. */
+  readonly viewer?: Visibility.Viewer | undefined
 }
 
-export interface PostIndex extends Searches {
-  readonly add: (id: bigint, post: Indexed) => void
-  readonly remove: (id: bigint) => void
-}
+export type PostIndex = ReturnType<typeof make>
 
 /** The account fields that searches use. */
 export interface Account {
@@ -60,10 +37,7 @@ export interface Indexed {
   readonly entities: Entities.Entities | undefined
 }
 
-export const make = (database: Database): PostIndex => {
-  const insert = database.command(
-    "INSERT INTO post_index (rowid, text, facts, urls) VALUES (:id, :text, :facts, :urls)"
-  )
+export const make = (database: Database) => {
   const remove = database.command("DELETE FROM post_index WHERE rowid = :id")
   const latest = Post.pages(database, {
     from: "post_index JOIN posts p ON p.id = post_index.rowid",
@@ -79,7 +53,7 @@ export const make = (database: Database): PostIndex => {
   // Sorting all matches of a common word is slow; the index returns each step in order of time.
   const byRelevancy = (
     query: Query,
-    viewer: bigint | null,
+    viewer: string | null,
     range: Range,
     { cursor, limit }: PageRequest
   ): Page<Post.Post> => {
@@ -101,23 +75,33 @@ export const make = (database: Database): PostIndex => {
   }
 
   return {
-    add: (id, indexed) => {
+    add: (id: bigint, indexed: Indexed): void => {
       const { entities, post } = indexed
-      insert({
-        id,
+      database.insert("post_index", {
+        rowid: id,
         text: Terms.words(post.text).join(" "),
         facts: factsOf(indexed).map(Terms.spell).join(" "),
         urls: linksOf(entities).join(" ")
       })
     },
-    remove: (id) => void remove({ id }),
-    search: ({ order, query, ...options }) => {
+    remove: (id: bigint): void => void remove({ id }),
+    /**
+     * Public posts that match a query, latest first; or by "relevancy": by descending order of magnitude of their
+     * impressions, latest first within each. The latter has no cursor to previous pages.
+     */
+    search: ({ order, query, ...options }: Search & PageRequest & {
+      readonly order?: "recency" | "relevancy" | undefined
+    }): Page<Post.Post> => {
       const viewer = Visibility.valueOf(options.viewer)
       return order === "relevancy"
         ? byRelevancy(query, viewer, rangeOf(options), options)
         : latest({ match: query.match, viewer }, rangeOf(options), options)
     },
-    counts: ({ query, size, viewer, ...window }) => {
+    /**
+     * The number of matching posts, as `search` finds them for the same viewer, in each bucket of `size` milliseconds since
+     * the epoch, by number of the bucket.
+     */
+    counts: ({ query, size, viewer, ...window }: Search & { readonly size: number }): ReadonlyMap<number, number> => {
       const values = { match: query.match, size: BigInt(size), viewer: Visibility.valueOf(viewer) }
       return new Map(counts.all({ ...values, ...rangeOf(window) }).map(({ found, span }) => [span, found] as const))
     }

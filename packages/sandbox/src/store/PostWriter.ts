@@ -2,9 +2,10 @@
 import * as PostText from "@postwire/core/text/PostText"
 import * as Entities from "../text/Entities.ts"
 import type { Database } from "./Database.ts"
-import { idList, ids, optionalId } from "./Ids.ts"
+import { idList, ids } from "./Ids.ts"
 import * as Post from "./Post.ts"
 import type { Account, PostIndex } from "./PostIndex.ts"
+import * as Relation from "./Relation.ts"
 import * as Snowflake from "./Snowflake.ts"
 import type { EventPublisher } from "./StoreEvents.ts"
 
@@ -14,19 +15,13 @@ const statements = (database: Database) => {
   const count = (table: string, column: string) =>
     database.command(`UPDATE ${table} SET ${column} = ${column} + :by WHERE id = :id`)
   return {
-    row: database.query<Post.Row>(`SELECT ${Post.columns} FROM posts p WHERE p.id = :id`),
+    stored: database.select(Post.stored, "FROM posts p WHERE p.id = :id"),
     account: database.query<Account>(`SELECT ${accountColumns} FROM users WHERE id = :id`),
     named: database.query<Account>(`SELECT ${accountColumns} FROM users WHERE username = :username`),
     referenced: database.query<{ readonly author_id: string; readonly conversation_id: string }>(
       `SELECT CAST(author_id AS TEXT) AS author_id, CAST(conversation_id AS TEXT) AS conversation_id
        FROM posts WHERE id = :id`
     ),
-    insert: database.command(`
-      INSERT INTO posts (id, author_id, text, conversation_id, in_reply_to_user_id, in_reply_to_post_id, quoted_post_id,
-        reposted_post_id, lang, source, reply_settings, possibly_sensitive, unlisted, audience, entities, attachments,
-        place_id, facts, extra, impression_count)
-      VALUES (:id, :author, :text, :conversation, :replyUser, :reply, :quoted, :reposted, :lang, :source, :replySettings,
-        :sensitive, :unlisted, :audience, :entities, :attachments, :place, :facts, :extra, :impressions)`),
     setHistory: database.command(`
       UPDATE posts SET unlisted = 1, facts = json_set(coalesce(facts, '{}'), '$.history', json(:history))
       WHERE id IN (SELECT value FROM json_each(:ids))`),
@@ -34,8 +29,7 @@ const statements = (database: Database) => {
     countReply: count("posts", "reply_count"),
     countQuote: count("posts", "quote_count"),
     countRepost: count("posts", "repost_count"),
-    mention: database.command("INSERT OR IGNORE INTO mentions (user_id, post_id) VALUES (:user, :post)"),
-    unmention: database.command("DELETE FROM mentions WHERE user_id = :user AND post_id = :post"),
+    mentions: Relation.make(database, "mentions", ["user_id", "post_id"]),
     repostsOf: database.query<{ readonly id: string }>(
       "SELECT CAST(id AS TEXT) AS id FROM posts WHERE reposted_post_id = :id"
     ),
@@ -53,12 +47,14 @@ const statements = (database: Database) => {
 
 /** Callers wrap each method in a transaction. */
 export class PostWriter {
+  readonly #database: Database
   readonly #nextId: (millis: number) => bigint
   readonly #sql: ReturnType<typeof statements>
   readonly #index: PostIndex
   readonly #events: EventPublisher
 
   constructor(database: Database, index: PostIndex, events: EventPublisher) {
+    this.#database = database
     this.#nextId = ids(database, "posts")
     this.#sql = statements(database)
     this.#index = index
@@ -73,18 +69,18 @@ export class PostWriter {
     const id = String(key)
     const answered = this.#referenced(post.inReplyToPostId)
     const reposted = this.#referenced(post.repostedPostId)
-    const edited = post.editOf === undefined ? undefined : this.#sql.row.get({ id: Snowflake.parse(post.editOf) })
-    const versions = edited && Post.decode(edited).edit_history_post_ids
+    const edited = post.editOf === undefined ? undefined : this.#sql.stored.get({ id: post.editOf })
+    const versions = edited && Post.of(edited).edit_history_post_ids
     const history = versions && [...versions, id]
     const conversation = answered?.conversation_id ?? edited?.conversation_id ?? id
     const { note, ...shown } = this.#textOf(post)
-    this.#sql.insert({
-      ...valuesOf(post),
-      id: key,
+    this.#database.insert("posts", {
+      ...cellsOf(post),
+      id,
       text: shown.text,
-      entities: jsonOrNull(shown.entities),
-      conversation: Snowflake.parse(conversation),
-      replyUser: optionalId(answered?.author_id),
+      entities: shown.entities,
+      conversation_id: conversation,
+      in_reply_to_user_id: answered?.author_id,
       facts: jsonOrNull({
         ...factsOf(post),
         history,
@@ -102,7 +98,7 @@ export class PostWriter {
     this.#count(1, post)
     // A repost mentions nobody: the original post does.
     if (post.repostedPostId === undefined) {
-      for (const { id: user } of entities?.mentions ?? []) this.#sql.mention({ user: Snowflake.parse(user), post: key })
+      for (const { id: user } of entities?.mentions ?? []) this.#sql.mentions.set(user, id, true)
     }
     // The search index holds public posts only.
     if (author.protected === 0 && (post.audience ?? "all") === "all") {
@@ -120,60 +116,51 @@ export class PostWriter {
 
   /** Deletes all versions of a post; false if there is none. */
   delete(id: string): boolean {
-    const row = this.#sql.row.get({ id: Snowflake.parse(id) })
-    if (row === undefined) return false
-    for (const version of Post.decode(row).edit_history_post_ids) this.#deleteVersion(version)
+    const stored = this.#sql.stored.get({ id })
+    if (stored === undefined) return false
+    for (const version of Post.of(stored).edit_history_post_ids) this.#deleteVersion(version)
     return true
   }
 
   #deleteVersion(id: string): void {
-    const key = Snowflake.parse(id)
-    const row = this.#sql.row.get({ id: key })
-    if (row === undefined) return
-    for (const repost of this.#sql.repostsOf.all({ id: key })) this.delete(repost.id)
-    this.#withdraw(row)
-    for (const remove of this.#sql.removals) remove({ id: key })
-    this.#events.publish({
-      _tag: "Deleted",
-      id,
-      authorId: row.author_id,
-      quotedId: row.quoted_post_id ?? undefined
-    })
+    const stored = this.#sql.stored.get({ id })
+    if (stored === undefined) return
+    for (const repost of this.#sql.repostsOf.all({ id })) this.delete(repost.id)
+    this.#withdraw(stored)
+    for (const remove of this.#sql.removals) remove({ id })
+    this.#events.publish({ _tag: "Deleted", id, authorId: stored.author_id, quotedId: stored.quoted_post_id })
   }
 
   /** Removes a post from the counts, mentions and the search index. */
-  #withdraw(row: Post.Row): void {
-    if (row.unlisted === 1) return
-    const post = Snowflake.parse(row.id)
+  #withdraw({ entities, facts, id, unlisted, ...post }: Post.Stored): void {
+    if (unlisted) return
     this.#count(-1, {
-      authorId: row.author_id,
-      inReplyToPostId: row.in_reply_to_post_id ?? undefined,
-      quotedPostId: row.quoted_post_id ?? undefined,
-      repostedPostId: row.reposted_post_id ?? undefined
+      authorId: post.author_id,
+      inReplyToPostId: post.in_reply_to_post_id,
+      quotedPostId: post.quoted_post_id,
+      repostedPostId: post.reposted_post_id
     })
-    const { entities, note_post } = Post.decode(row)
-    for (const { id: user } of (note_post?.entities ?? entities)?.mentions ?? []) {
-      this.#sql.unmention({ user: Snowflake.parse(user), post })
-    }
-    this.#index.remove(post)
+    const { mentions = [] } = facts?.note_post?.entities ?? entities ?? {}
+    for (const { id: user } of mentions) this.#sql.mentions.set(user, id, false)
+    this.#index.remove(Snowflake.parse(id))
   }
 
   #count(
     by: 1 | -1,
     post: Pick<Post.NewPost, "authorId" | "inReplyToPostId" | "quotedPostId" | "repostedPostId">
   ): void {
-    this.#sql.countPost({ id: Snowflake.parse(post.authorId), by })
-    if (post.inReplyToPostId !== undefined) this.#sql.countReply({ id: Snowflake.parse(post.inReplyToPostId), by })
-    if (post.quotedPostId !== undefined) this.#sql.countQuote({ id: Snowflake.parse(post.quotedPostId), by })
-    if (post.repostedPostId !== undefined) this.#sql.countRepost({ id: Snowflake.parse(post.repostedPostId), by })
+    this.#sql.countPost({ id: post.authorId, by })
+    if (post.inReplyToPostId !== undefined) this.#sql.countReply({ id: post.inReplyToPostId, by })
+    if (post.quotedPostId !== undefined) this.#sql.countQuote({ id: post.quotedPostId, by })
+    if (post.repostedPostId !== undefined) this.#sql.countRepost({ id: post.repostedPostId, by })
   }
 
   #account(id: string): Account | undefined {
-    return this.#sql.account.get({ id: Snowflake.parse(id) })
+    return this.#sql.account.get({ id })
   }
 
   #referenced(id: string | undefined) {
-    return id === undefined ? undefined : this.#sql.referenced.get({ id: Snowflake.parse(id) })
+    return id === undefined ? undefined : this.#sql.referenced.get({ id })
   }
 
   /** The text that fits a post, with its entities, and the full text if it is longer. */
@@ -186,25 +173,25 @@ export class PostWriter {
   }
 }
 
-/** The columns that depend on nothing but the post itself. */
-const valuesOf = (post: Post.NewPost) => ({
-  author: Snowflake.parse(post.authorId),
-  reply: optionalId(post.inReplyToPostId),
-  quoted: optionalId(post.quotedPostId),
-  reposted: optionalId(post.repostedPostId),
+/** The cells that depend on nothing but the post itself. */
+const cellsOf = (post: Post.NewPost) => ({
+  author_id: post.authorId,
+  in_reply_to_post_id: post.inReplyToPostId,
+  quoted_post_id: post.quotedPostId,
+  reposted_post_id: post.repostedPostId,
   lang: post.lang ?? "und",
   source: post.source ?? "Postwire Sandbox",
-  replySettings: post.replySettings ?? "everyone",
-  sensitive: Number(post.possiblySensitive ?? false),
-  unlisted: Number(post.unlisted ?? false),
+  reply_settings: post.replySettings ?? "everyone",
+  possibly_sensitive: post.possiblySensitive ?? false,
+  unlisted: post.unlisted ?? false,
   audience: post.audience ?? "all",
   attachments: jsonOrNull({
     media_keys: post.mediaKeys?.length ? post.mediaKeys : undefined,
     poll_ids: post.pollId === undefined ? undefined : [post.pollId]
   }),
-  place: post.placeId ?? null,
-  extra: post.extra === undefined ? null : JSON.stringify(post.extra),
-  impressions: post.impressions ?? 0
+  place_id: post.placeId,
+  extra: post.extra,
+  impression_count: post.impressions ?? 0
 })
 
 const factsOf = (post: Post.NewPost): { readonly [K in keyof Post.Facts]: Post.Facts[K] | undefined } => ({
@@ -219,7 +206,7 @@ const factsOf = (post: Post.NewPost): { readonly [K in keyof Post.Facts]: Post.F
 })
 
 /** The JSON of an object, or null if no field of it is defined. */
-const jsonOrNull = (object: object | undefined): string | null => {
-  const json = JSON.stringify(object ?? {})
+const jsonOrNull = (object: object): string | null => {
+  const json = JSON.stringify(object)
   return json === "{}" ? null : json
 }

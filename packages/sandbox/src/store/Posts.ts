@@ -1,7 +1,7 @@
 /** Writes, reads and deletes posts. */
 import type { Database } from "./Database.ts"
-import { idList, inOrder, optionalId } from "./Ids.ts"
-import { type Page, type PageRequest, unbounded } from "./Pages.ts"
+import { idList, inOrder } from "./Ids.ts"
+import { type PageRequest, unbounded } from "./Pages.ts"
 import * as Post from "./Post.ts"
 import * as PostIndex from "./PostIndex.ts"
 import { PostWriter } from "./PostWriter.ts"
@@ -10,62 +10,25 @@ import type { EventPublisher } from "./StoreEvents.ts"
 import * as Users from "./Users.ts"
 import * as Visibility from "./Visibility.ts"
 
-export interface Posts extends PostIndex.Searches {
-  /** Returns the id. */
-  readonly insert: (post: Post.NewPost) => string
-  readonly byId: (id: string) => Post.Post | undefined
-  /**
-   * In the order of `ids`, without duplicates and without posts that do not exist or that `viewer`, if given, may not see.
-   */
-  readonly byIds: (ids: ReadonlyArray<string>, viewer?: Visibility.Viewer) => ReadonlyArray<Post.Post>
-  /** Publicly visible posts with ids strictly between two ids, oldest first. */
-  readonly between: (
-    options: { readonly after: bigint; readonly before: bigint; readonly limit: number }
-  ) => ReadonlyArray<Post.Post>
-  /** The largest post id. */
-  readonly latest: () => bigint
-  /** Deletes all versions of a post, with their likes, bookmarks and reposts; false if there is none. */
-  readonly delete: (id: string) => boolean
-  /** Permanently removes the location of a post. */
-  readonly scrubGeo: (id: string) => void
-  /** The id of a user's repost of a post. */
-  readonly repostBy: (userId: string, postId: string) => string | undefined
-  /** The users who reposted a post, latest first. */
-  readonly reposters: (options: PageRequest & { readonly postId: string }) => Page<Users.User>
-  /** The reposts of a post that a viewer may see, latest first. */
-  readonly repostsOf: (
-    options: PageRequest & { readonly postId: string; readonly viewer?: Visibility.Viewer | undefined }
-  ) => Page<Post.Post>
-  /** Posts of a user that others have reposted, latest first. */
-  readonly repostedOf: (options: PageRequest & { readonly authorId: string }) => Page<Post.Post>
-  /** Hides a reply, or shows it again. Idempotent; returns the new state. */
-  readonly setHidden: (id: string, hidden: boolean) => boolean
-  readonly isHidden: (id: string) => boolean
-  /** True if the author posted the same text, with the same reply and quote targets, at `since` (milliseconds) or later. */
-  readonly isRepeated: (post: Post.NewPost, since: number) => boolean
-  /** Posts that quote a post, latest first. */
-  readonly quotesOf: (
-    options: PageRequest & {
-      readonly postId: string
-      readonly excludeReplies?: boolean | undefined
-      readonly viewer?: Visibility.Viewer | undefined
-    }
-  ) => Page<Post.Post>
-}
+type OfPost = PageRequest & { readonly postId: string }
 
-export const make = (database: Database, events: EventPublisher): Posts => {
+type Seen = { readonly viewer?: Visibility.Viewer | undefined }
+
+export type Posts = ReturnType<typeof make>
+
+export const make = (database: Database, events: EventPublisher) => {
   const index = PostIndex.make(database)
   const writer = new PostWriter(database, index, events)
-  const byId = database.queryAs(`SELECT ${Post.columns} FROM posts p WHERE p.id = :id`, Post.decode)
-  const byIds = database.queryAs(
-    `SELECT ${Post.columns} FROM posts p WHERE p.id IN (SELECT value FROM json_each(:ids)) AND ${Visibility.post("p")}`,
-    Post.decode
+  const find = database.select(Post.shape, "FROM posts p WHERE p.id = :id")
+  const byIds = database.select(
+    Post.shape,
+    `FROM posts p WHERE p.id IN (SELECT value FROM json_each(:ids)) AND ${Visibility.post("p")}`
   )
   // Subqueries, because SQLite prepares the statement again whenever a bound that is a plain parameter changes.
-  const between = database.queryAs(
-    `SELECT ${Post.columns} FROM posts p
-     WHERE p.id > (SELECT :after) AND p.id < (SELECT :before) AND ${Visibility.post("p")} ORDER BY p.id LIMIT :limit`,
-    Post.decode
+  const between = database.select(
+    Post.shape,
+    `FROM posts p WHERE p.id > (SELECT :after) AND p.id < (SELECT :before) AND ${Visibility.post("p")}
+     ORDER BY p.id LIMIT :limit`
   )
   const latest = database.query<{ readonly id: string }>(
     "SELECT CAST(id AS TEXT) AS id FROM posts ORDER BY id DESC LIMIT 1"
@@ -84,35 +47,47 @@ export const make = (database: Database, events: EventPublisher): Posts => {
   const repostBy = database.query<{ readonly id: string }>(
     "SELECT CAST(id AS TEXT) AS id FROM posts WHERE reposted_post_id = :post AND author_id = :user"
   )
-  const find = (id: string) => byId.get({ id: Snowflake.parse(id) })
+  const byId = (id: string) => find.get({ id })
 
   return {
-    insert: (post) => database.transaction(() => writer.insert(post)),
-    byId: find,
-    byIds: (ids, viewer) =>
+    /** Returns the id. */
+    insert: (post: Post.NewPost): string => database.transaction(() => writer.insert(post)),
+    byId,
+    /**
+     * In the order of `ids`, without duplicates and without posts that do not exist or that `viewer`, if given, may not see.
+     */
+    byIds: (ids: ReadonlyArray<string>, viewer?: Visibility.Viewer) =>
       inOrder(ids, byIds.all({ ids: idList(ids), viewer: Visibility.valueOf(viewer) }), (post) => post.id),
-    between: (options) => between.all({ ...options, viewer: Visibility.valueOf(everybody) }),
-    latest: () => BigInt(latest.get()?.id ?? 0),
-    delete: (id) => database.transaction(() => writer.delete(id)),
-    scrubGeo: (id) => {
-      const post = find(id)
+    /** Publicly visible posts with ids strictly between two ids, oldest first. */
+    between: (options: { readonly after: bigint; readonly before: bigint; readonly limit: number }) =>
+      between.all({ ...options, viewer: Visibility.valueOf(everybody) }),
+    /** The largest post id. */
+    latest: (): bigint => BigInt(latest.get()?.id ?? 0),
+    /** Deletes all versions of a post, with their likes, bookmarks and reposts; false if there is none. */
+    delete: (id: string): boolean => database.transaction(() => writer.delete(id)),
+    /** Permanently removes the location of a post. */
+    scrubGeo: (id: string): void => {
+      const post = byId(id)
       if (post === undefined) return
-      scrubGeo({ id: Snowflake.parse(id) })
+      scrubGeo({ id })
       events.publish({ _tag: "GeoScrubbed", id, authorId: post.author_id })
     },
-    repostBy: (userId, postId) => repostBy.get({ user: Snowflake.parse(userId), post: Snowflake.parse(postId) })?.id,
-    setHidden: (id, hidden) => {
-      hide({ id: Snowflake.parse(id), hidden: Number(hidden) })
+    /** The id of a user's repost of a post. */
+    repostBy: (user: string, post: string): string | undefined => repostBy.get({ user, post })?.id,
+    /** Hides a reply, or shows it again. Idempotent; returns the new state. */
+    setHidden: (id: string, hidden: boolean): boolean => {
+      hide({ id, hidden: Number(hidden) })
       return hidden
     },
-    isHidden: (id) => hidden.get({ id: Snowflake.parse(id) })?.hidden === 1,
-    isRepeated: ({ authorId, inReplyToPostId, quotedPostId, text }, since) =>
+    isHidden: (id: string): boolean => hidden.get({ id })?.hidden === 1,
+    /** True if the author posted the same text, with the same reply and quote targets, at `since` (milliseconds) or later. */
+    isRepeated: ({ authorId, inReplyToPostId, quotedPostId, text }: Post.NewPost, since: number): boolean =>
       same.get({
-        author: Snowflake.parse(authorId),
+        author: authorId,
         since: Snowflake.fromMillis(since),
         text,
-        reply: optionalId(inReplyToPostId),
-        quoted: optionalId(quotedPostId)
+        reply: inReplyToPostId ?? null,
+        quoted: quotedPostId ?? null
       }) !== undefined,
     search: index.search,
     counts: index.counts,
@@ -120,9 +95,7 @@ export const make = (database: Database, events: EventPublisher): Posts => {
   }
 }
 
-type Listings = Pick<Posts, "reposters" | "repostsOf" | "repostedOf" | "quotesOf">
-
-const listings = (database: Database): Listings => {
+const listings = (database: Database) => {
   const reposters = Users.pages(database, {
     from: "posts p JOIN users u ON u.id = p.author_id",
     where: "p.reposted_post_id = :post",
@@ -132,16 +105,25 @@ const listings = (database: Database): Listings => {
   const reposting = posts(`p.reposted_post_id = :post AND ${Visibility.post("p")}`)
   const reposted = posts(`p.author_id = :author AND p.unlisted = 0 AND EXISTS (
     SELECT 1 FROM posts r WHERE r.reposted_post_id = p.id AND r.author_id <> p.author_id)`)
-  const quoting = posts(`p.quoted_post_id = :quoted AND p.unlisted = 0
+  const quotes = posts(`p.quoted_post_id = :quoted AND p.unlisted = 0
     AND (:replies OR p.in_reply_to_user_id IS NULL) AND ${Visibility.post("p")}`)
   return {
-    reposters: ({ postId, ...request }) => reposters({ post: Snowflake.parse(postId) }, unbounded, request),
-    repostsOf: ({ postId, viewer, ...request }) =>
-      reposting({ post: Snowflake.parse(postId), viewer: Visibility.valueOf(viewer) }, unbounded, request),
-    repostedOf: ({ authorId, ...request }) => reposted({ author: Snowflake.parse(authorId) }, unbounded, request),
-    quotesOf: ({ excludeReplies, postId, viewer, ...request }) =>
-      quoting(
-        { quoted: Snowflake.parse(postId), replies: Number(!excludeReplies), viewer: Visibility.valueOf(viewer) },
+    /** The users who reposted a post, latest first. */
+    reposters: ({ postId: post, ...request }: OfPost) => reposters({ post }, unbounded, request),
+    /** The reposts of a post that a viewer may see, latest first. */
+    repostsOf: ({ postId: post, viewer, ...request }: OfPost & Seen) =>
+      reposting({ post, viewer: Visibility.valueOf(viewer) }, unbounded, request),
+    /** Posts of a user that others have reposted, latest first. */
+    repostedOf: ({ authorId: author, ...request }: PageRequest & { readonly authorId: string }) =>
+      reposted({ author }, unbounded, request),
+    /** Posts that quote a post, latest first. */
+    quotesOf: (
+      { excludeReplies, postId: quoted, viewer, ...request }: OfPost & Seen & {
+        readonly excludeReplies?: boolean | undefined
+      }
+    ) =>
+      quotes(
+        { quoted, replies: Number(!excludeReplies), viewer: Visibility.valueOf(viewer) },
         unbounded,
         request
       )

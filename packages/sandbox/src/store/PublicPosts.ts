@@ -1,16 +1,18 @@
 /** Public original posts, for computing trends. */
 import type * as Entities from "../text/Entities.ts"
 import type { Database } from "./Database.ts"
-import { optionalId } from "./Ids.ts"
+import * as Records from "./Records.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** The parts of a public post that trends use. */
-export interface PublicPost {
-  readonly text: string
-  readonly entities: Entities.Entities | undefined
+const publicPost = Records.record("p", {
+  text: Records.text(),
+  entities: Records.optional(Records.json<Entities.Entities>()),
   /** Milliseconds since the epoch. */
-  readonly at: number
-}
+  at: Records.millis("id")
+})
+
+/** The parts of a public post that trends use. */
+export type PublicPost = Records.Of<typeof publicPost>
 
 /** Selects public posts. Times are in milliseconds since the epoch. */
 export interface Options {
@@ -28,8 +30,9 @@ export interface Options {
 export type PublicPosts = (options: Options) => ReadonlyArray<PublicPost>
 
 export const make = (database: Database): PublicPosts => {
-  const query = database.query<{ readonly text: string; readonly entities: string | null; readonly millis: number }>(`
-    SELECT p.text, p.entities, p.id >> ${Snowflake.counterBits} AS millis
+  const query = database.select(
+    publicPost,
+    `
     FROM posts p JOIN users u ON u.id = p.author_id LEFT JOIN places ON places.id = p.place_id
     WHERE p.id >= :from AND p.id < :until AND p.reposted_post_id IS NULL AND p.unlisted = 0 AND p.audience = 'all'
       AND u.protected = 0 AND u.suspended = 0
@@ -37,18 +40,15 @@ export const make = (database: Database): PublicPosts => {
       AND (:city IS NULL OR coalesce(places.facts ->> '$.name' = :city, u.location LIKE :city || ', %', 0))
       AND (:follower IS NULL OR p.author_id IN
         (SELECT target_id FROM follows WHERE source_id = :follower AND pending = 0))
-    ORDER BY p.id DESC LIMIT :limit`)
-  return ({ city = null, country = null, followerId, from, limit, until }) =>
+    ORDER BY p.id DESC LIMIT :limit`
+  )
+  return ({ city = null, country = null, followerId: follower = null, from, limit, until }) =>
     query.all({
       from: Snowflake.fromMillis(from),
       until: Snowflake.fromMillis(until),
       country,
       city,
-      follower: optionalId(followerId),
+      follower,
       limit
-    }).map(({ entities, millis, text }) => ({
-      text,
-      entities: entities === null ? undefined : JSON.parse(entities),
-      at: millis
-    }))
+    })
 }

@@ -53,50 +53,7 @@ export interface Options {
   readonly file: string
 }
 
-export interface State {
-  readonly users: Users.Users
-  readonly posts: Posts.Posts
-  readonly timelines: Timelines.Timelines
-  readonly attachments: Attachments.Attachments
-  readonly uploads: Uploads.Uploads
-  readonly likes: Reactions.Reactions
-  readonly bookmarks: Reactions.Reactions
-  readonly bookmarkFolders: BookmarkFolders.BookmarkFolders
-  readonly follows: Follows.Follows
-  /** A block ends the follows and the follow requests between the two. */
-  readonly blocks: Restrictions.Restrictions
-  /** Blocks of direct messages alone. */
-  readonly dmBlocks: Restrictions.Restrictions
-  readonly mutes: Restrictions.Restrictions
-  readonly lists: Lists.Lists
-  readonly affiliates: Affiliates.Affiliates
-  readonly communities: Communities.Communities
-  readonly spaces: Spaces.Spaces
-  readonly messages: Messages.Messages
-  readonly complianceJobs: ComplianceJobs.ComplianceJobs
-  readonly publicPosts: PublicPosts.PublicPosts
-  readonly credentials: Credentials.Credentials
-  readonly charges: Charges.Charges
-  readonly grants: Grants.Grants
-  readonly authorizationCodes: AuthorizationCodes.AuthorizationCodes
-  readonly requestTokens: RequestTokens.RequestTokens
-  readonly streamRules: StreamRules.StreamRules
-  readonly events: StoreEvents.StoreEvents
-  /** Runs `body` in a transaction: commits when it returns, rolls back when it throws. */
-  readonly transaction: <A>(body: () => A) => A
-  /** Deletes everything. */
-  readonly clear: () => void
-  /** Throws if the database is not writable. */
-  readonly touch: () => void
-  /** Throws if the tables differ from those of this version or hold invalid contents. Reads the whole database. */
-  readonly verify: () => void
-  /** The whole state as the bytes of an SQLite file. */
-  readonly snapshot: () => Uint8Array
-  /** The size of each collection. */
-  readonly counts: () => Layout.Counts
-  /** The contents of the tables, regardless of visibility. */
-  readonly overview: Overview.Overview
-}
+export type State = ReturnType<typeof stateOf>
 
 /** The state of the service. */
 export class Store extends Context.Service<
@@ -143,7 +100,7 @@ const connect = ({ file }: Options) => {
   return { database, store }
 }
 
-const stateOf = (database: Database): State => {
+const stateOf = (database: Database) => {
   const follows = Follows.make(database)
   const credentials = Credentials.make(database)
   const grants = new Grants.Grants(database, credentials.replaced)
@@ -158,10 +115,12 @@ const stateOf = (database: Database): State => {
     bookmarks: Reactions.make(database, "bookmarks", events),
     bookmarkFolders: BookmarkFolders.make(database),
     follows,
+    /** A block ends the follows and the follow requests between the two. */
     blocks: Restrictions.make(database, "blocks", (sourceId, targetId) => {
       follows.set(sourceId, targetId, "none")
       follows.set(targetId, sourceId, "none")
     }),
+    /** Blocks of direct messages alone. */
     dmBlocks: Restrictions.make(database, "dm_blocks"),
     mutes: Restrictions.make(database, "mutes"),
     lists: Lists.make(database),
@@ -178,12 +137,19 @@ const stateOf = (database: Database): State => {
     requestTokens: RequestTokens.make(database, credentials.replaced),
     streamRules: StreamRules.make(database),
     events,
+    /** Runs `body` in a transaction: commits when it returns, rolls back when it throws. */
     transaction: database.transaction,
-    clear: () => Layout.clear(database),
-    touch: () => Layout.touch(database),
-    verify: () => Layout.verify(database),
+    /** Deletes everything. */
+    clear: (): void => Layout.clear(database),
+    /** Throws if the database is not writable. */
+    touch: (): void => Layout.touch(database),
+    /** Throws if the tables differ from those of this version or hold invalid contents. Reads the whole database. */
+    verify: (): void => Layout.verify(database),
+    /** The whole state as the bytes of an SQLite file. */
     snapshot: database.snapshot,
+    /** The size of each collection. */
     counts: Layout.counter(database),
+    /** The contents of the tables, regardless of visibility. */
     overview: Overview.make(database)
   }
 }

@@ -11,24 +11,17 @@ export type StoreEvent =
   | { readonly _tag: "Liked" | "Unliked"; readonly userId: string; readonly postId: string }
   | { readonly _tag: "Suspended" | "Unsuspended"; readonly userId: string }
 
-export interface StoreEvents {
-  /** Calls the listener for every later event, in order. Returns a function that unsubscribes. */
-  readonly subscribe: (listener: (event: StoreEvent) => void) => () => void
-}
+export type EventPublisher = ReturnType<typeof make>
 
-/** Adds the publishing side. */
-export interface EventPublisher extends StoreEvents {
-  readonly publish: (event: StoreEvent) => void
-}
-
-export const make = (database: Database): EventPublisher => {
+export const make = (database: Database) => {
   const listeners = new Set<(event: StoreEvent) => void>()
   return {
-    subscribe: (listener) => {
+    /** Calls the listener for every later event, in order. Returns a function that unsubscribes. */
+    subscribe: (listener: (event: StoreEvent) => void) => {
       listeners.add(listener)
-      return () => void listeners.delete(listener)
+      return (): void => void listeners.delete(listener)
     },
-    publish: (event) => {
+    publish: (event: StoreEvent): void => {
       if (listeners.size === 0) return
       database.afterCommit(() => {
         for (const listener of listeners) listener(event)

@@ -1,8 +1,7 @@
 /** Timelines: posts by an author, mentions of a user, the home timeline of a user, posts of a list's members. */
 import type { Database, Values } from "./Database.ts"
-import { type Page, type PageRequest, unbounded } from "./Pages.ts"
+import { type PageRequest, unbounded } from "./Pages.ts"
 import * as Post from "./Post.ts"
-import * as Snowflake from "./Snowflake.ts"
 import * as Visibility from "./Visibility.ts"
 import { type Reach, reach, type Window, within } from "./Window.ts"
 
@@ -19,18 +18,7 @@ export interface Exclusions {
 }
 
 /** The timelines of a store, latest posts first. */
-export interface Timelines {
-  /** Posts by a user. */
-  readonly byAuthor: (options: Options & Exclusions & { readonly authorId: string }) => Page<Post.Post>
-  /** Posts that mention a user, without reposts. */
-  readonly mentions: (options: Options & { readonly userId: string }) => Page<Post.Post>
-  /** Posts by a user and the accounts that the user follows, without muted and blocked authors. */
-  readonly home: (options: Omit<Options, "viewer"> & Exclusions & { readonly userId: string }) => Page<Post.Post>
-  /** Posts by the members of a list. */
-  readonly ofList: (options: PageRequest & Pick<Options, "viewer"> & { readonly listId: string }) => Page<Post.Post>
-}
-
-export const make = (database: Database): Timelines => {
+export const make = (database: Database) => {
   const skipAuthored = database.query<Id>(
     "SELECT CAST(p.id AS TEXT) AS id FROM posts p WHERE author_id = :author ORDER BY p.id DESC LIMIT 2 OFFSET :offset"
   )
@@ -78,28 +66,33 @@ export const make = (database: Database): Timelines => {
   }
 
   return {
-    byAuthor: (options) => {
-      const author = Snowflake.parse(options.authorId)
+    /** Posts by a user. */
+    byAuthor: (options: Options & Exclusions & { readonly authorId: string }) => {
+      const { authorId: author, viewer } = options
       return authored(
-        { author, ...exclusions(options), viewer: Visibility.valueOf(options.viewer) },
+        { author, ...exclusions(options), viewer: Visibility.valueOf(viewer) },
         within(options, reachOf(options, skipAuthored, { author })),
         options
       )
     },
-    mentions: (options) => {
-      const user = Snowflake.parse(options.userId)
+    /** Posts that mention a user, without reposts. */
+    mentions: (options: Options & { readonly userId: string }) => {
+      const { userId: user, viewer } = options
       return mentions(
-        { user, viewer: Visibility.valueOf(options.viewer) },
+        { user, viewer: Visibility.valueOf(viewer) },
         within(options, reachOf(options, skipMentions, { user })),
         options
       )
     },
-    home: (options) => {
-      const viewer = Snowflake.parse(options.userId)
+    /** Posts by a user and the accounts that the user follows, without muted and blocked authors. */
+    home: (options: Omit<Options, "viewer"> & Exclusions & { readonly userId: string }) => {
+      const viewer = options.userId
       return home({ viewer, ...exclusions(options) }, within(options, reachHome({ viewer }, options)), options)
     },
-    ofList: ({ listId, viewer, ...request }) =>
-      ofList({ list: Snowflake.parse(listId), viewer: Visibility.valueOf(viewer) }, unbounded, request)
+    /** Posts by the members of a list. */
+    ofList: (
+      { listId: list, viewer, ...request }: PageRequest & Pick<Options, "viewer"> & { readonly listId: string }
+    ) => ofList({ list, viewer: Visibility.valueOf(viewer) }, unbounded, request)
   }
 }
 

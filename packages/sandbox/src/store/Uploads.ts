@@ -2,7 +2,7 @@
 import type { MediaFacts, MediaType } from "./Attachments.ts"
 import type { Database } from "./Database.ts"
 import { idList, ids } from "./Ids.ts"
-import * as Snowflake from "./Snowflake.ts"
+import * as Records from "./Records.ts"
 
 /** The reason why media cannot be used. */
 export interface Failure {
@@ -11,26 +11,28 @@ export interface Failure {
   readonly message: string
 }
 
-/** An upload. Times are in milliseconds since the epoch. */
-export interface Upload {
+const upload = Records.record("u", {
   /** The media id. */
-  readonly id: string
-  readonly owner_id: string
-  readonly additional_owners: ReadonlyArray<string>
+  id: Records.id(),
+  owner_id: Records.id(),
+  additional_owners: Records.json<ReadonlyArray<string>>(),
   /** Undefined until declared, or detected when the upload is finalized. */
-  readonly category: string | undefined
+  category: Records.optional(Records.text()),
   /** The declared type; once finalized, the detected one. */
-  readonly media_type: string | undefined
-  readonly total_bytes: number | undefined
-  readonly expires_at: number
-  readonly finalized_at: number | undefined
+  media_type: Records.optional(Records.text()),
+  total_bytes: Records.optional(Records.number()),
+  expires_at: Records.number(),
+  finalized_at: Records.optional(Records.number()),
   /** The time at which processing ends. */
-  readonly ready_at: number | undefined
+  ready_at: Records.optional(Records.number()),
   /** The error of failed processing. */
-  readonly failure: Failure | undefined
+  failure: Records.optional(Records.json<Failure>()),
   /** True if a post or a message uses it: such media do not expire. */
-  readonly used: boolean
-}
+  used: Records.flag()
+})
+
+/** An upload. Times are in milliseconds since the epoch. */
+export type Upload = Records.Of<typeof upload>
 
 /** The input of `begin`. */
 export interface NewUpload {
@@ -70,71 +72,8 @@ export interface Subtitles {
   readonly id: string
 }
 
-export interface Uploads {
-  /** Returns the media id. */
-  readonly begin: (upload: NewUpload) => string
-  readonly byId: (id: string) => Upload | undefined
-  /** Stores a segment, replacing one at the same position. */
-  readonly put: (id: string, position: number, bytes: Uint8Array) => void
-  /** The number of stored bytes, optionally without one position. */
-  readonly size: (id: string, but?: number) => number
-  readonly finish: (id: string, end: Finished) => void
-  /** Marks processing as failed. */
-  readonly fail: (id: string, failure: Failure, at: number) => void
-  /** Marks media as used by a post or a message. */
-  readonly use: (ids: ReadonlyArray<string>) => void
-  /** Deletes the bytes of expired media. */
-  readonly forget: (now: number) => void
-  /** The stored bytes. */
-  readonly content: (id: string) => Content
-  readonly addSubtitles: (mediaId: string, subtitles: Subtitles) => void
-  /** Returns false if there were none. */
-  readonly deleteSubtitles: (mediaId: string, languageCode: string) => boolean
-  readonly subtitlesOf: (mediaId: string) => ReadonlyArray<Subtitles>
-}
-
-interface Row {
-  readonly id: string
-  readonly owner_id: string
-  readonly additional_owners: string
-  readonly category: string | null
-  readonly media_type: string | null
-  readonly total_bytes: number | null
-  readonly expires_at: number
-  readonly finalized_at: number | null
-  readonly ready_at: number | null
-  readonly failure: string | null
-  readonly used: number
-}
-
-const decode = (row: Row): Upload => ({
-  id: row.id,
-  owner_id: row.owner_id,
-  additional_owners: JSON.parse(row.additional_owners),
-  category: row.category ?? undefined,
-  media_type: row.media_type ?? undefined,
-  total_bytes: row.total_bytes ?? undefined,
-  expires_at: row.expires_at,
-  finalized_at: row.finalized_at ?? undefined,
-  ready_at: row.ready_at ?? undefined,
-  failure: row.failure === null ? undefined : JSON.parse(row.failure),
-  used: row.used === 1
-})
-
 const statements = (database: Database, segments: string) => ({
-  insert: database.command(
-    `INSERT INTO uploads (id, owner_id, additional_owners, category, media_type, total_bytes, expires_at)
-     VALUES (:id, :owner, :others, :category, :type, :total, :expires)`
-  ),
-  byId: database.queryAs(
-    `SELECT CAST(id AS TEXT) AS id, CAST(owner_id AS TEXT) AS owner_id, additional_owners, category, media_type,
-       total_bytes, expires_at, finalized_at, ready_at, failure, used
-     FROM uploads WHERE id = :id`,
-    decode
-  ),
-  put: database.command(
-    `INSERT OR REPLACE INTO ${segments} (media_id, position, bytes) VALUES (:id, :position, :bytes)`
-  ),
+  byId: database.select(upload, "FROM uploads u WHERE id = :id"),
   lengths: database.query<{ readonly position: number; readonly length: number }>(
     `SELECT position, length(bytes) AS length FROM ${segments} WHERE media_id = :id ORDER BY position`
   ),
@@ -154,10 +93,6 @@ const statements = (database: Database, segments: string) => ({
   forget: database.command(
     `DELETE FROM ${segments} WHERE media_id IN (SELECT id FROM uploads WHERE used = 0 AND expires_at <= :now)`
   ),
-  addSubtitles: database.command(
-    `INSERT OR REPLACE INTO media_subtitles (media_id, language_code, subtitles_id, display_name)
-     VALUES (:media, :language, :id, :name)`
-  ),
   deleteSubtitles: database.command(
     "DELETE FROM media_subtitles WHERE media_id = :media AND language_code = :language"
   ),
@@ -167,54 +102,58 @@ const statements = (database: Database, segments: string) => ({
   )
 })
 
-export const make = (database: Database): Uploads => {
-  const sql = statements(database, `${database.bytesIn}.media_segments`)
+export const make = (database: Database) => {
+  const segments = `${database.bytesIn}.media_segments`
+  const sql = statements(database, segments)
   const nextId = ids(database, "media", "uploads")
 
   return {
-    begin: ({ additionalOwners, category, createdAt, expiresAt, mediaType, ownerId, totalBytes }) => {
-      const id = nextId(createdAt)
-      sql.insert({
+    /** Returns the media id. */
+    begin: (upload: NewUpload): string => {
+      const id = nextId(upload.createdAt)
+      database.insert("uploads", {
         id,
-        owner: Snowflake.parse(ownerId),
-        others: JSON.stringify(additionalOwners),
-        category: category ?? null,
-        type: mediaType ?? null,
-        total: totalBytes ?? null,
-        expires: expiresAt
+        owner_id: upload.ownerId,
+        additional_owners: upload.additionalOwners,
+        category: upload.category,
+        media_type: upload.mediaType,
+        total_bytes: upload.totalBytes,
+        expires_at: upload.expiresAt
       })
       return String(id)
     },
-    byId: (id) => sql.byId.get({ id: Snowflake.parse(id) }),
-    put: (id, position, bytes) => void sql.put({ id: Snowflake.parse(id), position, bytes }),
-    size: (id, but) =>
-      sql.lengths.all({ id: Snowflake.parse(id) })
-        .reduce((sum, { length, position }) => position === but ? sum : sum + length, 0),
-    finish: (id, { category, expiresAt, failure, finalizedAt, media, mediaType, readyAt }) =>
+    byId: (id: string) => sql.byId.get({ id }),
+    /** Stores a segment, replacing one at the same position. */
+    put: (id: string, position: number, bytes: Uint8Array): void =>
+      void database.insert(segments, { media_id: id, position, bytes }, "REPLACE"),
+    /** The number of stored bytes, optionally without one position. */
+    size: (id: string, but?: number): number =>
+      sql.lengths.all({ id }).reduce((sum, { length, position }) => position === but ? sum : sum + length, 0),
+    finish: (
+      id: string,
+      { category, expiresAt: expires, failure, finalizedAt: finalized, media, mediaType: type, readyAt: ready }:
+        Finished
+    ): void =>
       database.transaction(() => {
-        sql.finish({
-          id: Snowflake.parse(id),
-          category,
-          type: mediaType,
-          expires: expiresAt,
-          finalized: finalizedAt,
-          ready: readyAt,
-          failure: failure === undefined ? null : JSON.stringify(failure)
-        })
-        if (media === undefined) return
-        const { facts, key, type } = media
-        sql.insertMedia({ id: Snowflake.parse(id), key, type, facts: JSON.stringify(facts) })
+        const failed = failure === undefined ? null : JSON.stringify(failure)
+        sql.finish({ id, category, type, expires, finalized, ready, failure: failed })
+        if (media !== undefined) sql.insertMedia({ ...media, id, facts: JSON.stringify(media.facts) })
       }),
-    fail: (id, failure, at) => void sql.fail({ id: Snowflake.parse(id), failure: JSON.stringify(failure), at }),
-    use: (ids) => void sql.use({ ids: idList(ids) }),
-    forget: (now) => void sql.forget({ now }),
-    content: (id) => {
-      const parts = sql.lengths.all({ id: Snowflake.parse(id) })
+    /** Marks processing as failed. */
+    fail: (id: string, failure: Failure, at: number): void =>
+      void sql.fail({ id, failure: JSON.stringify(failure), at }),
+    /** Marks media as used by a post or a message. */
+    use: (ids: ReadonlyArray<string>): void => void sql.use({ ids: idList(ids) }),
+    /** Deletes the bytes of expired media. */
+    forget: (now: number): void => void sql.forget({ now }),
+    /** The stored bytes. */
+    content: (id: string): Content => {
+      const parts = sql.lengths.all({ id })
       // Caches the last segment: small reads follow each other, and SQLite reads whole segments.
       let [last, bytes] = [-1, new Uint8Array()]
       const at = (position: number) => {
         if (last !== position) {
-          bytes = sql.segment.get({ id: Snowflake.parse(id), position })?.bytes ?? new Uint8Array()
+          bytes = sql.segment.get({ id, position })?.bytes ?? new Uint8Array()
           last = position
         }
         return bytes
@@ -231,15 +170,10 @@ export const make = (database: Database): Uploads => {
         }
       }
     },
-    addSubtitles: (mediaId, { display_name, id, language_code }) =>
-      void sql.addSubtitles({
-        media: Snowflake.parse(mediaId),
-        language: language_code,
-        id: Snowflake.parse(id),
-        name: display_name
-      }),
-    deleteSubtitles: (mediaId, languageCode) =>
-      sql.deleteSubtitles({ media: Snowflake.parse(mediaId), language: languageCode }) > 0,
-    subtitlesOf: (mediaId) => sql.subtitlesOf.all({ media: Snowflake.parse(mediaId) }).map((row) => ({ ...row }))
+    addSubtitles: (mediaId: string, { id, ...subtitles }: Subtitles): void =>
+      void database.insert("media_subtitles", { media_id: mediaId, subtitles_id: id, ...subtitles }, "REPLACE"),
+    /** Returns false if there were none. */
+    deleteSubtitles: (media: string, language: string): boolean => sql.deleteSubtitles({ media, language }) > 0,
+    subtitlesOf: (media: string): ReadonlyArray<Subtitles> => sql.subtitlesOf.all({ media }).map((row) => ({ ...row }))
   }
 }

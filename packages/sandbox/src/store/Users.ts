@@ -1,48 +1,56 @@
 import * as Entities from "../text/Entities.ts"
 import * as Words from "../text/Words.ts"
 import type { Database } from "./Database.ts"
-import { idList, ids, inOrder, optionalId } from "./Ids.ts"
+import { idList, ids, inOrder } from "./Ids.ts"
 import { type Page, pager, type PageRequest, type PageSource, unbounded } from "./Pages.ts"
-import * as Snowflake from "./Snowflake.ts"
+import * as Records from "./Records.ts"
 import type { EventPublisher } from "./StoreEvents.ts"
 import * as Visibility from "./Visibility.ts"
 
-export interface User {
-  readonly id: string
-  readonly name: string
-  readonly username: string
-  readonly created_at: string
+export interface Affiliation {
+  readonly badge_url: string
   readonly description: string
-  readonly location?: string
-  readonly url?: string
-  readonly profile_image_url: string
-  readonly verified: boolean
-  readonly verified_type: VerifiedType
-  readonly protected: boolean
-  /** True if the account is suspended: it and its posts are hidden. */
-  readonly suspended: boolean
-  readonly receives_your_dm: boolean
-  /** The organization that the account is affiliated with. */
-  readonly affiliation?: {
-    readonly badge_url: string
-    readonly description: string
-    readonly url: string
-    readonly user_id: ReadonlyArray<string>
-  }
-  readonly pinned_post_id?: string
-  readonly most_recent_post_id?: string
-  readonly entities?: {
-    readonly url?: Entities.Entities
-    readonly description?: Entities.Entities
-  }
-  readonly public_metrics: {
-    readonly followers_count: number
-    readonly following_count: number
-    readonly post_count: number
-    readonly listed_count: number
-    readonly like_count: number
-  }
+  readonly url: string
+  readonly user_id: ReadonlyArray<string>
 }
+
+const user = Records.record("u", {
+  id: Records.id(),
+  name: Records.text(),
+  username: Records.text(),
+  created_at: Records.created("id"),
+  description: Records.text(),
+  location: Records.optional(Records.text()),
+  url: Records.optional(Records.text()),
+  profile_image_url: Records.text(),
+  verified: Records.flag("u.verified_type <> 'none'"),
+  verified_type: Records.text<VerifiedType>(),
+  protected: Records.flag(),
+  /** True if the account is suspended: it and its posts are hidden. */
+  suspended: Records.flag(),
+  receives_your_dm: Records.flag("receives_dm"),
+  /** The organization that the account is affiliated with. */
+  affiliation: Records.optional(Records.json<Affiliation>(`
+    (SELECT json_object('badge_url', o.profile_image_url, 'description', o.name,
+      'url', 'https://twitter.com/' || o.username, 'user_id', json_array(CAST(o.id AS TEXT)))
+    FROM affiliates a JOIN users o ON o.id = a.organization_id WHERE a.user_id = u.id AND o.suspended = 0)`)),
+  pinned_post_id: Records.optional(Records.id()),
+  most_recent_post_id: Records.optional(
+    Records.id("(SELECT id FROM posts WHERE author_id = u.id AND unlisted = 0 ORDER BY id DESC LIMIT 1)")
+  ),
+  entities: Records.optional(
+    Records.json<{ readonly url?: Entities.Entities; readonly description?: Entities.Entities }>()
+  ),
+  public_metrics: {
+    followers_count: Records.number(),
+    following_count: Records.number(),
+    post_count: Records.number(),
+    listed_count: Records.number(),
+    like_count: Records.number()
+  }
+})
+
+export type User = Records.Of<typeof user>
 
 /** The kind of verification. */
 export type VerifiedType = "blue" | "business" | "government" | "none"
@@ -67,109 +75,17 @@ export interface NewUser {
   readonly receivesDm?: boolean
 }
 
-export interface Users {
-  /** Returns the id. The username must not be taken. */
-  readonly insert: (user: NewUser) => string
-  readonly byId: (id: string) => User | undefined
-  /** Ignores case. */
-  readonly byUsername: (username: string) => User | undefined
-  /** In the order of `ids`, without duplicates and unknown ids. */
-  readonly byIds: (ids: ReadonlyArray<string>) => ReadonlyArray<User>
-  /** In the order of `usernames`, without duplicates and unknown names. */
-  readonly byUsernames: (usernames: ReadonlyArray<string>) => ReadonlyArray<User>
-  /** Users with all words of a query in their name or username: an exact username first, then the latest. */
-  readonly search: (options: PageRequest & { readonly query: string }) => Page<User>
-  /** The users with the most followers, in descending order. */
-  readonly foremost: (limit: number) => ReadonlyArray<User>
-  /** True if a viewer may see the posts, likes and follows of this account. */
-  readonly isOpenTo: (id: string, viewer: Visibility.Viewer) => boolean
-  /** The `ids` that may be tagged in media. */
-  readonly taggable: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
-  /** Suspends the account, or ends its suspension. */
-  readonly setSuspended: (id: string, suspended: boolean) => void
-  /** Pins a post of the account, or unpins it. */
-  readonly pin: (id: string, postId: string | undefined) => void
-}
-
-/** The columns that {@link decode} reads, for queries that join users as `u`. */
-export const columns = `
-  CAST(u.id AS TEXT) AS id, u.id >> ${Snowflake.counterBits} AS millis, u.username, u.name, u.description, u.location,
-  u.url, u.profile_image_url, u.verified_type, u.protected, u.suspended, u.receives_dm,
-  CAST(u.pinned_post_id AS TEXT) AS pinned_post_id,
-  (SELECT CAST(id AS TEXT) FROM posts WHERE author_id = u.id AND unlisted = 0 ORDER BY id DESC LIMIT 1)
-    AS most_recent_post_id, u.entities,
-  (SELECT json_object('badge_url', o.profile_image_url, 'description', o.name,
-      'url', 'https://twitter.com/' || o.username, 'user_id', json_array(CAST(o.id AS TEXT)))
-    FROM affiliates a JOIN users o ON o.id = a.organization_id WHERE a.user_id = u.id AND o.suspended = 0) AS affiliation,
-  u.followers_count, u.following_count, u.post_count, u.like_count, u.listed_count`
-
-/** One row of {@link columns}. */
-export interface Row {
-  readonly id: string
-  readonly millis: number
-  readonly username: string
-  readonly name: string
-  readonly description: string
-  readonly location: string | null
-  readonly url: string | null
-  readonly profile_image_url: string
-  readonly verified_type: VerifiedType
-  readonly protected: number
-  readonly suspended: number
-  readonly receives_dm: number
-  readonly pinned_post_id: string | null
-  readonly most_recent_post_id: string | null
-  readonly entities: string | null
-  readonly affiliation: string | null
-  readonly followers_count: number
-  readonly following_count: number
-  readonly post_count: number
-  readonly like_count: number
-  readonly listed_count: number
-}
-
-export const decode = (row: Row): User => ({
-  id: row.id,
-  name: row.name,
-  username: row.username,
-  created_at: new Date(row.millis).toISOString(),
-  description: row.description,
-  ...(row.location !== null && { location: row.location }),
-  ...(row.url !== null && { url: row.url }),
-  profile_image_url: row.profile_image_url,
-  verified: row.verified_type !== "none",
-  verified_type: row.verified_type,
-  protected: row.protected === 1,
-  suspended: row.suspended === 1,
-  receives_your_dm: row.receives_dm === 1,
-  ...(row.affiliation !== null && { affiliation: JSON.parse(row.affiliation) }),
-  ...(row.pinned_post_id !== null && { pinned_post_id: row.pinned_post_id }),
-  ...(row.most_recent_post_id !== null && { most_recent_post_id: row.most_recent_post_id }),
-  ...(row.entities !== null && { entities: JSON.parse(row.entities) }),
-  public_metrics: {
-    followers_count: row.followers_count,
-    following_count: row.following_count,
-    post_count: row.post_count,
-    listed_count: row.listed_count,
-    like_count: row.like_count
-  }
-})
-
 /** Pages of users; the source calls them `u`. */
-export const pages = (database: Database, source: PageSource) => pager(database, { select: columns, ...source }, decode)
+export const pages = (database: Database, source: PageSource) => pager(database, user, source)
 
-export const make = (database: Database, events: EventPublisher): Users => {
+export type Users = ReturnType<typeof make>
+
+export const make = (database: Database, events: EventPublisher) => {
   const nextId = ids(database, "users")
-  const byId = database.queryAs(`SELECT ${columns} FROM users u WHERE u.id = :id`, decode)
-  const byUsername = database.queryAs(`SELECT ${columns} FROM users u WHERE u.username = :username`, decode)
-  const byIds = database.queryAs(
-    `SELECT ${columns} FROM users u WHERE u.id IN (SELECT value FROM json_each(:ids))`,
-    decode
-  )
-  const foremost = database.queryAs(
-    `SELECT ${columns} FROM users u ORDER BY u.followers_count DESC, u.id LIMIT :limit`,
-    decode
-  )
+  const byId = database.select(user, "FROM users u WHERE u.id = :id")
+  const byName = database.select(user, "FROM users u WHERE u.username = :username")
+  const byIds = database.select(user, "FROM users u WHERE u.id IN (SELECT value FROM json_each(:ids))")
+  const foremost = database.select(user, "FROM users u ORDER BY u.followers_count DESC, u.id LIMIT :limit")
   const search = pages(database, {
     from: "users u",
     where: `u.suspended = 0 AND ${Words.match("u.name || ' ' || u.username || ' ' || replace(u.username, '_', ' ')")}`,
@@ -181,51 +97,57 @@ export const make = (database: Database, events: EventPublisher): Users => {
     SELECT CAST(id AS TEXT) AS id FROM users WHERE photo_tagging = 1 AND id IN (SELECT value FROM json_each(:ids))`)
   const suspend = database.command("UPDATE users SET suspended = :suspended WHERE id = :id")
   const pin = database.command("UPDATE users SET pinned_post_id = :post WHERE id = :id")
-  const insert = database.command(`
-    INSERT INTO users (id, username, name, description, location, url, profile_image_url, verified_type, protected,
-      photo_tagging, receives_dm, entities)
-    VALUES (:id, :username, :name, :description, :location, :url, :image, :verified, :protected, :tagging, :dm,
-      :entities)`)
-
-  const find = (username: string): User | undefined => byUsername.get({ username })
+  const byUsername = (username: string) => byName.get({ username })
 
   return {
-    insert: (user) => {
-      const id = user.id === undefined ? nextId(user.createdAt) : Snowflake.parse(user.id)
+    /** Returns the id. The username must not be taken. */
+    insert: ({ createdAt, id = String(nextId(createdAt)), ...user }: NewUser): string => {
       const entities = {
-        url: Entities.find(user.url ?? "", find),
-        description: Entities.find(user.description ?? "", find)
+        url: Entities.find(user.url ?? "", byUsername),
+        description: Entities.find(user.description ?? "", byUsername)
       }
-      insert({
+      database.insert("users", {
         id,
         username: user.username,
         name: user.name,
         description: user.description ?? "",
-        location: user.location ?? null,
-        url: user.url ?? null,
-        image: user.profileImageUrl ?? `https://images.sandbox.invalid/profile/${id}.png`,
-        verified: user.verifiedType ?? "none",
-        protected: Number(user.protected ?? false),
-        tagging: Number(user.photoTagging ?? true),
-        dm: Number(user.receivesDm ?? true),
-        entities: entities.url || entities.description ? JSON.stringify(entities) : null
+        location: user.location,
+        url: user.url,
+        profile_image_url: user.profileImageUrl ?? `https://images.sandbox.invalid/profile/${id}.png`,
+        verified_type: user.verifiedType ?? "none",
+        protected: user.protected ?? false,
+        photo_tagging: user.photoTagging ?? true,
+        receives_dm: user.receivesDm ?? true,
+        entities: entities.url || entities.description ? entities : null
       })
-      return String(id)
+      return id
     },
-    byId: (id) => byId.get({ id: Snowflake.parse(id) }),
-    byUsername: find,
-    byIds: (ids) => inOrder(ids, byIds.all({ ids: idList(ids) }), (user) => user.id),
-    byUsernames: (usernames) =>
-      [...new Set(usernames.map((username) => username.toLowerCase()))].flatMap((username) => find(username) ?? []),
-    search: ({ query, ...request }) => search({ query: query.trim(), words: Words.wordsOf(query) }, unbounded, request),
-    foremost: (limit) => foremost.all({ limit }),
-    isOpenTo: (id, viewer) => open.get({ id: Snowflake.parse(id), viewer: Visibility.valueOf(viewer) }) !== undefined,
-    taggable: (ids) => inOrder(ids, taggable.all({ ids: idList(ids) }), (row) => row.id).map((row) => row.id),
-    setSuspended: (id, suspended) => {
-      if (suspend({ id: Snowflake.parse(id), suspended: Number(suspended) }) > 0) {
+    byId: (id: string) => byId.get({ id }),
+    /** Ignores case. */
+    byUsername,
+    /** In the order of `ids`, without duplicates and unknown ids. */
+    byIds: (ids: ReadonlyArray<string>) => inOrder(ids, byIds.all({ ids: idList(ids) }), (user) => user.id),
+    /** In the order of `usernames`, without duplicates and unknown names. */
+    byUsernames: (usernames: ReadonlyArray<string>): ReadonlyArray<User> =>
+      [...new Set(usernames.map((name) => name.toLowerCase()))].flatMap((name) => byUsername(name) ?? []),
+    /** Users with all words of a query in their name or username: an exact username first, then the latest. */
+    search: ({ query, ...request }: PageRequest & { readonly query: string }): Page<User> =>
+      search({ query: query.trim(), words: Words.wordsOf(query) }, unbounded, request),
+    /** The users with the most followers, in descending order. */
+    foremost: (limit: number) => foremost.all({ limit }),
+    /** True if a viewer may see the posts, likes and follows of this account. */
+    isOpenTo: (id: string, viewer: Visibility.Viewer): boolean =>
+      open.get({ id, viewer: Visibility.valueOf(viewer) }) !== undefined,
+    /** The `ids` that may be tagged in media. */
+    taggable: (ids: ReadonlyArray<string>) =>
+      inOrder(ids, taggable.all({ ids: idList(ids) }), (row) => row.id).map((row) => row.id),
+    /** Suspends the account, or ends its suspension. */
+    setSuspended: (id: string, suspended: boolean): void => {
+      if (suspend({ id, suspended: Number(suspended) }) > 0) {
         events.publish({ _tag: suspended ? "Suspended" : "Unsuspended", userId: id })
       }
     },
-    pin: (id, postId) => void pin({ id: Snowflake.parse(id), post: optionalId(postId) })
+    /** Pins a post of the account, or unpins it. */
+    pin: (id: string, postId: string | undefined): void => void pin({ id, post: postId ?? null })
   }
 }

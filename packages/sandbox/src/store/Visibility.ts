@@ -2,7 +2,6 @@
  * Visibility rules as SQL conditions over `:viewer`: protected posts are for followers, and posts of suspended accounts, or
  * of accounts that block the viewer, are hidden.
  */
-import * as Snowflake from "./Snowflake.ts"
 
 /** A viewer; without a user id, the public. */
 export interface Viewer {
@@ -10,8 +9,8 @@ export interface Viewer {
 }
 
 /** The value of `:viewer`. Without a viewer nothing is hidden. */
-export const valueOf = (viewer: Viewer | undefined): bigint | null =>
-  viewer === undefined ? null : viewer.userId === undefined ? -1n : Snowflake.parse(viewer.userId)
+export const valueOf = (viewer: Viewer | undefined): string | null =>
+  viewer === undefined ? null : viewer.userId ?? "-1"
 
 /** True if the viewer may see the posts of the account with this id. */
 export const account = (id: string): string => `
