@@ -9,15 +9,13 @@ import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Arbitrary, Cause, Effect, Layer, Redacted, Schema, Stdio, Stream } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import { TestConsole } from "effect/testing"
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { postwire } from "../../core/test/support/ProgramFile.ts"
 import * as ErrorReport from "../src/terminal/ErrorReport.ts"
 import * as Table from "../src/terminal/Table.ts"
 import * as Text from "../src/terminal/Text.ts"
 import * as Commands from "./Commands.ts"
+import { ended, start } from "./support/Processes.ts"
 
 /** A GIF of one pixel. */
 const dot = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64")
@@ -92,12 +90,7 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
   it.effect("prints the whole answer as JSON where nobody looks", () =>
     Effect.gen(function*() {
       const { code, errors, output } = yield* Commands.run(
-        "call",
-        "getUser",
-        "--username",
-        "ada",
-        "--user-fields",
-        "created_at"
+        ..."call getUser --username ada --user-fields created_at".split(" ")
       )
       assert.deepStrictEqual([code, errors], [0, ""])
       const { data } = JSON.parse(output)
@@ -119,9 +112,7 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
         NodeServices.layer,
         Stdio.layerTest({ stdin: Stream.make(dot.subarray(0, 7), dot.subarray(7)) })
       )
-      const credentials = join(folder, "credentials")
-      const lines = Object.entries(yield* Commands.variables()).map(([name, value]) => `${name}=${value}\n`)
-      writeFileSync(credentials, lines.join(""), { mode: 0o600 })
+      const credentials = yield* Commands.credentials(yield* Commands.variables())
       const piped = yield* Commands.parseOn(services, ...args("-"), "--credentials", credentials)
       assert.strictEqual(piped.code, 0, piped.errors)
       const { id, size } = JSON.parse(piped.output).data
@@ -161,13 +152,8 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
       const second = yield* Commands.run(...args, flag)
       assert.match(second.output, /\n10 rows/)
       assert.notStrictEqual(second.output.split("\n")[2], first.output.split("\n")[2])
-      const wide = yield* Commands.run(
-        ...args,
-        "--post-fields",
-        "author_id,created_at,lang,public_metrics",
-        "--expansions",
-        "author_id"
-      )
+      const fields = "--post-fields author_id,created_at,lang,public_metrics --expansions author_id".split(" ")
+      const wide = yield* Commands.run(...args, ...fields)
       assert.match(wide.output, /\nNo room for lang, public_metrics; --json shows all\.\n10 rows, \d+ included users\n/)
       assertNarrow(wide.output)
     }))
@@ -274,21 +260,10 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
     Effect.gen(function*() {
       const { seeded } = yield* Sandbox.Sandbox
       const environment = yield* Commands.variables()
-      const { code, text } = yield* Effect.promise(async () => {
-        const child = spawn(
-          process.execPath,
-          [postwire, "call", "getUsers", "--usernames", "ada,nobodyyy", "--debug"],
-          {
-            env: { ...process.env, ...environment },
-            stdio: ["ignore", "pipe", "pipe"]
-          }
-        )
-        let text = ""
-        child.stdout.setEncoding("utf8").on("data", (more) => text += more)
-        child.stderr.setEncoding("utf8").on("data", (more) => text += more)
-        const [code] = await once(child, "close")
-        return { code, text }
-      })
+      const { code, errors, output } = yield* Effect.promise(() =>
+        ended(start("call getUsers --usernames ada,nobodyyy --debug".split(" "), { ...process.env, ...environment }))
+      )
+      const text = output + errors
       assert.strictEqual(code, 3)
       assert.match(text, /"username": "ada"[^]*\nPartialErrors: getUsers/)
       for (const secret of [seeded.userBearerToken, seeded.consumerSecret, seeded.accessTokenSecret]) {

@@ -7,11 +7,10 @@ import { minimum } from "@postwire/core/runtime/SupportedNode"
 import { createClient, fromEnvironment } from "@postwire/node"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Layer, Stream } from "effect"
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { type ChildProcess, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from "node:fs"
 import { connect, createServer } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { postwire } from "../../core/test/support/ProgramFile.ts"
@@ -19,28 +18,19 @@ import { load } from "../src/Cli.ts"
 import { shown } from "../src/commands/Demo.ts"
 import { Terminal } from "../src/terminal/Terminal.ts"
 import * as Commands from "./Commands.ts"
+import * as Processes from "./support/Processes.ts"
 
-const folder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-cli-"))),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
-)
+const { folder } = Commands
 
-const start = (...args: ReadonlyArray<string>) =>
+const start = (args: ReadonlyArray<string>, variables: NodeJS.ProcessEnv = {}) =>
   Effect.acquireRelease(
-    Effect.sync(() => spawn(process.execPath, [postwire, ...args], { stdio: ["ignore", "pipe", "pipe"] })),
+    Effect.sync(() => Processes.start(args, { ...process.env, ...variables })),
     (child) => Effect.sync(() => void child.kill("SIGKILL"))
   )
 
 /** Runs the command to its end. */
 const run = (...args: ReadonlyArray<string>) =>
-  Effect.flatMap(start(...args), (child) =>
-    Effect.promise(async () => {
-      let [output, errors] = ["", ""]
-      child.stdout.setEncoding("utf8").on("data", (text) => output += text)
-      child.stderr.setEncoding("utf8").on("data", (text) => errors += text)
-      const [code] = await once(child, "close")
-      return { code: code as number, output, errors }
-    }))
+  Effect.flatMap(start(args), (child) => Effect.promise(() => Processes.ended(child)))
 
 /** The address that a sandbox announces, and the variables for its clients. */
 const ready = (child: ChildProcess) =>
@@ -230,11 +220,10 @@ describe("postwire", () => {
 describe("standard output", () => {
   const printTo = (output: number | "pipe") =>
     Effect.promise(async () => {
-      const child = spawn(process.execPath, [postwire, "--completions", "bash"], { stdio: ["ignore", output, "pipe"] })
+      const child = Processes.start(["--completions", "bash"], process.env, output)
+      const end = Processes.ended(child)
       child.stdout?.destroy()
-      let errors = ""
-      child.stderr!.setEncoding("utf8").on("data", (text) => errors += text)
-      const [code] = await once(child, "close")
+      const { code, errors } = await end
       return { code, errors }
     })
 
@@ -289,15 +278,7 @@ describe("postwire demo", () => {
       assert.isAbove(lines.length, 400)
       assert.strictEqual(new Set(lines.map((line) => line.id)).size, lines.length)
       for (const line of lines) {
-        assert.hasAllKeys(line, [
-          "id",
-          "text",
-          "edit_history_post_ids",
-          "author_id",
-          "created_at",
-          "lang",
-          "public_metrics"
-        ])
+        assert.hasAllKeys(line, "id text edit_history_post_ids author_id created_at lang public_metrics".split(" "))
       }
 
       const items = yield* Effect.gen(function*() {
@@ -341,9 +322,9 @@ describe("postwire demo", () => {
 describe("postwire sandbox", () => {
   it.live("prints one JSON line when it is ready, and serves", () =>
     Effect.gen(function*() {
-      const child = yield* start("sandbox", "--port", "0", "--posts", "50", "--seed", "3", "--wire", "x", "--json")
+      const child = yield* start("sandbox --port 0 --posts 50 --seed 3 --wire x --json".split(" "))
       let printed = ""
-      child.stdout.setEncoding("utf8").on("data", (text) => printed += text)
+      child.stdout!.setEncoding("utf8").on("data", (text) => printed += text)
       const { baseUrl, environment } = yield* ready(child)
       assert.match(baseUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
       assert.hasAllKeys(environment, [
@@ -371,11 +352,11 @@ describe("postwire sandbox", () => {
 
   it.live("explains itself to people", () =>
     Effect.gen(function*() {
-      const child = yield* start("sandbox", "--port", "0", "--posts", "0")
+      const child = yield* start(["sandbox", "--port", "0", "--posts", "0"])
       const lines: Array<string> = []
       yield* Effect.promise(() =>
         new Promise<void>((resolve) => {
-          createInterface(child.stdout).on("line", (line) => {
+          createInterface(child.stdout!).on("line", (line) => {
             if (lines.push(line) === 21) resolve()
           })
         })
@@ -395,27 +376,8 @@ describe("postwire sandbox", () => {
 
   it.live("takes the admin token from the environment, the time and the share of faults from flags", () =>
     Effect.gen(function*() {
-      const args = [
-        "--port",
-        "0",
-        "--posts",
-        "0",
-        "--memory",
-        "--json",
-        "--start",
-        "2026-11-20T12:00:00Z",
-        "--faults",
-        "1"
-      ]
-      const child = yield* Effect.acquireRelease(
-        Effect.sync(() =>
-          spawn(process.execPath, [postwire, "sandbox", ...args], {
-            stdio: ["ignore", "pipe", "inherit"],
-            env: { ...process.env, POSTWIRE_SANDBOX_ADMIN_TOKEN: "a token/of mine" }
-          })
-        ),
-        (child) => Effect.sync(() => void child.kill("SIGKILL"))
-      )
+      const line = "sandbox --port 0 --posts 0 --memory --json --start 2026-11-20T12:00:00Z --faults 1"
+      const child = yield* start(line.split(" "), { POSTWIRE_SANDBOX_ADMIN_TOKEN: "a token/of mine" })
       const { adminToken, baseUrl } = yield* ready(child)
       assert.strictEqual(adminToken, "a token/of mine")
       yield* Effect.promise(async () => {
@@ -430,7 +392,7 @@ describe("postwire sandbox", () => {
     Effect.gen(function*() {
       const file = join(yield* folder, "state.sqlite")
       const args = ["sandbox", "--port", "0", "--posts", "20", "--file", file, "--json"]
-      const child = yield* start(...args)
+      const child = yield* start(args)
       const first = yield* ready(child)
       const id = yield* Effect.promise(async () => {
         await using client = createClient(fromEnvironment(first.environment))
@@ -439,7 +401,7 @@ describe("postwire sandbox", () => {
       // It need not end in peace.
       child.kill("SIGKILL")
       yield* Effect.promise(() => once(child, "exit"))
-      const second = yield* ready(yield* start(...args))
+      const second = yield* ready(yield* start(args))
       yield* Effect.promise(async () => {
         await using client = createClient({ ...fromEnvironment(first.environment), baseUrl: second.baseUrl })
         assert.strictEqual((await client.getPost({ id })).data?.text, "durable")
@@ -450,7 +412,7 @@ describe("postwire sandbox", () => {
     "ends with %s at once, whatever its clients do, and frees the port",
     (signal) =>
       Effect.gen(function*() {
-        const child = yield* start("sandbox", "--port", "0", "--posts", "0", "--json")
+        const child = yield* start("sandbox --port 0 --posts 0 --json".split(" "))
         const { baseUrl, environment } = yield* ready(child)
         const port = Number(new URL(baseUrl).port)
         const client = createClient(fromEnvironment(environment))

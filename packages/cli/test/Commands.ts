@@ -62,14 +62,21 @@ export const parseOn = (
     }
   }).pipe(Effect.provide([services, TestConsole.layer, Presenter.layer], { local: true }))
 
+/** A file of variables that only its owner can read. */
+export const credentials = Effect.fnUntraced(function*(variables: Readonly<Record<string, string | undefined>>) {
+  const file = join(yield* folder, "credentials")
+  const lines = Object.entries(variables).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}\n`])
+  writeFileSync(file, lines.join(""), { mode: 0o600 })
+  return file
+})
+
+/** Runs a command line with variables in a file. */
+export const runWith = (variables: Readonly<Record<string, string | undefined>>, ...args: ReadonlyArray<string>) =>
+  Effect.flatMap(credentials(variables), (file) => parse(...args, "--credentials", file)).pipe(Effect.scoped)
+
 /** Runs a command line with the sandbox's credentials in a file. */
 export const run = (...args: ReadonlyArray<string>) =>
-  Effect.gen(function*() {
-    const file = join(yield* folder, "credentials")
-    const lines = Object.entries(yield* variables()).map(([name, value]) => `${name}=${value}\n`)
-    writeFileSync(file, lines.join(""), { mode: 0o600 })
-    return yield* parse(...args, "--credentials", file)
-  }).pipe(Effect.scoped)
+  Effect.flatMap(variables(), (variables) => runWith(variables, ...args))
 
 /** A service of the test's own making, on loopback. */
 export const serve = (listener: RequestListener) =>

@@ -2,12 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Redacted } from "effect"
 import { execFileSync, spawn } from "node:child_process"
-import { once } from "node:events"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
-import { postwire } from "../../core/test/support/ProgramFile.ts"
 import * as Commands from "./Commands.ts"
+import { ended, start } from "./support/Processes.ts"
 
 const sandbox = Sandbox.layerServer({ posts: 60 })
 
@@ -24,13 +23,11 @@ const scene = Effect.gen(function*() {
   return { root, kept, deleted, suspended, grace, gone }
 })
 
-/** Those of an app, in a file. */
-const credentialsIn = Effect.fnUntraced(function*(root: string) {
+/** Runs a command line as the app. */
+const run = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
   const { baseUrl, seeded } = yield* Sandbox.Sandbox
-  const path = join(root, "app")
   const token = Redacted.value(seeded.appBearerToken)
-  writeFileSync(path, `POSTWIRE_BASE_URL=${baseUrl}\nPOSTWIRE_BEARER_TOKEN=${token}\n`, { mode: 0o600 })
-  return path
+  return yield* Commands.runWith({ POSTWIRE_BASE_URL: baseUrl, POSTWIRE_BEARER_TOKEN: token }, ...args)
 })
 
 describe("postwire comply", () => {
@@ -53,26 +50,17 @@ describe("postwire comply", () => {
           POSTWIRE_BASE_URL: baseUrl,
           POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.appBearerToken)
         }
-        const killed = yield* Effect.promise(async () => {
-          const child = spawn(process.execPath, [postwire, "comply", path], {
-            env,
-            stdio: ["ignore", "ignore", "pipe"]
-          })
-          let errors = ""
-          child.stderr.setEncoding("utf8").on("data", (text) => {
-            errors += text
-            if (errors.includes("Waiting for job")) child.kill("SIGKILL")
-          })
-          const [code] = await once(child, "close")
-          return { code, errors }
+        const killed = yield* Effect.promise(() => {
+          const child = start(["comply", path], env)
+          child.stderr?.on("data", (text) => void (String(text).includes("Waiting for job") && child.kill("SIGKILL")))
+          return ended(child)
         })
         assert.isNull(killed.code, killed.errors)
         const out = join(root, "posts.compliant.jsonl")
         assert.isFalse(existsSync(out))
-        const credentials = yield* credentialsIn(root)
-        const refused = yield* Commands.parse("comply", path, "--credentials", credentials)
+        const refused = yield* run("comply", path)
         assert.include(refused.errors, "exists already")
-        const { code, errors, output } = yield* Commands.parse("comply", path, "--resume", "--credentials", credentials)
+        const { code, errors, output } = yield* run("comply", path, "--resume")
         assert.strictEqual(code, 0, errors)
         assert.include(output, `2 posts of 4 are in ${out}`)
         assert.strictEqual(readFileSync(out, "utf8"), `${rows[0]}\n${rows[3]}\n`)
@@ -93,8 +81,7 @@ describe("postwire comply", () => {
       const path = join(root, "users.csv.gz")
       const lines = ["name,user_id", `"Grace ""G"" Hopper",${grace.id}`, `gone,${gone.id}`, ""]
       writeFileSync(path, gzipSync(lines.join("\r\n")))
-      const credentials = yield* credentialsIn(root)
-      const { code, errors, output } = yield* Commands.parse("comply", path, "--users", "--credentials", credentials)
+      const { code, errors, output } = yield* run("comply", path, "--users")
       assert.strictEqual(code, 0, errors)
       assert.include(output, "1 removed: suspended")
       assert.strictEqual(
@@ -104,7 +91,7 @@ describe("postwire comply", () => {
       for (
         const [name, said] of [["-", "cannot read standard input again"], ["a.parquet", "not a file of rows"]] as const
       ) {
-        assert.include((yield* Commands.parse("comply", name, "--credentials", credentials)).errors, said)
+        assert.include((yield* run("comply", name)).errors, said)
       }
     }).pipe(Effect.provide(sandbox)), 30_000)
 
@@ -115,8 +102,7 @@ describe("postwire comply", () => {
       execFileSync("mkfifo", [path])
       spawn("sh", ["-c", `printf '%s\\n' ${kept} ${deleted} ${kept} > "$0"`, path], { stdio: "ignore" })
       const out = join(root, "kept")
-      const credentials = yield* credentialsIn(root)
-      const { code, errors } = yield* Commands.parse("comply", path, "--out", out, "--credentials", credentials)
+      const { code, errors } = yield* run("comply", path, "--out", out)
       assert.strictEqual(code, 0, errors)
       assert.strictEqual(readFileSync(out, "utf8"), `${kept}\n${kept}\n`)
     }).pipe(Effect.provide(sandbox)), 30_000)
@@ -130,7 +116,6 @@ describe("postwire comply", () => {
         const ada = user({ username: "ada_travels" })
         const post = ada.post("from somewhere")
         ada.scrubsGeo(post)
-        const credentials = yield* credentialsIn(root)
         const files = {
           "places.jsonl": [
             [
@@ -147,7 +132,7 @@ describe("postwire comply", () => {
         for (const [name, [given = [], expected = []]] of Object.entries(files)) {
           const path = join(root, name)
           writeFileSync(path, `${given.join("\n")}\n`)
-          const { code, errors } = yield* Commands.parse("comply", path, "--credentials", credentials)
+          const { code, errors } = yield* run("comply", path)
           assert.strictEqual(code, 0, errors)
           const out = path.replace(/(?=\.\w+$)/, ".compliant")
           assert.strictEqual(readFileSync(out, "utf8"), `${expected.join("\n")}\n`)

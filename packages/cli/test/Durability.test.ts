@@ -1,23 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createClient, fromEnvironment } from "@postwire/node"
 import { Effect } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { postwire } from "../../core/test/support/ProgramFile.ts"
+import * as Commands from "./Commands.ts"
+import * as Processes from "./support/Processes.ts"
 
 /** A sandbox in a process of its own, on a file, with what it announces. */
 const start = (file: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const child: ChildProcess = spawn(
-        process.execPath,
-        [postwire, "sandbox", "--port", "0", "--json", "--posts", "20", "--file", file],
-        { stdio: ["ignore", "pipe", "inherit"] }
-      )
+      const child = Processes.start([..."sandbox --port 0 --json --posts 20 --file".split(" "), file])
       const [line] = await once(createInterface(child.stdout!), "line")
       const { adminToken, baseUrl, environment } = JSON.parse(line)
       const call = async (path: string, init: RequestInit = {}) => {
@@ -36,11 +30,7 @@ const start = (file: string) =>
 describe("postwire sandbox --file", () => {
   it.live("loses no write that it acknowledged, however it is killed", () =>
     Effect.gen(function*() {
-      const folder = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-durability-"))),
-        (path) => Effect.sync(() => rmSync(path, { recursive: true }))
-      )
-      const file = join(folder, "state.sqlite")
+      const file = join(yield* Commands.folder, "state.sqlite")
       const acknowledged: Array<{ readonly id: string; readonly text: string }> = []
       const liked = new Set<string>()
       for (let round = 0; round < 2; round++) {

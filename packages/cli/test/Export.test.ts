@@ -1,13 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Redacted } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { postwire } from "../../core/test/support/ProgramFile.ts"
 import * as Text from "../src/terminal/Text.ts"
 import * as Commands from "./Commands.ts"
+import { ended, start } from "./support/Processes.ts"
 
 const { folder } = Commands
 
@@ -16,19 +15,6 @@ const environment = Effect.map(Sandbox.Sandbox, ({ baseUrl, seeded }) => ({
   POSTWIRE_BASE_URL: baseUrl,
   POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.appBearerToken)
 }))
-
-type Ended = Omit<Commands.Ended, "code"> & { readonly code: number | null }
-
-const start = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): ChildProcess =>
-  spawn(process.execPath, [postwire, ...args], { env, stdio: ["ignore", "pipe", "pipe"] })
-
-const ended = async (child: ChildProcess): Promise<Ended> => {
-  let [output, errors] = ["", ""]
-  child.stdout!.setEncoding("utf8").on("data", (text) => output += text)
-  child.stderr!.setEncoding("utf8").on("data", (text) => errors += text)
-  const [code] = await once(child, "close") as [number | null]
-  return { code, output, errors }
-}
 
 const run = (...args: ReadonlyArray<string>) =>
   Effect.flatMap(environment, (env) => Effect.promise(() => ended(start(args, env))))
@@ -40,7 +26,7 @@ const sandbox = Sandbox.layerServer({ posts: 300, start: Date.UTC(2026, 10, 20, 
 const linesOf = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n")
 
 /** Errors are two lines, and say what to do. */
-const assertTold = ({ errors }: Ended, what: RegExp, advice: RegExp) => {
+const assertTold = ({ errors }: Pick<Commands.Ended, "errors">, what: RegExp, advice: RegExp) => {
   const [first, second, ...rest] = errors.trimEnd().split("\n")
   assert.match(first ?? "", what)
   assert.match(second ?? "", advice)
@@ -82,9 +68,8 @@ describe("postwire export", () => {
           })
         )
       })
-      const file = join(root, "credentials")
-      writeFileSync(file, `POSTWIRE_BASE_URL=${baseUrl}\nPOSTWIRE_BEARER_TOKEN=canary\n`, { mode: 0o600 })
-      const export_ = (...flags: ReadonlyArray<string>) => Commands.parse(...search, ...flags, "--credentials", file)
+      const variables = { POSTWIRE_BASE_URL: baseUrl, POSTWIRE_BEARER_TOKEN: "canary" }
+      const export_ = (...flags: ReadonlyArray<string>) => Commands.runWith(variables, ...search, ...flags)
       const told = yield* export_("--out", join(root, "a.jsonl"))
       assert.strictEqual(told.code, 0)
       assert.deepStrictEqual(told.output.split("\n").slice(-3), [
@@ -196,17 +181,7 @@ describe("postwire export", () => {
       })
       assert.deepStrictEqual([closed.code, closed.errors], [141, ""])
       if (!existsSync("/dev/full")) return
-      const full = yield* Effect.promise(() =>
-        ended(
-          Object.assign(
-            spawn(process.execPath, [postwire, ...search, "--out", "-"], {
-              env,
-              stdio: ["ignore", openSync("/dev/full", "w"), "pipe"]
-            }),
-            { stdout: process.stdin }
-          )
-        )
-      )
+      const full = yield* Effect.promise(() => ended(start([...search, "--out", "-"], env, openSync("/dev/full", "w"))))
       assert.strictEqual(full.code, 1)
       assertTold(full, /No room to write standard output/, /Make room/)
     }).pipe(Effect.provide(sandbox)))
@@ -229,13 +204,8 @@ describe("postwire export", () => {
       const done = yield* withFile(...search, "--out", join(root, "a.jsonl"), "--debug")
       assert.strictEqual(done.code, 0, done.errors)
       const failed = yield* withFile(
-        "export",
-        "searchRecentPosts",
-        "--query",
-        "((",
-        "--out",
-        join(root, "b.jsonl"),
-        "--debug"
+        ..."export searchRecentPosts --query (( --debug --out".split(" "),
+        join(root, "b.jsonl")
       )
       assert.strictEqual(failed.code, 1)
       assert.match(failed.errors, /\n +at /, "the stack")
@@ -318,12 +288,7 @@ describe("postwire plan", () => {
   it.live("tells posts, requests, time and the share of the cap before they are spent", () =>
     Effect.gen(function*() {
       const { code, output } = yield* Commands.run(
-        "plan",
-        "searchRecentPosts",
-        "--query",
-        "effect",
-        "--post-cap",
-        "1000"
+        ..."plan searchRecentPosts --query effect --post-cap 1000".split(" ")
       )
       assert.strictEqual(code, 0)
       assert.match(

@@ -1,13 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
-import { postwire } from "../../core/test/support/ProgramFile.ts"
 import { environmentOf } from "../src/commands/SandboxCommand.ts"
+import * as Processes from "./support/Processes.ts"
 
 const isLong = process.env["POSTWIRE_LONG"] === "1"
 
@@ -38,10 +37,7 @@ describe.runIf(isLong)("an export of a conversation that is killed: npm run test
       POSTWIRE_JOURNAL: join(folder, "journal")
     }
     const start = (out: string) =>
-      spawn(process.execPath, [postwire, "conversation", root.id, "--out", join(folder, out), "--resume"], {
-        env,
-        stdio: ["ignore", "ignore", "ignore"]
-      })
+      Processes.start(["conversation", root.id, "--out", join(folder, out), "--resume"], env, "ignore")
     const idsIn = (out: string): ReadonlyArray<string> =>
       readFileSync(join(folder, out), "utf8").trim().split("\n").map((line) => JSON.parse(line).id)
     try {

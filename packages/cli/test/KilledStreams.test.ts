@@ -1,14 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Redacted } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
-import { postwire } from "../../core/test/support/ProgramFile.ts"
 import { allIdsIn, linesOf } from "../../export/test/support/Archives.ts"
+import * as Processes from "./support/Processes.ts"
 
 const isLong = process.env["POSTWIRE_LONG"] === "1"
 
@@ -42,11 +41,7 @@ describe.runIf(isLong)("postwire stream, killed over and over", () => {
         sandbox.streams.record()
         const load = sandbox.load({ perSecond: 40 })
         mkdirSync(archive)
-        const start = (): ChildProcess =>
-          spawn(process.execPath, [postwire, "stream", "--out", out, "--rotate-every", "20s"], {
-            env,
-            stdio: ["ignore", "ignore", "inherit"]
-          })
+        const start = () => Processes.start(["stream", "--out", out, "--rotate-every", "20s"], env, "ignore")
         const begun = `${out}.postwire/stream.json`
         const isOpen = () => sandbox.streams.connections().some(({ closedAt }) => closedAt === undefined)
         for (let killed = 0; killed < kills; killed++) {

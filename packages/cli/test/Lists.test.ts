@@ -14,17 +14,8 @@ const desk = Effect.fnUntraced(function*(files: Readonly<Record<string, string>>
   const sandbox = yield* Sandbox.Sandbox
   sandbox.reset()
   const folder = yield* Commands.folder
-  const credentials = join(folder, "credentials")
   const variables = yield* Commands.variables({ POSTWIRE_JOURNAL: join(folder, "journal") })
-  writeFileSync(credentials, Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join(""), {
-    mode: 0o600
-  })
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)
-  const inFolder = (args: ReadonlyArray<string>) => [
-    ...args.map((arg) => arg.startsWith("./") ? join(folder, arg) : arg),
-    "--credentials",
-    credentials
-  ]
   const users = Array.from({ length: 40 }, (_, i) => sandbox.user({ username: `u${i}` }))
   const list = sandbox.ada.list({ name: "Friends", members: users.slice(0, 4) }).id
   return {
@@ -33,7 +24,8 @@ const desk = Effect.fnUntraced(function*(files: Readonly<Record<string, string>>
     list,
     members: () => users.flatMap(({ id, username }) => sandbox.store.lists.isMember(list, id) ? [username] : []),
     text: (name: string) => readFileSync(join(folder, name), "utf8"),
-    run: (...args: ReadonlyArray<string>) => Commands.parse(...inFolder(args))
+    run: (...args: ReadonlyArray<string>) =>
+      Commands.runWith(variables, ...args.map((arg) => arg.startsWith("./") ? join(folder, arg) : arg))
   }
 })
 

@@ -5,44 +5,30 @@ import * as FileTokenStore from "@postwire/node/FileTokenStore"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted, Stdio, Terminal as Input } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
-import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
-import { createServer as createHttpServer } from "node:http"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { postwire } from "../../core/test/support/ProgramFile.ts"
+import { freePort } from "../../node/test/support/RedisServer.ts"
 import type { Check } from "../src/doctor/Check.ts"
 import * as Browser from "../src/login/Browser.ts"
 import * as ErrorReport from "../src/terminal/ErrorReport.ts"
 import { Terminal } from "../src/terminal/Terminal.ts"
 import * as Commands from "./Commands.ts"
 import { places } from "./support/AccountPlaces.ts"
-
-/** A port that nobody has. */
-const freePort = Effect.promise(async () => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  await once(server, "close")
-  return typeof address === "object" && address !== null ? address.port : 0
-})
+import { ended, start } from "./support/Processes.ts"
 
 /** A service on this machine that answers requests by `GET /path`; returns its address. */
-const serve = Effect.fnUntraced(function*(answer: (name: string, body: string) => object) {
-  const server = createHttpServer(async (request, response) => {
-    const body = Buffer.concat(await request.toArray()).toString()
-    const name = `${request.method} ${URL.parse(request.url ?? "", "http://localhost")?.pathname}`
-    response.setHeader("content-type", "application/json").end(JSON.stringify(answer(name, body)))
-  }).listen(0, "127.0.0.1")
-  yield* Effect.promise(() => once(server, "listening"))
-  yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
-  yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))
-  const address = server.address()
-  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
-})
+const serve = (answer: (name: string, body: string) => object) =>
+  Effect.map(
+    Commands.serve(async (request, response) => {
+      const body = Buffer.concat(await request.toArray()).toString()
+      const name = `${request.method} ${URL.parse(request.url ?? "", "http://localhost")?.pathname}`
+      response.setHeader("content-type", "application/json").end(JSON.stringify(answer(name, body)))
+    }),
+    ({ baseUrl }) => baseUrl
+  )
 
 /** What a user decides on the page of the service; returns where that leads. */
 const decide = async (url: string, decision: "allow" | "deny", user = "ada"): Promise<string> => {
@@ -68,7 +54,7 @@ const decide = async (url: string, decision: "allow" | "deny", user = "ada"): Pr
 const userOf = Effect.fnUntraced(function*(variables: Readonly<Record<string, string>> = {}) {
   const sandbox = yield* Sandbox.Sandbox
   const home = yield* Commands.folder
-  const port = yield* freePort
+  const port = yield* Effect.promise(freePort)
   const redirect = `http://localhost:${port}/callback`
   const app = sandbox.app({ redirects: [redirect], name: "Mine" })
   const file = join(home, "credentials")
@@ -249,12 +235,8 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
     Effect.gen(function*() {
       const { accounts, login, run } = yield* userOf()
       yield* login("ada", "work", "--for", "getBookmarks")
-      assert.deepStrictEqual((yield* accounts)[0].scopes, [
-        "post.read",
-        "users.read",
-        "offline.access",
-        "bookmark.read"
-      ])
+      const first = "post.read users.read offline.access bookmark.read".split(" ")
+      assert.deepStrictEqual((yield* accounts)[0].scopes, first)
       assert.include(
         (yield* login("ada", "home", "--for", "getBookmarks")).errors,
         "postwire: Account \"work\" is the same user with the same app: the service ends its login.\n" +
@@ -269,15 +251,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
         "  Sign in again: postwire login work --for createPost"
       ])
       yield* login("ada", "work", "--for", "createPost", "--scopes", "tweet.moderate.write,list.read")
-      assert.sameMembers((yield* accounts)[0].scopes, [
-        "post.read",
-        "users.read",
-        "offline.access",
-        "bookmark.read",
-        "post.write",
-        "post.moderate.write",
-        "list.read"
-      ])
+      assert.sameMembers((yield* accounts)[0].scopes, [...first, "post.write", "post.moderate.write", "list.read"])
       assert.strictEqual((yield* run("call", "createPost", "--text", "a", "--account", "work")).code, 0)
     }))
 
@@ -710,35 +684,22 @@ describe("postwire login", () => {
   it.live("ends cleanly with Ctrl-C, and frees its port", () =>
     Effect.gen(function*() {
       const { baseUrl, app } = yield* Sandbox.Sandbox
-      const port = yield* freePort
+      const port = yield* Effect.promise(freePort)
       const redirect = `http://localhost:${port}/callback`
       const home = yield* Commands.folder
-      const child = spawn(process.execPath, [postwire, "login", "--redirect", redirect], {
-        stdio: ["ignore", "pipe", "pipe"],
-        env: {
-          HOME: home,
-          PATH: process.env["PATH"],
-          POSTWIRE_BASE_URL: baseUrl,
-          POSTWIRE_CLIENT_ID: app({ redirects: [redirect] }).client.id
-        }
+      const child = start(["login", "--redirect", redirect], {
+        HOME: home,
+        PATH: process.env["PATH"],
+        POSTWIRE_BASE_URL: baseUrl,
+        POSTWIRE_CLIENT_ID: app({ redirects: [redirect] }).client.id
       })
-      let errors = ""
-      const lines = createInterface(child.stderr)
-      yield* Effect.promise(() =>
-        new Promise<void>((resolve) =>
-          lines.on("line", (line) => {
-            errors += `${line}\n`
-            if (line.includes("--headless")) resolve()
-          })
-        )
-      )
+      createInterface(child.stderr!).on("line", (line) => line.includes("--headless") && child.kill("SIGINT"))
+      const { code, errors } = yield* Effect.promise(() => ended(child))
+      assert.strictEqual(code, 130)
       assert.match(
         errors,
         /\nhttp:\S+\n\npostwire: No browser can be opened here: there is no display\n {2}Open the address/
       )
-      child.kill("SIGINT")
-      const [code] = yield* Effect.promise(() => once(child, "exit"))
-      assert.strictEqual(code, 130)
       const again = createServer().listen(port, "127.0.0.1")
       yield* Effect.promise(() => once(again, "listening"))
       again.close()
@@ -748,9 +709,8 @@ describe("postwire login", () => {
   it.effect("waits for five minutes, and says then what an error in the browser means", () =>
     Effect.gen(function*() {
       const { baseUrl } = yield* Commands.serve((_, response) => response.end("<h1>A page</h1>"))
-      const file = join(yield* Commands.folder, "credentials")
-      writeFileSync(file, `POSTWIRE_BASE_URL=${baseUrl}\n`, { mode: 0o600 })
-      const redirect = `http://localhost:${yield* freePort}/callback`
+      const file = yield* Commands.credentials({ POSTWIRE_BASE_URL: baseUrl })
+      const redirect = `http://localhost:${yield* Effect.promise(freePort)}/callback`
       const opened = yield* Deferred.make<void>()
       const login = Commands.parse("login", "--client-id", "app", "--redirect", redirect, "--credentials", file).pipe(
         Effect.provideService(Browser.Browser, { open: () => Effect.asVoid(Deferred.succeed(opened, undefined)) })
@@ -770,20 +730,13 @@ describe("postwire login", () => {
 
   it.effect("says what the service did not grant", () =>
     Effect.gen(function*() {
-      const { baseUrl } = yield* Commands.serve(({ method }, response) => {
-        const tokens = {
-          token_type: "bearer",
-          expires_in: 7_200,
-          access_token: "a-token",
-          scope: "post.read users.read"
-        }
-        const body = method === "POST" ? tokens : { data: { id: "7", username: "ada", name: "Ada" } }
-        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body))
-      })
+      const tokens = { token_type: "bearer", expires_in: 7_200, access_token: "a", scope: "post.read users.read" }
+      const baseUrl = yield* serve((name) =>
+        name.startsWith("POST") ? tokens : { data: { id: "7", username: "ada", name: "Ada" } }
+      )
       const home = yield* Commands.folder
-      const file = join(home, "credentials")
-      writeFileSync(file, `POSTWIRE_BASE_URL=${baseUrl}\nPOSTWIRE_TOKEN_STORE=\n`, { mode: 0o600 })
-      const redirect = `http://localhost:${yield* freePort}/callback`
+      const file = yield* Commands.credentials({ POSTWIRE_BASE_URL: baseUrl, POSTWIRE_TOKEN_STORE: "" })
+      const redirect = `http://localhost:${yield* Effect.promise(freePort)}/callback`
       const args = ["login", "--client-id", "app", "--for", "like", "--redirect", redirect, "--credentials", file]
       const { errors, output } = yield* Commands.parse(...args).pipe(
         Effect.provideService(Browser.Browser, {

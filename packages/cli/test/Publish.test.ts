@@ -3,14 +3,12 @@ import { assert, describe, layer } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Layer, Redacted, Stdio, Stream } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as MediaBytes from "../../core/test/support/MediaBytes.ts"
-import { postwire } from "../../core/test/support/ProgramFile.ts"
 import { type Screen, Terminal } from "../src/terminal/Terminal.ts"
 import * as Commands from "./Commands.ts"
+import { ended, start } from "./support/Processes.ts"
 
 /** A folder with files, and commands whose journal is in it. */
 const desk = Effect.fnUntraced(function*(
@@ -19,10 +17,8 @@ const desk = Effect.fnUntraced(function*(
 ) {
   yield* (yield* sandbox).forget
   const folder = yield* Commands.folder
-  const credentials = join(folder, "credentials")
   const variables = yield* Commands.variables({ POSTWIRE_JOURNAL: join(folder, "journal"), ...replaced })
-  const lines = Object.entries(variables).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}\n`])
-  writeFileSync(credentials, lines.join(""), { mode: 0o600 })
+  const credentials = yield* Commands.credentials(variables)
   const write = (name: string, content: string | Uint8Array) => writeFileSync(join(folder, name), content)
   for (const [name, content] of Object.entries(files)) write(name, content)
   /** Words that begin with `./` are files of the folder. */
@@ -41,8 +37,7 @@ const desk = Effect.fnUntraced(function*(
         Layer.merge(NodeServices.layer, Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(text)) })),
         ...inFolder(args)
       ),
-    start: (...args: ReadonlyArray<string>): ChildProcess =>
-      spawn(process.execPath, [postwire, ...inFolder(args)], { stdio: ["ignore", "pipe", "pipe"] })
+    start: (...args: ReadonlyArray<string>) => start(inFolder(args))
   }
 })
 
@@ -345,12 +340,11 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         const running = (signal: "SIGKILL" | "SIGINT") =>
           Effect.promise(async () => {
             const child = start("upload", "./large.jpg")
-            let errors = ""
-            child.stderr?.setEncoding("utf8").on("data", (text: string) => errors += text)
+            const end = ended(child)
             const before = held()
             while (held() === before) await new Promise((resolve) => setTimeout(resolve, 5))
             child.kill(signal)
-            const [code] = await once(child, "close")
+            const { code, errors } = await end
             return { code, errors }
           })
         assert.deepStrictEqual(yield* running("SIGKILL"), { code: null, errors: "" })

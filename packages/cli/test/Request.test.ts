@@ -25,12 +25,10 @@ const run = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
     response.end(`{"data":{"id":"1","text":"a","tweet_id":"2"}}`)
   })
   const folder = yield* Commands.folder
-  const [credentials, json] = [join(folder, "credentials"), join(folder, "body.json")]
-  const lines = Object.entries({ ...secrets, POSTWIRE_BASE_URL: baseUrl }).map(([name, value]) => `${name}=${value}\n`)
-  writeFileSync(credentials, lines.join(""), { mode: 0o600 })
+  const json = join(folder, "body.json")
   writeFileSync(json, `{"color":["red"]}`)
   const given = args.map((arg) => arg.replace("FILE", json))
-  return { ended: yield* Commands.parse(...given, "--credentials", credentials), requests }
+  return { ended: yield* Commands.runWith({ ...secrets, POSTWIRE_BASE_URL: baseUrl }, ...given), requests }
 })
 
 describe("postwire request", () => {

@@ -12,24 +12,19 @@ import * as Commands from "./Commands.ts"
 const desk = Effect.fnUntraced(function*() {
   const sandbox = yield* Sandbox.Sandbox
   sandbox.reset()
-  const folder = yield* Commands.folder
-  const credentials = join(folder, "credentials")
   const variables = yield* Commands.variables({
     POSTWIRE_BEARER_TOKEN: Redacted.value(sandbox.seeded.appBearerToken)
   })
-  writeFileSync(credentials, Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join(""), {
-    mode: 0o600
-  })
-  const file = join(folder, "rules.txt")
+  const file = join(yield* Commands.folder, "rules.txt")
   return {
     rules: (command: string, content: string, ...args: ReadonlyArray<string>) => {
       writeFileSync(file, content)
-      return Effect.map(Commands.parse("rules", command, file, ...args, "--credentials", credentials), (ended) => ({
+      return Effect.map(Commands.runWith(variables, "rules", command, file, ...args), (ended) => ({
         ...ended,
         errors: ended.errors.replaceAll(file, "rules.txt").replaceAll("\n  ", "\n  ")
       }))
     },
-    list: Effect.map(Commands.parse("rules", "list", "--credentials", credentials), ({ output }) => output)
+    list: Effect.map(Commands.runWith(variables, "rules", "list"), ({ output }) => output)
   }
 })
 

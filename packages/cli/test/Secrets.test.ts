@@ -43,11 +43,7 @@ describe("a service that quotes what it is sent", () => {
   const run = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
     const { baseUrl } = yield* service
     const out = yield* Commands.folder
-    const file = join(yield* Commands.folder, "credentials")
-    const lines = Object.entries({ ...secrets, POSTWIRE_BASE_URL: baseUrl }).map(([name, value]) =>
-      `${name}=${value}\n`
-    )
-    writeFileSync(file, lines.join(""), { mode: 0o600 })
+    const file = yield* Commands.credentials({ ...secrets, POSTWIRE_BASE_URL: baseUrl })
     const commands = args.map((arg) => arg.replace("OUT", out))
     const ended = yield* Commands.parse(...commands, "--credentials", file)
     return { ended, out, file }

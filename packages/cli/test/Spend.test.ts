@@ -18,9 +18,7 @@ const user = Effect.gen(function*() {
     ...args: ReadonlyArray<string>
   ) {
     const all = yield* Commands.variables({ POSTWIRE_SPEND_STORE: join(folder, "spend.db"), ...variables })
-    const file = join(folder, "credentials")
-    writeFileSync(file, Object.entries(all).map(([name, value]) => `${name}=${value}\n`).join(""), { mode: 0o600 })
-    return { ...yield* Commands.parse(...args, "--credentials", file), folder }
+    return { ...yield* Commands.runWith(all, ...args), folder }
   })
 })
 

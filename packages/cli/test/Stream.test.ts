@@ -2,17 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { TooManyConnections } from "@postwire/core/errors/StreamErrors"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Redacted } from "effect"
-import { spawn } from "node:child_process"
-import { once } from "node:events"
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { setTimeout as delay } from "node:timers/promises"
-import { postwire } from "../../core/test/support/ProgramFile.ts"
 import { linesOf } from "../../export/test/support/Archives.ts"
 import * as StreamProgress from "../src/streams/StreamProgress.ts"
 import * as ErrorReport from "../src/terminal/ErrorReport.ts"
 import * as Commands from "./Commands.ts"
+import { ended, start } from "./support/Processes.ts"
 
 const sandbox = Sandbox.layerServer({ posts: 0 })
 
@@ -25,10 +23,7 @@ const run = (...args: ReadonlyArray<string>) =>
       POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.appBearerToken),
       POSTWIRE_SPEND_STORE: join(root, "spend.db")
     })
-    const file = join(root, "credentials")
-    const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
-    writeFileSync(file, lines.join(""), { mode: 0o600 })
-    return yield* Commands.parse(...args, "--credentials", file)
+    return yield* Commands.runWith(variables, ...args)
   })
 
 /** Adds a rule. */
@@ -59,17 +54,7 @@ describe("postwire stream", () => {
         ada.post("A dog")
         ada.post("Another cat")
       })
-      const ended = yield* run(
-        "stream",
-        "--expansions",
-        "author_id",
-        "--limit",
-        "2",
-        "--out",
-        out,
-        "--rotate-every",
-        "1h"
-      )
+      const ended = yield* run(..."stream --expansions author_id --limit 2 --rotate-every 1h --out".split(" "), out)
       assert.strictEqual(ended.code, 0, ended.errors)
       assert.match(ended.errors, /^postwire: 2 posts, 1 request, up to \$0\.03\.\npostwire: Connected\.$/)
       assert.match(
@@ -91,25 +76,16 @@ describe("postwire stream", () => {
         ada.post("A cat")
         ada.post("Two cat\u009bs")
       })
-      const child = spawn(process.execPath, [postwire, "stream", "--recover", "none"], {
-        env: {
-          ...process.env,
-          POSTWIRE_BASE_URL: baseUrl,
-          POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.appBearerToken),
-          POSTWIRE_SPEND_STORE: join(yield* Commands.folder, "spend.db")
-        },
-        stdio: ["ignore", "pipe", "pipe"]
+      const child = start(["stream", "--recover", "none"], {
+        ...process.env,
+        POSTWIRE_BASE_URL: baseUrl,
+        POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.appBearerToken),
+        POSTWIRE_SPEND_STORE: join(yield* Commands.folder, "spend.db")
       })
-      let errors = ""
-      child.stderr.setEncoding("utf8").on("data", (text) => errors += text)
-      const lines: Array<string> = []
-      createInterface({ input: child.stdout }).on("line", (line) => {
-        lines.push(line)
-        if (lines.length === 1) child.kill("SIGINT")
-      })
-      const [code] = yield* Effect.promise(() => once(child, "close"))
+      createInterface(child.stdout!).once("line", () => child.kill("SIGINT"))
+      const { code, errors, output } = yield* Effect.promise(() => ended(child))
       assert.strictEqual(code, 130, errors)
-      assert.strictEqual(JSON.parse(lines[0] ?? "").text, "A cat")
+      assert.strictEqual(JSON.parse(output.split("\n")[0] ?? "").text, "A cat")
       assert.match(errors, /Each post costs up to \$0\.005; --max-spend sets a limit\./)
       assert.match(
         errors,
@@ -136,7 +112,7 @@ describe("postwire stream", () => {
       )
       assert.deepStrictEqual(held, [
         "postwire: streamPosts: the app has as many connections as it is allowed: filtered_stream since " +
-        "1970-01-01T00:00:00.000Z from 192.0.2.1 (4f1f).",
+        "1970-01-01T00:00:00.000Z from 192.0.2.1 (4f1f)",
         "  End it there, or from here: postwire call deleteConnections --uuids 4f1f"
       ])
     }).pipe(Effect.scoped, Effect.provide(sandbox)))

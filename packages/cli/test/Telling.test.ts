@@ -7,7 +7,7 @@ import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Cause, type Duration, Effect, Layer, Option } from "effect"
 import { Command } from "effect/cli"
 import { TestClock, TestConsole } from "effect/testing"
-import { existsSync, writeFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import * as Sqlite from "../../cluster/src/Sqlite.ts"
 import * as Tables from "../../cluster/src/Tables.ts"
@@ -20,17 +20,6 @@ import { Terminal } from "../src/terminal/Terminal.ts"
 import * as Commands from "./Commands.ts"
 
 const postwire = await load([])
-
-/** A file of credentials, and the lines in it. */
-const credentials = Effect.fnUntraced(function*(variables: Readonly<Record<string, string | undefined>>) {
-  const file = join(yield* Commands.folder, "credentials")
-  writeFileSync(
-    file,
-    Object.entries(variables).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}\n`]).join(""),
-    { mode: 0o600 }
-  )
-  return file
-})
 
 /** Runs a command line that does not end by itself until it has said something. */
 const untilSaid = (...args: ReadonlyArray<string>) =>
@@ -48,7 +37,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("a comm
   it.effect("says that it waits, how long, until when and why", () =>
     Effect.gen(function*() {
       const { budget, seeded } = yield* Sandbox.Sandbox
-      const file = yield* credentials(yield* Commands.variables())
+      const file = yield* Commands.credentials(yield* Commands.variables())
       for (
         const [operation, ...args] of [
           ["getUsersFollowers", "export", "getUsersFollowers", "--id", seeded.ada.id, "--out", "-"],
@@ -92,10 +81,9 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("a comm
         [{ POSTWIRE_BASE_URL: "ftp://x" }, ["getMe"], /\n {2}Set POSTWIRE_BASE_URL in FILE\.$/]
       ]
       for (const [replaced, args, expected] of cases) {
-        const file = yield* credentials({ ...all, ...replaced })
-        const { code, errors } = yield* Commands.parse("call", ...args, "--credentials", file)
+        const { code, errors } = yield* Commands.runWith({ ...all, ...replaced }, "call", ...args)
         assert.strictEqual(code, 1)
-        assert.match(errors.replaceAll(file, "FILE"), expected)
+        assert.match(errors.replaceAll(/\S+\/credentials/g, "FILE"), expected)
       }
     }).pipe(Effect.scoped))
 })
@@ -137,17 +125,8 @@ describe("an export to standard output", () => {
           JSON.stringify({ data: [], errors, meta: { result_count: 0, ...isFirst ? { next_token: "b" } : {} } })
         )
       })
-      const file = yield* credentials({ POSTWIRE_BASE_URL: baseUrl, POSTWIRE_BEARER_TOKEN: "x" })
-      const ended = yield* Commands.parse(
-        "export",
-        "getUsersFollowers",
-        "--id",
-        "1",
-        "--out",
-        "-",
-        "--credentials",
-        file
-      )
+      const variables = { POSTWIRE_BASE_URL: baseUrl, POSTWIRE_BEARER_TOKEN: "x" }
+      const ended = yield* Commands.runWith(variables, ..."export getUsersFollowers --id 1 --out -".split(" "))
       const lines = ended.errors.split("\n")
       assert.deepStrictEqual([ended.code, lines.length], [3, 13], ended.errors)
       assert.strictEqual(lines[0], "postwire: No user 0.")
@@ -161,7 +140,7 @@ describe("an export to standard output", () => {
   it.live("is not advised to resume", () =>
     Effect.gen(function*() {
       const { baseUrl } = yield* Commands.serve((_, response) => response.writeHead(200).end("<html>"))
-      const file = yield* credentials({ POSTWIRE_BASE_URL: baseUrl, POSTWIRE_BEARER_TOKEN: "x" })
+      const file = yield* Commands.credentials({ POSTWIRE_BASE_URL: baseUrl, POSTWIRE_BEARER_TOKEN: "x" })
       const to = (out: string) =>
         Commands.parse("export", "getUsersFollowers", "--id", "1", "--out", out, "--credentials", file)
       assert.notInclude((yield* to("-")).errors, "--resume")

@@ -74,7 +74,7 @@ const State = Schema.Struct({
   }))
 })
 
-const decode = Schema.decodeUnknownOption(State)
+const states = sealed.file(State)
 
 /** The jobs of an unfinished check, in the folder `<out>.postwire`. */
 const stateIn = (folder: string): string => join(folder, "comply.json")
@@ -109,7 +109,7 @@ export const run = Effect.fnUntraced(function*(
   const note = (at: number, job: Noted) =>
     Effect.suspend(() => {
       jobs[at] = job
-      return sealed.write(stateIn(folder), { fingerprint, jobs })
+      return states.write(stateIn(folder), { fingerprint, jobs })
     })
   /** Removes the state if certainly no job was created. */
   const abandon = (error: ComplyError) =>
@@ -181,7 +181,7 @@ const begin = Effect.fnUntraced(function*(
   const path = stateIn(folder)
   if (mode === "new" && (yield* disk.exists(path))) return yield* new FileExists({ path: folder })
   yield* refuseFiles(out, mode)
-  const state = mode === "force" ? undefined : yield* sealed.read(path, decode)
+  const state = mode === "force" ? undefined : yield* states.read(path)
   if (state === undefined) return { fingerprint, jobs: [] }
   yield* Checkpoint.assertSame(path, state.fingerprint, fingerprint)
   return state
@@ -284,14 +284,12 @@ const apply = async (
 ): Promise<Applied> => {
   const temporary = { rows: join(folder, "rows"), report: join(folder, "removed.csv") }
   const counts = { kept: 0, redacted: 0, removed: new Map<string, number>() }
-  const report = await disk.open(temporary.report, "w")
-  try {
+  {
+    await using report = await disk.open(temporary.report, "w")
     const file = await disk.open(temporary.rows, "w")
     const lines = Readable.from(compliantLines(rows, reasonOf, report, counts))
     await pipeline([lines, ...compressionOf(out), file.createWriteStream({ flush: true })])
     await report.sync()
-  } finally {
-    await report.close()
   }
   await fs.rename(temporary.report, reportOf(out))
   await (mayReplace ? fs.rename : disk.moveToFree)(temporary.rows, out)

@@ -110,10 +110,10 @@ const open = Effect.fnUntraced(function*(
     expected: Table.expected(source.definition, source.parameters)
   }
   if (sink.path === undefined) return yield* sink.open(job)
-  const standing = yield* workspace.open(sink.path, mode)
-  if (standing._tag === "Open") return yield* sink.open(job, standing.work)
-  const { files, progress, status, ...manifest } = standing.manifest
-  yield* Checkpoint.assertSame(sink.path, manifest.fingerprint, fingerprint)
+  const complete = yield* workspace.open(sink.path, mode)
+  if (complete === undefined) return yield* sink.open(job, workspace.workOf(sink.path))
+  yield* Checkpoint.assertSame(sink.path, complete.fingerprint, fingerprint)
+  const { files, progress, status } = complete
   return { status: status === "partial" ? status : "done", progress, files }
 })
 

@@ -260,9 +260,7 @@ const sum = (parts: ReadonlyArray<Checkpoint.Progress>): Checkpoint.Progress =>
 
 const fetchedBy = ({ requests, spent }: Checkpoint.Progress) => ({ requests, ...spent !== undefined && { spent } })
 
-const Kept = Schema.Struct({ partitions: Schema.Array(Partition) })
-
-const decodeKept = Schema.decodeUnknownOption(Kept)
+const plans = sealed.file(Schema.Struct({ partitions: Schema.Array(Partition) }))
 
 /** The partitions of an earlier run, or new ones. */
 const keep = Effect.fnUntraced(function*<E>(
@@ -270,10 +268,10 @@ const keep = Effect.fnUntraced(function*<E>(
   plan: Effect.Effect<ReadonlyArray<Partition>, E, Client>
 ): Effect.fn.Return<ReadonlyArray<Partition>, ExportError | E, Client> {
   const path = join(folder, "plan.json")
-  const kept = yield* sealed.read(path, decodeKept)
+  const kept = yield* plans.read(path)
   if (kept !== undefined) return kept.partitions
   const partitions = yield* plan
   yield* disk.attempt(folder, () => fs.mkdir(folder, { recursive: true }))
-  yield* sealed.write(path, { partitions })
+  yield* plans.write(path, { partitions })
   return partitions
 })

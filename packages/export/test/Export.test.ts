@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PaginationStuck } from "@postwire/core/errors/Errors"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import * as NodeClient from "@postwire/node/NodeClient"
@@ -24,7 +23,7 @@ import * as Manifest from "../src/folders/Manifest.ts"
 import * as JsonLines from "../src/sinks/JsonLines.ts"
 import * as StandardOutput from "../src/sinks/StandardOutput.ts"
 import * as Source from "../src/sources/Source.ts"
-import { client, differing, folder, sandbox, source } from "./support/Scene.ts"
+import { client, differing, failing, folder, sandbox, source } from "./support/Scene.ts"
 import { parameters, type SinkName, sinkNames, sinks } from "./support/Sinks.ts"
 
 /** Whether this user may have a file system of their own. */
@@ -43,14 +42,7 @@ const mayMount = (): boolean => {
 
 /** Runs an export that ends after so many pages, as a failure of the service would end it. */
 const broken = (sink: SinkName, path: string, pages: number) =>
-  Effect.flip(Export.run({
-    ...source,
-    pages: (cursor) =>
-      Stream.concat(
-        Stream.take(source.pages(cursor), pages),
-        Stream.fail(new PaginationStuck({ operation: "x", token: "t" }))
-      )
-  }, { sink: sinks[sink](path), mode: "resume" }))
+  Effect.flip(Export.run(failing(pages), { sink: sinks[sink](path), mode: "resume" }))
 
 // A stream, columns and a database; all six in `test:long`.
 const sinksStopped: ReadonlyArray<SinkName> = process.env["POSTWIRE_LONG"] === "1"

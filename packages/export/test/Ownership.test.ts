@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PaginationStuck } from "@postwire/core/errors/Errors"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Deferred, Effect, Fiber, Stream } from "effect"
@@ -23,18 +22,8 @@ import * as disk from "../src/files/Disk.ts"
 import * as sealed from "../src/files/Sealed.ts"
 import * as JsonLines from "../src/sinks/JsonLines.ts"
 import type * as Source from "../src/sources/Source.ts"
-import { client, everything, folder, sandbox, source } from "./support/Scene.ts"
+import { client, everything, failing, folder, sandbox, source } from "./support/Scene.ts"
 import { type SinkName, sinkNames, sinks } from "./support/Sinks.ts"
-
-/** Pages that never end in anything but this failure. */
-const failing = (pages: number): Source.Source => ({
-  ...source,
-  pages: (cursor) =>
-    Stream.concat(
-      Stream.take(source.pages(cursor), pages),
-      Stream.fail(new PaginationStuck({ operation: "x", token: "t" }))
-    )
-})
 
 const requests = Effect.map(Sandbox.Sandbox, ({ journal }) => journal.entries().length)
 

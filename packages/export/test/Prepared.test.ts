@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Client } from "@postwire/core/client/Client"
-import { PaginationStuck } from "@postwire/core/errors/Errors"
 import * as StreamItem from "@postwire/core/schema/StreamItem"
 import { streamPosts } from "@postwire/core/streams/operations/Streams"
 import type { StreamEvent } from "@postwire/core/streams/StreamEvents"
@@ -26,8 +25,7 @@ import * as Follow from "../src/Follow.ts"
 import * as Rows from "../src/rows/Rows.ts"
 import * as JsonLines from "../src/sinks/JsonLines.ts"
 import * as Hydration from "../src/sources/Hydration.ts"
-import type * as Source from "../src/sources/Source.ts"
-import { client, everything, folder, now, sandbox, source } from "./support/Scene.ts"
+import { client, everything, failing, folder, now, sandbox, source } from "./support/Scene.ts"
 
 const isRoot = process.getuid?.() === 0
 
@@ -71,14 +69,7 @@ const follow = (path: string, options: Partial<Follow.Options> = {}) =>
   }, { sink: JsonLines.make(path), limit: 2, rotate: { every: "1 hour" }, ...options })
 
 /** An export that ends after two pages. */
-const unfinished: Source.Source = {
-  ...source,
-  pages: (cursor) =>
-    Stream.concat(
-      Stream.take(source.pages(cursor), 2),
-      Stream.fail(new PaginationStuck({ operation: "x", token: "t" }))
-    )
-}
+const unfinished = failing(2)
 
 /** Names that lead elsewhere. */
 const names = ["../../../own/key", "../../../own/photos", "../own/key", "..", ".", ""]

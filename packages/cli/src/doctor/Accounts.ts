@@ -16,7 +16,7 @@ import type { Chosen } from "../connection/Accounts.ts"
 import * as AccountView from "../connection/AccountView.ts"
 import * as RequestedScopes from "../login/RequestedScopes.ts"
 import { statementOf } from "../terminal/ErrorReport.ts"
-import { type Check, faulty } from "./Check.ts"
+import { type Check, faulty, result } from "./Check.ts"
 import { ofMe } from "./Credentials.ts"
 import { rateLimitChecks } from "./RateLimits.ts"
 
@@ -41,25 +41,31 @@ export const speakerCheck = Effect.fnUntraced(function*(
 ): Effect.fn.Return<ReadonlyArray<Check>> {
   if (Option.isSome(chosen)) {
     const { because, name } = chosen.value
-    return [{
-      name: "credentials",
-      status: "ok",
-      finding: `Commands use account "${name}": ${because === "default" ? "it is the default" : `as ${because} says`}`,
-      advice: others.length === 0
-        ? "--account NAME, or POSTWIRE_ACCOUNT, chooses another."
-        : `${others.join(", ")} from the environment ${others.length === 1 ? "is" : "are"} not used.`,
-      details: { account: name, because }
-    }]
+    return [
+      result(
+        "credentials",
+        "ok",
+        `Commands use account "${name}": ${because === "default" ? "it is the default" : `as ${because} says`}`,
+        others.length === 0
+          ? "--account NAME, or POSTWIRE_ACCOUNT, chooses another."
+          : `${others.join(", ")} from the environment ${others.length === 1 ? "is" : "are"} not used.`,
+        { account: name, because }
+      )
+    ]
   }
   const [first] = others
   const names = yield* Effect.orElseSucceed(store.names, () => [])
-  return first === undefined || names.length === 0 ? [] : [{
-    name: "credentials",
-    status: "info",
-    finding: `Commands use ${first} from the environment, and no account`,
-    advice: "--account NAME, or POSTWIRE_ACCOUNT, chooses one.",
-    details: { variables: others }
-  }]
+  return first === undefined || names.length === 0
+    ? []
+    : [
+      result(
+        "credentials",
+        "info",
+        `Commands use ${first} from the environment, and no account`,
+        "--account NAME, or POSTWIRE_ACCOUNT, chooses one.",
+        { variables: others }
+      )
+    ]
 })
 
 /** Checks every account: whether it works, its expiry, permissions and rate limits. Expired tokens are refreshed. */
@@ -91,13 +97,13 @@ const checksOf = Effect.fnUntraced(function*(store: Store, name: string, isUsed:
   const now = yield* Clock.currentTimeMillis
   const lacking = account.oauth2 === undefined ? [] : RequestedScopes.missingFor(account.oauth2.scopes)
   const check = (status: Check["status"], found: ReadonlyArray<string>, advice: string): ReadonlyArray<Check> => [
-    {
-      name: "account",
+    result(
+      "account",
       status,
-      finding: [`${name} is ${AccountView.userOf(view)} with ${view.kinds.join(" and ")}`, ...found].join("; "),
+      [`${name} is ${AccountView.userOf(view)} with ${view.kinds.join(" and ")}`, ...found].join("; "),
       advice,
-      details: { ...view, lacking: lacking.map(({ name }) => name) }
-    },
+      { ...view, lacking: lacking.map(({ name }) => name) }
+    ),
     ...rateLimitChecks(usages, now, name)
   ]
   const times = view.expiresAt === undefined

@@ -10,13 +10,18 @@ export interface Check {
   readonly finding: string
   readonly advice: string
   /** Figures, for programs. */
-  readonly details?: Readonly<Record<string, unknown>>
+  readonly details?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** The check that has found an error. */
-export const faulty = (name: string, status: Check["status"], error: Error): Check => ({
-  name,
-  status,
-  finding: statementOf(error),
-  advice: Advice.of(error, [], {}) ?? ""
-})
+/** Makes a result. */
+export const result = (
+  name: string,
+  status: Check["status"],
+  finding: string,
+  advice: string,
+  details?: Readonly<Record<string, unknown>>
+): Check => ({ name, status, finding, advice, details })
+
+/** The result of a check that has found an error. */
+export const faulty = (name: string, status: Check["status"], error: Error): Check =>
+  result(name, status, statementOf(error), Advice.of(error, [], {}) ?? "")

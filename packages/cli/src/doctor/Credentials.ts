@@ -8,7 +8,7 @@ import type { Definition } from "@postwire/core/schema/Definition"
 import type { Response } from "@postwire/core/schema/Response"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import type { Check } from "./Check.ts"
+import { type Check, result } from "./Check.ts"
 
 /** The four parts of an OAuth 1.0a credential. */
 export const parts = Credentials.names.slice(1)
@@ -40,7 +40,7 @@ export const bearer = Effect.fnUntraced(
   function*({ bearerToken }: Credentials.Values, isThere: boolean, place: string) {
     const name = environmentVariable("bearerToken")
     const check = (status: Check["status"], finding: string, advice: string): ReadonlyArray<Check> => [
-      { name: "bearer token", status, finding, advice }
+      result("bearer token", status, finding, advice)
     ]
     if (bearerToken === undefined) return check("info", "Not set", `${name} is required for searches and counts.`)
     if (!isThere) return check("info", "Set, but not tried", "Run doctor again when the service responds.")
@@ -63,27 +63,30 @@ const countsCheck = Effect.fnUntraced(
     const counts = yield* ask(getRecentPostsCount.definition, { query, granularity: "day" })
     const archive = yield* ask(getAllPostsCount.definition, { query, granularity: "day" })
     const hasArchive = archive._tag === "Success" ? true : archive.failure._tag === "Forbidden" ? false : undefined
-    const check = { name: "bearer token", details: { kind, archive: hasArchive } }
+    const details = { kind, archive: hasArchive }
     if (counts._tag === "Failure") {
-      return {
-        ...check,
-        status: unclear(counts.failure),
-        finding: `Belongs to ${who}, but ${counts.failure.message}`,
-        advice: "Check the app's access in the service's portal."
-      }
+      const found = `Belongs to ${who}, but ${counts.failure.message}`
+      return result(
+        "bearer token",
+        unclear(counts.failure),
+        found,
+        "Check the app's access in the service's portal.",
+        details
+      )
     }
-    return {
-      ...check,
-      status: "ok",
-      finding: `Belongs to ${who}, can count and search recent posts${
-        hasArchive === true ? " and the full archive" : ""
-      }`,
-      advice: hasArchive === undefined
-        ? "The full archive did not respond: run doctor again."
-        : hasArchive
-        ? "Searches, counts and look-ups work with it."
-        : "For the full archive, request research access."
-    }
+    const archives = hasArchive === true ? " and the full archive" : ""
+    const advice = hasArchive === undefined
+      ? "The full archive did not respond: run doctor again."
+      : hasArchive
+      ? "Searches, counts and look-ups work with it."
+      : "For the full archive, request research access."
+    return result(
+      "bearer token",
+      "ok",
+      `Belongs to ${who}, can count and search recent posts${archives}`,
+      advice,
+      details
+    )
   }
 )
 
@@ -95,38 +98,32 @@ export const user = Effect.fnUntraced(function*(
   rightsOf: () => string | undefined
 ) {
   const missing = parts.filter((name) => values[name] === undefined).map(environmentVariable)
-  const check = (check: Omit<Check, "name">): ReadonlyArray<Check> => [{ name: "user (OAuth 1.0a)", ...check }]
+  const check = (
+    status: Check["status"],
+    finding: string,
+    advice: string,
+    details?: Check["details"]
+  ): ReadonlyArray<Check> => [
+    result("user (OAuth 1.0a)", status, finding, advice, details)
+  ]
   if (missing.length === parts.length) {
-    return check({
-      status: "info",
-      finding: "Not set",
-      advice: "Writes and your own lists need POSTWIRE_CONSUMER_KEY, POSTWIRE_CONSUMER_SECRET, " +
-        "POSTWIRE_ACCESS_TOKEN, POSTWIRE_ACCESS_TOKEN_SECRET."
-    })
+    const all = "POSTWIRE_CONSUMER_KEY, POSTWIRE_CONSUMER_SECRET, POSTWIRE_ACCESS_TOKEN, POSTWIRE_ACCESS_TOKEN_SECRET"
+    return check("info", "Not set", `Writes and your own lists need ${all}.`)
   }
   if (missing.length > 0) {
-    return check({
-      status: "bad",
-      finding: `Only ${parts.length - missing.length} of its ${parts.length} parts are set`,
-      advice: `Set ${missing.join(", ")} too${place}.`,
-      details: { missing }
-    })
+    const found = `Only ${parts.length - missing.length} of its ${parts.length} parts are set`
+    return check("bad", found, `Set ${missing.join(", ")} too${place}.`, { missing })
   }
-  if (!isThere) {
-    return check({
-      status: "info",
-      finding: "Set, but not tried",
-      advice: "Run doctor again when the service responds."
-    })
-  }
+  if (!isThere) return check("info", "Set, but not tried", "Run doctor again when the service responds.")
   const me = yield* ofMe(true)
   if (me._tag === "Failure") {
-    const isRefused = unclear(me.failure) === "bad"
-    return check({
-      status: unclear(me.failure),
-      finding: isRefused ? "Set, but the service does not accept it" : `Set, but not confirmed: ${me.failure.message}`,
-      advice: isRefused ? "Check that its 4 parts belong together, and the clock." : "Run doctor again later."
-    })
+    return unclear(me.failure) === "bad"
+      ? check(
+        "bad",
+        "Set, but the service does not accept it",
+        "Check that its 4 parts belong together, and the clock."
+      )
+      : check("warning", `Set, but not confirmed: ${me.failure.message}`, "Run doctor again later.")
   }
   const rights = rightsOf()
   const [may, advice] = rights === undefined
@@ -136,5 +133,5 @@ export const user = Effect.fnUntraced(function*(
     : rights === "read-write"
     ? ["can read and write", "For direct messages, give the app that permission, then make a new access token."]
     : ["can read, write and send direct messages", "All operations work with it."]
-  return check({ status: "ok", finding: `Belongs to ${nameOf(me.success)}, ${may}`, advice, details: { rights } })
+  return check("ok", `Belongs to ${nameOf(me.success)}, ${may}`, advice, { rights })
 })

@@ -16,7 +16,7 @@ import { HttpClient, transform } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Accounts from "./Accounts.ts"
-import type { Check } from "./Check.ts"
+import { type Check, result } from "./Check.ts"
 import { bearer, parts, user } from "./Credentials.ts"
 import { fieldNamesCheck, probe } from "./FieldNames.ts"
 import { rateLimitChecks } from "./RateLimits.ts"
@@ -43,17 +43,12 @@ export const examine = Effect.fnUntraced(function*(
   if (values._tag === "Failure") {
     const { rule, setting } = values.failure
     const name = environmentVariable(setting)
-    checks.push({ name: "credentials", status: "bad", finding: `${name} ${rule}`, advice: `Correct ${name}${place}.` })
+    checks.push(result("credentials", "bad", `${name} ${rule}`, `Correct ${name}${place}.`))
   }
   if (checked._tag === "Failure") {
     const { rule, setting } = checked.failure
     const name = environmentVariable(setting)
-    checks.push({
-      name: "settings",
-      status: "bad",
-      finding: `${name} ${rule}`,
-      advice: `Set ${name}${place}.`
-    })
+    checks.push(result("settings", "bad", `${name} ${rule}`, `Set ${name}${place}.`))
   }
   if (values._tag === "Failure" || checked._tag === "Failure") return checks
 
@@ -101,14 +96,14 @@ export const examine = Effect.fnUntraced(function*(
     }
     checks.push(...ofBearer, ...ofUser, ...ofAccounts)
     if (isOwn && values.success.bearerToken === undefined && !isOAuth1) {
-      checks.push({
-        name: "credentials",
-        status: "bad",
-        finding: "No credential is complete",
-        advice: file === undefined
+      checks.push(result(
+        "credentials",
+        "bad",
+        "No credential is complete",
+        file === undefined
           ? `Sign in with postwire login, set ${environmentVariable("bearerToken")}, or name a file with --credentials.`
           : `Set ${environmentVariable("bearerToken")}${place}.`
-      })
+      ))
     }
     if (connection.isThere) checks.push(...rateLimitChecks(yield* RateLimit.snapshot, yield* Clock.currentTimeMillis))
   }).pipe(
@@ -124,10 +119,5 @@ export const examine = Effect.fnUntraced(function*(
 })
 
 /** The version of Node. An unsupported one is refused before any command runs. */
-const nodeCheck = (version: string): Check => ({
-  name: "node",
-  status: "ok",
-  finding: `Node ${version}`,
-  advice: `${minimum} or newer is required.`,
-  details: { version }
-})
+const nodeCheck = (version: string): Check =>
+  result("node", "ok", `Node ${version}`, `${minimum} or newer is required.`, { version })

@@ -4,7 +4,7 @@ import { environmentVariable } from "@postwire/core/errors/Errors"
 import { getUsers } from "@postwire/core/operations/Users"
 import type { WireName } from "@postwire/core/schema/WireName"
 import * as Effect from "effect/Effect"
-import type { Check } from "./Check.ts"
+import { type Check, result } from "./Check.ts"
 
 /** Requests a user that does not exist, with a field of posts: a service that does not know the field name refuses it. */
 export const probe: Effect.Effect<"accepted" | "refused" | "unknown", never, Client> = getUsers(
@@ -24,30 +24,30 @@ export const fieldNamesCheck = (
 ): Check => {
   const details = { [set]: own, [other]: others }
   if (own === "unknown") {
-    return {
-      name: "field names",
-      status: "info",
-      finding: `It is unknown whether the service accepts those of ${set}`,
-      advice: "A read with a field failed for another reason.",
+    return result(
+      "field names",
+      "info",
+      `It is unknown whether the service accepts those of ${set}`,
+      "A read with a field failed for another reason.",
       details
-    }
+    )
   }
   if (own === "accepted") {
-    return {
-      name: "field names",
-      status: "ok",
-      finding: `The service accepts those of ${set}${others === "accepted" ? `, and those of ${other}` : ""}`,
-      advice: "Fields and expansions use them.",
+    return result(
+      "field names",
+      "ok",
+      `The service accepts those of ${set}${others === "accepted" ? `, and those of ${other}` : ""}`,
+      "Fields and expansions use them.",
       details
-    }
+    )
   }
-  return {
-    name: "field names",
-    status: "bad",
-    finding: `The service refuses those of ${set}${others === "accepted" ? ` and accepts those of ${other}` : ""}`,
-    advice: others === "accepted"
+  return result(
+    "field names",
+    "bad",
+    `The service refuses those of ${set}${others === "accepted" ? ` and accepts those of ${other}` : ""}`,
+    others === "accepted"
       ? `Set ${environmentVariable("wire")}=${other}.`
       : "A newer version may know its names; see docs/drift.md.",
     details
-  }
+  )
 }

@@ -1,7 +1,7 @@
 /** The rate limits seen by doctor. */
 import type * as RateLimit from "@postwire/core/rate-limit/RateLimit"
 import * as Text from "../terminal/Text.ts"
-import type { Check } from "./Check.ts"
+import { type Check, result } from "./Check.ts"
 
 /** A check for each announced rate limit. */
 export const rateLimitChecks = (
@@ -13,13 +13,15 @@ export const rateLimitChecks = (
     if (remaining === undefined) return []
     const owner = account === undefined ? "" : ` of account ${account}`
     const left = resetAt === undefined ? "" : `, resets in ${Text.duration((resetAt.getTime() - now) / 1000)}`
-    return [{
-      name: "rate limit",
-      status: remaining === 0 ? "warning" : "ok",
-      finding: `${operation} (${credential}${owner}): ${Text.count(remaining)}${
-        limit === undefined ? "" : ` of ${Text.count(limit)}`
-      } left${left}`,
-      advice: remaining === 0 ? "Commands wait until then." : "Each operation has its own.",
-      details: { operation, credential, account, limit, remaining, resetAt: resetAt?.toISOString() }
-    }]
+    return [
+      result(
+        "rate limit",
+        remaining === 0 ? "warning" : "ok",
+        `${operation} (${credential}${owner}): ${Text.count(remaining)}${
+          limit === undefined ? "" : ` of ${Text.count(limit)}`
+        } left${left}`,
+        remaining === 0 ? "Commands wait until then." : "Each operation has its own.",
+        { operation, credential, account, limit, remaining, resetAt: resetAt?.toISOString() }
+      )
+    ]
   })

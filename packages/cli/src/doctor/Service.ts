@@ -7,7 +7,7 @@ import { HttpClient } from "effect/http/HttpClient"
 import type { HttpClientError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Predicate from "effect/Predicate"
-import type { Check } from "./Check.ts"
+import { type Check, result } from "./Check.ts"
 
 /** The headers and times of a response. */
 export interface Seen {
@@ -30,15 +30,13 @@ export const reach = Effect.fnUntraced(function*(baseUrl: string, wire: WireName
   const first = yield* ask("/2/posts?ids=1")
   const millis = Math.round((yield* Monotonic.millis) - begun)
   if (first._tag === "Failure" || first.success === undefined) {
-    const check: Check = {
-      name: "service",
-      status: "bad",
-      finding: `${baseUrl} does not respond: ${
-        first._tag === "Failure" ? reasonOf(first.failure) : "no response in 15 s"
-      }`,
-      advice: `Check the connection, proxies, and ${environmentVariable("baseUrl")}.`,
-      details: { baseUrl }
-    }
+    const check = result(
+      "service",
+      "bad",
+      `${baseUrl} does not respond: ${first._tag === "Failure" ? reasonOf(first.failure) : "no response in 15 s"}`,
+      `Check the connection, proxies, and ${environmentVariable("baseUrl")}.`,
+      { baseUrl }
+    )
     return { isThere: false, checks: [check] }
   }
   const second = yield* ask("/2/tweets?ids=1")
@@ -47,15 +45,15 @@ export const reach = Effect.fnUntraced(function*(baseUrl: string, wire: WireName
     ...knows(first.success) ? ["neutral"] : [],
     ...second._tag === "Success" && knows(second.success) ? ["x"] : []
   ]
-  const service: Check = {
-    name: "service",
-    status: spoken.length > 0 ? "ok" : "warning",
-    finding: `${baseUrl} responds in ${millis} ms`,
-    advice: spoken.length > 0
+  const service = result(
+    "service",
+    spoken.length > 0 ? "ok" : "warning",
+    `${baseUrl} responds in ${millis} ms`,
+    spoken.length > 0
       ? "All requests go there."
       : `It does not seem to know the paths: check ${environmentVariable("baseUrl")}.`,
-    details: { baseUrl, millis }
-  }
+    { baseUrl, millis }
+  )
   return { isThere: true, checks: [service, wireCheck(wire, spoken)] }
 })
 
@@ -67,22 +65,22 @@ const reasonOf = ({ reason }: HttpClientError): string => {
 const wireCheck = (wire: WireName, spoken: ReadonlyArray<string>): Check => {
   const details = { set: wire, spoken }
   return spoken.length === 0 || spoken.includes(wire === "neutral" ? wire : "x")
-    ? {
-      name: "wire",
-      status: "ok",
-      finding: `${wire} is set; the paths ${
+    ? result(
+      "wire",
+      "ok",
+      `${wire} is set; the paths ${
         spoken.length === 0 ? "fit no wire" : spoken.length === 2 ? "fit all wires" : "fit it"
       }`,
-      advice: "Your programs use the same names with all wires.",
+      "Your programs use the same names with all wires.",
       details
-    }
-    : {
-      name: "wire",
-      status: "bad",
-      finding: `${wire} is set, but the service seems to speak ${spoken.join()}`,
-      advice: `Set ${environmentVariable("wire")}=${spoken.join()}.`,
+    )
+    : result(
+      "wire",
+      "bad",
+      `${wire} is set, but the service seems to speak ${spoken.join()}`,
+      `Set ${environmentVariable("wire")}=${spoken.join()}.`,
       details
-    }
+    )
 }
 
 /** Services refuse signatures that are older, in milliseconds. */
@@ -94,25 +92,24 @@ export const clockChecks = (seen: ReadonlyArray<Seen>, isRefused: boolean): Read
   const [best] = seen.filter(({ date }) => Number.isFinite(Date.parse(date ?? "")))
     .sort((a, b) => (a.ended - a.begun) - (b.ended - b.begun))
   if (best === undefined) {
-    return [{
-      name: "clock",
-      status: "warning",
-      finding: "The service sends no time",
-      advice: "Keep the clock correct: signatures contain the time."
-    }]
+    return [
+      result("clock", "warning", "The service sends no time", "Keep the clock correct: signatures contain the time.")
+    ]
   }
   const offset = Math.round((best.begun + best.ended) / 2 - (Date.parse(best.date ?? "") + 500))
   const size = Math.abs(offset)
   const away = `${(size / 1000).toFixed(1)} s ${offset > 0 ? "ahead of" : "behind"} the service`
-  return [{
-    name: "clock",
-    status: size < 3_000 ? "ok" : size < tolerance / 2 || !isRefused ? "warning" : "bad",
-    finding: size < 3_000 ? "It agrees with the service" : `It is ${away}`,
-    advice: size < 3_000
-      ? "Signatures need that."
-      : size < tolerance || isRefused
-      ? "Set the clock, best by NTP: signatures contain the time."
-      : "The client corrects its signatures after a refused request. Set the clock, best by NTP.",
-    details: { offsetMillis: offset }
-  }]
+  return [
+    result(
+      "clock",
+      size < 3_000 ? "ok" : size < tolerance / 2 || !isRefused ? "warning" : "bad",
+      size < 3_000 ? "It agrees with the service" : `It is ${away}`,
+      size < 3_000
+        ? "Signatures need that."
+        : size < tolerance || isRefused
+        ? "Set the clock, best by NTP: signatures contain the time."
+        : "The client corrects its signatures after a refused request. Set the clock, best by NTP.",
+      { offsetMillis: offset }
+    )
+  ]
 }

@@ -170,10 +170,7 @@ const mostBars = 400
 const digits = (value: number): string => String(Math.round(value * 100) / 100)
 
 /** The chart as SVG, for light and dark mode, with a description for screen readers. */
-export const svg = (series: Series): string => draw(series, true)
-
-/** Draws the chart; inside a page it has no title of its own. */
-const draw = (series: Series, isAlone: boolean): string => {
+export const svg = (series: Series): string => {
   const { bottom, height, left, right, top, width } = drawing
   const drawn = barsOf(series, mostBars)
   const { bars } = drawn
@@ -182,14 +179,7 @@ const draw = (series: Series, isAlone: boolean): string => {
   const up = (height - top - bottom) / roof
   const ground = height - bottom
   const words = wordsOf(series, drawn)
-  const heading = isAlone
-    ? [
-      `  <text class="title" x="${left}" y="28">${
-        escaped(Text.cut(Text.oneLine(`Posts that match ${series.query}`), 96))
-      }</text>`,
-      `  <text x="${left}" y="48">${escaped(words[0] ?? "")}</text>`
-    ]
-    : []
+  const title = Text.cut(Text.oneLine(`Posts that match ${series.query}`), 96)
   // A label is about 80 units wide.
   const every = Math.max(1, Math.ceil(96 / across))
   const lines = [0, roof / 2, roof].map((value) => {
@@ -220,22 +210,22 @@ const draw = (series: Series, isAlone: boolean): string => {
   <style>${style}
   </style>
   <rect class="ground" width="${width}" height="${height}"/>
-${[...heading, ...lines, ...shapes, ...times].join("\n")}
+  <text class="title" x="${left}" y="28">${escaped(title)}</text>
+  <text x="${left}" y="48">${escaped(words[0] ?? "")}</text>
+${[...lines, ...shapes, ...times].join("\n")}
 </svg>
 `
 }
 
 /** The chart as a self-contained web page, with its figures in a table. */
-export const html = (series: Series): string => {
-  const { bars } = barsOf(series, mostBars)
-  const title = `Posts that match ${escaped(series.query)}`
-  return `<!doctype html>
+export const html = (series: Series): string =>
+  `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title}</title>
+<title>Posts that match ${escaped(series.query)}</title>
 <style>
 body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; font: 1rem system-ui, sans-serif }
 svg { width: 100%; height: auto }
@@ -246,15 +236,13 @@ td:last-child { text-align: right }
 </head>
 <body>
 <main>
-<h1>${title}</h1>
-${draw(series, false)}<p>${escaped(wordsOf(series, barsOf(series, mostBars)).join(" "))}</p>
-<details>
+${svg(series)}<details>
 <summary>The figures</summary>
 <table>
 <thead><tr><th scope="col">From (UTC)</th><th scope="col">To</th><th scope="col">Posts</th></tr></thead>
 <tbody>
 ${
-    bars.map(({ count, end, start }) =>
+    barsOf(series, mostBars).bars.map(({ count, end, start }) =>
       `<tr><td>${escaped(Text.minute(start))}</td><td>${escaped(Text.minute(end))}</td><td>${
         Text.count(count)
       }</td></tr>`
@@ -267,4 +255,3 @@ ${
 </body>
 </html>
 `
-}

@@ -7,6 +7,7 @@ import { createReadStream } from "node:fs"
 import * as fs from "node:fs/promises"
 import { basename, dirname } from "node:path"
 import {
+  CheckpointUnusable,
   DiskFull,
   type ExportError,
   FileExists,
@@ -103,12 +104,10 @@ export const open = (path: string, way: keyof typeof ways): Promise<fs.FileHandl
 export const replace = (path: string, text: string): Effect.Effect<void, ExportError> =>
   attempt(path, async () => {
     const temporary = `${path}.tmp`
-    const file = await open(temporary, "w")
-    try {
+    {
+      await using file = await open(temporary, "w")
       await file.writeFile(text)
       await file.sync()
-    } finally {
-      await file.close()
     }
     await fs.rename(temporary, path)
     await syncFolder(path)
@@ -117,12 +116,8 @@ export const replace = (path: string, text: string): Effect.Effect<void, ExportE
 /** Syncs the folder of a file, where the file system can: only then does a new name survive a crash. */
 export const syncFolder = async (path: string): Promise<void> => {
   try {
-    const folder = await fs.open(dirname(path), "r")
-    try {
-      await folder.sync()
-    } finally {
-      await folder.close()
-    }
+    await using folder = await fs.open(dirname(path), "r")
+    await folder.sync()
   } catch (error) {
     // Network and foreign file systems refuse it. After a power failure an older checkpoint may be back, which works as well.
     if (!refusals.has(codeOf(error) ?? "")) throw error
@@ -137,12 +132,15 @@ export interface Digest {
   readonly bytes: number
 }
 
-/** The SHA-256 and the length of a file. */
-export const digest = (path: string): Effect.Effect<Digest, ExportError> =>
+/** The SHA-256 and the length of a file; a failure if its SHA-256 is not the `known` one. */
+export const digest = (path: string, known?: string): Effect.Effect<Digest, ExportError> =>
   attempt(path, async () => {
     const { bytes, hash } = await hashOf(path)
     return { sha256: hash.digest("hex"), bytes }
-  })
+  }).pipe(Effect.filterOrFail(
+    ({ sha256 }) => known === undefined || sha256 === known,
+    () => new CheckpointUnusable({ path, reason: "it was changed while it was written" })
+  ))
 
 /** The hash of the first `bytes` of a file, to be continued. */
 export const hashOf = async (

@@ -1,6 +1,6 @@
 /** JSON files that a later run relies on: an edit is noticed by the digest that is their last member. */
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
 import * as disk from "./Disk.ts"
 import { CheckpointUnusable, type ExportError } from "./ExportErrors.ts"
@@ -27,20 +27,20 @@ export const parse = (text: string): unknown => {
 
 const digestOf = (body: string): string => createHash("sha256").update(body).digest("hex")
 
-/** Replaces the file atomically; it is on the disk when this succeeds. */
-export const write = (path: string, value: object): Effect.Effect<void, ExportError> =>
-  disk.replace(path, stringify(value))
-
-/** Reads a file: `undefined` if there is none, a failure if it was edited or does not decode. */
-export const read = <A>(
-  path: string,
-  decode: (value: unknown) => Option.Option<A>
-): Effect.Effect<A | undefined, ExportError> =>
-  Effect.flatMap(disk.read(path), (text): Effect.Effect<A | undefined, CheckpointUnusable> => {
-    if (text === undefined) return Effect.undefined
-    const decoded = decode(parse(text))
-    return decoded._tag === "Some" ? Effect.succeed(decoded.value) : Effect.fail(edited(path))
-  })
+/** A kind of sealed file. `read` returns `undefined` if there is none, and fails if it was edited or does not decode. */
+export const file = <S extends Schema.ConstraintDecoder<object>>(schema: S) => {
+  const decode = Schema.decodeUnknownOption(schema)
+  return {
+    read: (path: string): Effect.Effect<S["Type"] | undefined, ExportError> =>
+      Effect.flatMap(disk.read(path), (text): Effect.Effect<S["Type"] | undefined, CheckpointUnusable> => {
+        if (text === undefined) return Effect.undefined
+        const decoded = decode(parse(text))
+        return decoded._tag === "Some" ? Effect.succeed(decoded.value) : Effect.fail(edited(path))
+      }),
+    /** Replaces the file atomically; it is on the disk when this succeeds. */
+    write: (path: string, value: S["Type"]): Effect.Effect<void, ExportError> => disk.replace(path, stringify(value))
+  }
+}
 
 /** The failure of a file that was edited. */
 export const edited = (path: string): CheckpointUnusable =>

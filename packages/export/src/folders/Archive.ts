@@ -14,6 +14,7 @@ import * as disk from "../files/Disk.ts"
 import { CheckpointUnusable, type ExportError, FileExists } from "../files/ExportErrors.ts"
 import { linesOf } from "../files/Lines.ts"
 import * as sealed from "../files/Sealed.ts"
+import { emptyPage } from "../rows/Page.ts"
 import * as Checkpoint from "./Checkpoint.ts"
 import * as folders from "./Folder.ts"
 import type { FileSink, Job, Output, StreamSink, Writer } from "./Sink.ts"
@@ -69,7 +70,7 @@ const State = Schema.Struct({
 
 type State = typeof State.Type
 
-const decodeState = Schema.decodeUnknownOption(State)
+const states = sealed.file(State)
 const decodeProgress = Schema.decodeUnknownOption(Schema.fromJsonString(Progress))
 
 /** The output of a stream. */
@@ -122,7 +123,7 @@ export const ofStream = Effect.fnUntraced(function*(
     current: undefined,
     commit: (rows, next) =>
       Effect.gen(function*() {
-        if (rows.length > 0) yield* writer.commit(pageOf(rows), writer.progress)
+        if (rows.length > 0) yield* writer.commit({ ...emptyPage, items: rows }, writer.progress)
         progress = next
       }),
     close: Effect.void,
@@ -148,7 +149,7 @@ export const open = Effect.fnUntraced(function*(
     return yield* new FileExists({ path: root })
   }
   yield* Effect.forEach([gapsIn(root), filesIn(root)], repair, { discard: true })
-  const state = yield* sealed.read(join(root, stateFile), decodeState)
+  const state = yield* states.read(join(root, stateFile))
   if (state !== undefined) yield* Checkpoint.assertSame(out, state.fingerprint, job.fingerprint)
   const archive = new FileArchive(sink, options, root, yield* Effect.scope, state)
   yield* archive.finishMove
@@ -232,7 +233,7 @@ class FileArchive implements Archive {
       } else {
         const { writer } = this.#open
         const { items, pages, ...others } = writer.progress
-        yield* writer.commit(pageOf(rows), {
+        yield* writer.commit({ ...emptyPage, items: rows }, {
           ...others,
           cursor: JSON.stringify(counted),
           items: items + rows.length,
@@ -283,7 +284,7 @@ class FileArchive implements Archive {
     const { fingerprint } = this.#options.job
     const next: State = { version: 1, fingerprint, standing: this.#progress, ...state }
     return Effect.tap(
-      sealed.write(join(this.#root, stateFile), next),
+      states.write(join(this.#root, stateFile), next),
       Effect.sync(() => this.#state = next)
     )
   }
@@ -305,10 +306,7 @@ class FileArchive implements Archive {
 
   #writtenOf(output: Output, from: string): Effect.Effect<Written, ExportError> {
     return Effect.gen({ self: this }, function*() {
-      const { bytes, sha256 } = yield* disk.digest(output.path)
-      if (output.sha256 !== undefined && output.sha256 !== sha256) {
-        return yield* new CheckpointUnusable({ path: output.path, reason: "it was changed while it was written" })
-      }
+      const { bytes, sha256 } = yield* disk.digest(output.path, output.sha256)
       const out = this.#sink.path
       const name = this.#options.isRotated ? yield* freeNameOf(out, from) : basename(out)
       return { name, rows: output.rows, bytes, sha256, from }
@@ -347,14 +345,6 @@ class FileArchive implements Archive {
   }
 }
 
-const pageOf = (items: ReadonlyArray<object>) => ({
-  items,
-  includes: {},
-  errors: [],
-  next: undefined,
-  rateLimit: undefined
-})
-
 const stateFile = "stream.json"
 const gapsIn = (root: string): string => join(root, "gaps.jsonl")
 const filesIn = (root: string): string => join(root, "files.jsonl")
@@ -362,13 +352,9 @@ const filesIn = (root: string): string => join(root, "files.jsonl")
 /** Appends lines to a file; they are on the disk when this succeeds. */
 const append = (path: string, lines: ReadonlyArray<object>): Effect.Effect<void, ExportError> =>
   disk.attempt(path, async () => {
-    const file = await disk.open(path, "a")
-    try {
-      await file.writeFile(lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
-      await file.datasync()
-    } finally {
-      await file.close()
-    }
+    await using file = await disk.open(path, "a")
+    await file.writeFile(lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
+    await file.datasync()
   })
 
 /** Truncates a last line that a crash has left incomplete. */

@@ -5,7 +5,7 @@ import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
 import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { CheckpointMismatch, type ExportError } from "../files/ExportErrors.ts"
+import { CheckpointMismatch } from "../files/ExportErrors.ts"
 import * as sealed from "../files/Sealed.ts"
 import type { Source } from "../sources/Source.ts"
 
@@ -74,14 +74,8 @@ export const start = (startedAt: string): Progress => ({
   startedAt
 })
 
-const decode = Schema.decodeUnknownOption(Checkpoint)
-
-/** The checkpoint in a file, or `undefined` if there is no file. */
-export const read = (path: string): Effect.Effect<Checkpoint | undefined, ExportError> => sealed.read(path, decode)
-
-/** Writes a checkpoint; it is on the disk when this succeeds. */
-export const write = (path: string, checkpoint: Checkpoint): Effect.Effect<void, ExportError> =>
-  sealed.write(path, checkpoint)
+/** Reads and writes checkpoints. */
+export const { read, write } = sealed.file(Checkpoint)
 
 /** Refuses the checkpoint of another export. */
 export const assertSame = (

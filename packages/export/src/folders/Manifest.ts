@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { basename } from "node:path"
 import * as disk from "../files/Disk.ts"
-import { CheckpointUnusable, type ExportError } from "../files/ExportErrors.ts"
+import type { ExportError } from "../files/ExportErrors.ts"
 import * as sealed from "../files/Sealed.ts"
 import { Fingerprint, Progress } from "./Checkpoint.ts"
 import type { Output } from "./Sink.ts"
@@ -44,26 +44,16 @@ export const make = (
   return Effect.gen(function*() {
     const files = yield* Effect.forEach(
       outputs,
-      ({ path, sha256, ...output }) =>
-        Effect.flatMap(disk.digest(path), (digest) =>
-          sha256 === undefined || sha256 === digest.sha256
-            ? Effect.succeed({ ...output, ...digest })
-            : Effect.fail(new CheckpointUnusable({ path, reason: "it was changed while it was written" })))
+      ({ path, sha256, ...output }) => Effect.map(disk.digest(path, sha256), (digest) => ({ ...output, ...digest }))
     )
     return { version: 2, ...rest, software: `postwire ${yield* softwareVersion}`, files }
   })
 }
-
-/** Writes a manifest. */
-export const write = (path: string, manifest: Manifest): Effect.Effect<void, ExportError> =>
-  sealed.write(path, manifest)
 
 // A Node too old to be supported fails on a static import of JSON before it can show a message.
 const softwareVersion = Effect.promise(() => import("../../package.json", { with: { type: "json" } })).pipe(
   Effect.map(({ default: { version } }) => version)
 )
 
-const decode = Schema.decodeUnknownOption(Manifest)
-
-/** The manifest in a file, or `undefined` if there is no file. */
-export const read = (path: string): Effect.Effect<Manifest | undefined, ExportError> => sealed.read(path, decode)
+/** Reads and writes manifests. */
+export const { read, write } = sealed.file(Manifest)

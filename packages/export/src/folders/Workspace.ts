@@ -33,11 +33,6 @@ const placeOf = (out: string, { holds, name }: { readonly holds: string; readonl
 export const nameOf = (out: string, { holds, path }: Pick<Output, "holds" | "path">): string =>
   holds === "items" ? basename(out) : `${basename(folders.folderOf(out))}/${basename(path)}`
 
-/** An export to continue, which may have no pages yet, or one that is complete. */
-export type Standing =
-  | { readonly _tag: "Open"; readonly work: string }
-  | { readonly _tag: "Complete"; readonly manifest: Manifest.Manifest }
-
 const about =
   `It is named after the file that the export writes. Until the export is complete, work/ has what was fetched. Then manifest.json
 has the query, the result, and the SHA-256 of every file.
@@ -45,11 +40,14 @@ has the query, the result, and the SHA-256 of every file.
 Keep nothing else here. Without this folder an unfinished export starts over.
 `
 
-/** Takes the folder of an export until the scope ends. Refuses before it changes anything. */
+/**
+ * Takes the folder of an export until the scope ends. Returns the manifest of a complete export, or `undefined` for one to
+ * continue, which may have no pages yet. Refuses before it changes anything.
+ */
 export const open = Effect.fnUntraced(function*(
   out: string,
   mode: Mode
-): Effect.fn.Return<Standing, ExportError, Scope.Scope> {
+): Effect.fn.Return<Manifest.Manifest | undefined, ExportError, Scope.Scope> {
   yield* folders.hold(out, {
     about,
     before: Effect.gen(function*() {
@@ -78,7 +76,10 @@ const refuseFormer = Effect.fnUntraced(function*(out: string) {
 })
 
 /** Finds or creates the state; the caller holds the lock. */
-const settle = Effect.fnUntraced(function*(out: string, mode: Mode): Effect.fn.Return<Standing, ExportError> {
+const settle = Effect.fnUntraced(function*(
+  out: string,
+  mode: Mode
+): Effect.fn.Return<Manifest.Manifest | undefined, ExportError> {
   const names = namesOf(out)
   if (yield* disk.exists(names.moved)) yield* clear(out)
   const exists = (path: string) => new FileExists({ path })
@@ -91,7 +92,7 @@ const settle = Effect.fnUntraced(function*(out: string, mode: Mode): Effect.fn.R
   if (yield* disk.exists(names.work)) {
     if (mode === "new") return yield* exists(names.folder)
     if (found !== undefined && !(yield* disk.exists(replacing(names.work)))) return yield* exists(out)
-    return { _tag: "Open", work: names.work }
+    return undefined
   }
   if (mode === "resume" && (yield* disk.exists(names.manifest))) return yield* complete(out)
   if (found !== undefined && mode !== "force") return yield* exists(out)
@@ -101,7 +102,7 @@ const settle = Effect.fnUntraced(function*(out: string, mode: Mode): Effect.fn.R
     if (found !== undefined) await fs.writeFile(replacing(names.work), "")
     await disk.syncFolder(names.work)
   })
-  return { _tag: "Open", work: names.work }
+  return undefined
 })
 
 const Result = Schema.Struct({
@@ -110,7 +111,7 @@ const Result = Schema.Struct({
   manifest: Manifest.Manifest
 })
 
-const decodeResult = Schema.decodeUnknownOption(Result)
+const results = sealed.file(Result)
 
 const resultOf = (work: string): string => join(work, "result.json")
 
@@ -118,7 +119,7 @@ const resultOf = (work: string): string => join(work, "result.json")
 const replacing = (work: string): string => join(work, "replacing")
 
 /** The manifest of a complete export; refused if a file is missing or was changed. */
-const complete = Effect.fnUntraced(function*(out: string): Effect.fn.Return<Standing, ExportError> {
+const complete = Effect.fnUntraced(function*(out: string): Effect.fn.Return<Manifest.Manifest, ExportError> {
   const path = namesOf(out).manifest
   const manifest = yield* Manifest.read(path)
   const changed = (reason: string) => new CheckpointUnusable({ path, reason })
@@ -129,19 +130,19 @@ const complete = Effect.fnUntraced(function*(out: string): Effect.fn.Return<Stan
     const { sha256 } = yield* disk.digest(place)
     if (sha256 !== file.sha256) return yield* changed(`${place} was changed since`)
   }
-  return { _tag: "Complete", manifest }
+  return manifest
 })
 
 /** Moves the files of a complete export to their places. If it is interrupted, the next run continues it. */
 export const publish = Effect.fnUntraced(function*(out: string, items: string, manifest: Manifest.Manifest) {
-  yield* sealed.write(resultOf(workOf(out)), { items: basename(items), manifest })
+  yield* results.write(resultOf(workOf(out)), { items: basename(items), manifest })
   yield* move(out)
 })
 
 const move = Effect.fnUntraced(function*(out: string) {
   const names = namesOf(out)
   const path = resultOf(names.work)
-  const result = yield* sealed.read(path, decodeResult)
+  const result = yield* results.read(path)
   if (result === undefined) return yield* sealed.edited(path)
   yield* folders.lookAt(out)
   const isReplacing = yield* disk.exists(replacing(names.work))
@@ -168,7 +169,7 @@ const place = (from: string, to: string, mayReplace: boolean): Effect.Effect<voi
 const clear = Effect.fnUntraced(function*(out: string) {
   const names = namesOf(out)
   const result = yield* Effect.catchTag(
-    sealed.read(resultOf(names.moved), decodeResult),
+    results.read(resultOf(names.moved)),
     "CheckpointUnusable",
     () => Effect.undefined
   )

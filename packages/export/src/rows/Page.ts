@@ -49,3 +49,6 @@ export interface Page {
 
 /** How to fetch pages: the most items wanted, and whether to fetch one page ahead. */
 export type PageOptions = Pick<Pagination.PageOptions, "limit" | "prefetch">
+
+/** A page without items, and without a next page. */
+export const emptyPage: Page = { items: [], includes: {}, errors: [], next: undefined, rateLimit: undefined }

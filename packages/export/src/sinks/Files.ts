@@ -112,11 +112,9 @@ export const open = Effect.fnUntraced(function*(
   )
 
   /** Opens the file of a table, truncated to the checkpoint. */
-  const grow = (holds: string): Promise<Growing> => {
+  const grow = async (holds: string): Promise<Growing> => {
     const known = growing.get(holds)
-    return known === undefined ? take(holds) : Promise.resolve(known)
-  }
-  const take = async (holds: string): Promise<Growing> => {
+    if (known !== undefined) return known
     const isPlain = holds === "errors" || holds === "seen"
     const target = join(folder, nameOf(holds, `${format.extension}${endings[compression]}`))
     const before = (Object.hasOwn(saved.files, holds) ? saved.files[holds] : undefined) ?? nothing

@@ -29,37 +29,33 @@ const maxRowsInMemory = 10_000
 
 /** Writes rows into a Parquet file. */
 const layOut = async (rows: AsyncIterable<object>, path: string, table: Table): Promise<void> => {
-  const file = await disk.open(path, "w")
-  try {
-    const bytes = new ByteWriter()
-    const writer = new ParquetWriter({
-      writer: bytes,
-      schema: schemaOf(table),
-      codec: "ZSTD",
-      compressors: { ZSTD: zlib.zstdCompressSync },
-      createdBy: "postwire"
+  await using file = await disk.open(path, "w")
+  const bytes = new ByteWriter()
+  const writer = new ParquetWriter({
+    writer: bytes,
+    schema: schemaOf(table),
+    codec: "ZSTD",
+    compressors: { ZSTD: zlib.zstdCompressSync },
+    createdBy: "postwire"
+  })
+  const lay = cells(table)
+  let columns = table.columns.map((column) => ({ ...column, cells: Array<Cell>() }))
+  const flush = async () => {
+    await writer.write({
+      columnData: columns.map(({ cells, name, type }) => ({ name, data: cells.map(storedAs[type]) })),
+      rowGroupSize: maxRowsInMemory
     })
-    const lay = cells(table)
-    let columns = table.columns.map((column) => ({ ...column, cells: Array<Cell>() }))
-    const flush = async () => {
-      await writer.write({
-        columnData: columns.map(({ cells, name, type }) => ({ name, data: cells.map(storedAs[type]) })),
-        rowGroupSize: maxRowsInMemory
-      })
-      columns = columns.map((column) => ({ ...column, cells: [] }))
-      await drain(bytes, file)
-    }
-    for await (const row of rows) {
-      for (const [i, cell] of lay(row).entries()) columns[i]?.cells.push(cell)
-      if (columns[0]?.cells.length === maxRowsInMemory) await flush()
-    }
-    if (columns[0]?.cells.length !== 0) await flush()
-    await writer.finish()
+    columns = columns.map((column) => ({ ...column, cells: [] }))
     await drain(bytes, file)
-    await file.sync()
-  } finally {
-    await file.close()
   }
+  for await (const row of rows) {
+    for (const [i, cell] of lay(row).entries()) columns[i]?.cells.push(cell)
+    if (columns[0]?.cells.length === maxRowsInMemory) await flush()
+  }
+  if (columns[0]?.cells.length !== 0) await flush()
+  await writer.finish()
+  await drain(bytes, file)
+  await file.sync()
 }
 
 /** Moves the bytes in memory to the file; offsets continue. */

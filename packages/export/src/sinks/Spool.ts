@@ -4,7 +4,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as disk from "../files/Disk.ts"
-import { CheckpointUnusable, type ExportError } from "../files/ExportErrors.ts"
 import { linesOf } from "../files/Lines.ts"
 import type { FileSink, Output } from "../folders/Sink.ts"
 import type { Table } from "../rows/Table.ts"
@@ -39,7 +38,8 @@ export const make = (
         commit: writer.commit,
         size: writer.size,
         finish: Effect.gen(function*() {
-          const spools = yield* Effect.flatMap(writer.finish, Effect.forEach(checked))
+          const spools = yield* writer.finish
+          yield* Effect.forEach(spools, ({ path, sha256 }) => disk.digest(path, sha256), { discard: true })
           return yield* disk.attempt(folder, () =>
             layOut(
               spools.map(({ holds, path, rows }) => ({
@@ -55,13 +55,6 @@ export const make = (
     })
   }
 }
-
-/** A spool whose digest is verified. */
-const checked = (spool: Output): Effect.Effect<Output, ExportError> =>
-  Effect.flatMap(disk.digest(spool.path), ({ sha256 }) =>
-    sha256 === spool.sha256
-      ? Effect.succeed(spool)
-      : Effect.fail(new CheckpointUnusable({ path: spool.path, reason: "it was changed while it was written" })))
 
 async function* objectsIn(path: string, gzip: boolean): AsyncGenerator<object> {
   for await (const line of linesOf(path, { gzip })) yield JSON.parse(line)

@@ -5,8 +5,7 @@ import * as disk from "../files/Disk.ts"
 import type { ExportError } from "../files/ExportErrors.ts"
 import { linesOf } from "../files/Lines.ts"
 import type { FileSink } from "../folders/Sink.ts"
-import { emptyPage } from "../rows/EmptyPage.ts"
-import type { Page } from "../rows/Page.ts"
+import { emptyPage, type Page } from "../rows/Page.ts"
 import * as Files from "./Files.ts"
 
 /** A sink whose rows are pages. */

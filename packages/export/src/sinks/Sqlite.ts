@@ -42,12 +42,8 @@ export const make = (path: string): FileSink =>
     } finally {
       database.close()
     }
-    const file = await disk.open(path, "r+")
-    try {
-      await file.sync()
-    } finally {
-      await file.close()
-    }
+    await using file = await disk.open(path, "r+")
+    await file.sync()
     return [{ path, holds: "items", rows: spools.find(({ holds }) => holds === "items")?.rows ?? 0 }]
   })
 

@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type { Page, PageOptions } from "../rows/Page.ts"
+import { emptyPage, type Page, type PageOptions } from "../rows/Page.ts"
 
 type Parameters = Readonly<Record<string, unknown>>
 
@@ -205,7 +205,7 @@ const reaching = (
   const gone = Stream.fromEffect(Effect.map(Clock.currentTimeMillis, (now): Page => {
     const since = place?.since ?? given ?? now - reach.days * day
     const until = timeOf(parameters["end_time"]) ?? now
-    return { items: [], includes: {}, errors: [lost(since, until)], next: undefined, rateLimit: undefined }
+    return { ...emptyPage, errors: [lost(since, until)] }
   }))
   const hasBegun = () => isNewestFirst(parameters) && (place !== undefined || planned !== undefined)
   const bounds = before?.bounds

@@ -1,8 +1,9 @@
 /** What tests of exports share: a folder, a sandbox on a port, its client. */
+import { PaginationStuck } from "@postwire/core/errors/Errors"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -74,3 +75,13 @@ export const everything = (root: string): Readonly<Record<string, string>> =>
       ]
     })
   )
+
+/** The pages of a source, so many of them, and then a failure of the service. */
+export const failing = (pages: number, of: Source.Source = source): Source.Source => ({
+  ...of,
+  pages: (cursor) =>
+    Stream.concat(
+      Stream.take(of.pages(cursor), pages),
+      Stream.fail(new PaginationStuck({ operation: "x", token: "t" }))
+    )
+})
