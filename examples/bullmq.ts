@@ -14,7 +14,7 @@ import { createClient } from "redis"
 const [query = "effect", folder = "out"] = process.argv.slice(2)
 const url = process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379"
 
-// All machines wait for one budget.
+// All machines share the rate limits.
 const client = ManagedRuntime.make(ClientConfig.layer.pipe(
   Layer.provide([UndiciHttpClient.layer(), RateLimit.layerWait()]),
   Layer.provide(RedisRateLimitStore.layerUrl({ url }))

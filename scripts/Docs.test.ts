@@ -100,7 +100,7 @@ describe("the guides", () => {
     assert.strictEqual(page.match(/^<!-- generated: /gm)?.length ?? 0, [...page.matchAll(Blocks.made)].length)
   })
 
-  it("have a section for each error, with its cause and cure", () => {
+  it("have a section for each error, with its cause and fix", () => {
     const page = text("docs/errors.md")
     const classes = Object.values(Errors).flatMap((member) =>
       typeof member === "function" && member.prototype instanceof Error ? [member.name] : []
@@ -109,7 +109,7 @@ describe("the guides", () => {
     for (const tag of classes) {
       const [, section = ""] = new RegExp(`^## ${tag}\\n([^]*?)(?=^## )`, "m").exec(page) ?? []
       assert.include(section, `<!-- generated: error ${tag} -->`)
-      assert.match(section, /^\*\*Cause\.\*\* \S[^]*^\*\*Cure\.\*\* \S/m, tag)
+      assert.match(section, /^\*\*Cause\.\*\* \S[^]*^\*\*Fix\.\*\* \S/m, tag)
       assert.include(page, `](#${tag.toLowerCase()})`)
     }
   })

@@ -33,13 +33,6 @@ try {
 // #endregion
 
 // #region confirm
-const text = `Only once, ${new Date().toISOString()}`
-try {
-  await client.createPost({ text })
-} catch (error) {
-  if (!(error instanceof OutcomeUnknown)) throw error
-  const { data: me } = await client.getMe()
-  const { data: latest = [] } = await client.getUsersPosts({ id: me!.id, user_auth: true })
-  if (!latest.some((post) => post.text === text)) await client.createPost({ text })
-}
+const today = new Date().toISOString().slice(0, 10)
+await client.publishThread([{ text: `Good morning, ${today}` }], { key: `morning ${today}` })
 // #endregion

@@ -31,7 +31,7 @@ await Effect.runPromise(Effect.provide(program, [client, FileJournal.layer()]))
 // #region beside
 import { createClient } from "@postwire/node/EffectClient"
 
-await using both = createClient()
-const media = await both.effect.runPromise(Upload.upload.resumable("lighthouse", lighthouse))
+await using promises = createClient()
+const media = await promises.effect.runPromise(Upload.upload.resumable("lighthouse", lighthouse))
 // #endregion
 console.log(media.type)

@@ -48,6 +48,8 @@ console.log(picture.type, picture.category)
 // #endregion
 
 // #region message
+import { readFile } from "node:fs/promises"
+
 const photo = await client.upload(new Blob([await readFile("lighthouse.png")]), { purpose: "directMessage" })
 // #endregion
 console.log(photo.category)
@@ -66,7 +68,7 @@ for await (const step of client.upload.events("lighthouse.png")) {
 
 // #region stream
 import { createReadStream } from "node:fs"
-import { readFile, stat } from "node:fs/promises"
+import { stat } from "node:fs/promises"
 
 const { size } = await stat("lighthouse.png")
 const streamed = await client.upload({ stream: createReadStream("lighthouse.png"), size, name: "lighthouse.png" })
@@ -86,7 +88,8 @@ try {
   console.log(thread.posts.length, "posts,", thread.resumed ? "begun before" : "all of them now")
 } catch (error) {
   if (!(error instanceof ThreadUndecided)) throw error
-  console.log("look for part", error.part, "by hand, then say:", "continue or abandon")
+  console.log("Part", error.part, "may have been posted. Check by hand. If it was not, run this to send it:")
+  console.log("publishThread(posts, { key: \"news of November\", undecided: \"continue\" })")
 }
 // #endregion
 

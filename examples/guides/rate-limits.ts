@@ -1,10 +1,26 @@
 import { RateLimit } from "@postwire/core"
-import { createClient, fromEnvironment, RateLimited } from "@postwire/node"
 import * as RedisRateLimitStore from "@postwire/node/RedisRateLimitStore"
 import { Layer } from "effect"
+
+// #region catch
+import { createClient, RateLimited } from "@postwire/node"
 import { setTimeout as sleep } from "node:timers/promises"
 
+await using impatient = createClient()
+const getAda = () => impatient.getUser({ username: "ada" })
+
+const { data: ada } = await getAda().catch(async (error: unknown) => {
+  if (!(error instanceof RateLimited)) throw error
+  const untilReset = error.resetAt === undefined ? 60_000 : Math.max(0, error.resetAt.getTime() - Date.now())
+  await sleep(error.retryAfter ?? untilReset)
+  return getAda()
+})
+console.log(ada?.name)
+// #endregion
+
 // #region wait
+import { fromEnvironment } from "@postwire/node"
+
 await using client = createClient({
   ...fromEnvironment(),
   waitOnRateLimit: true,
@@ -14,17 +30,6 @@ await using client = createClient({
 })
 const { rateLimit } = await client.getUser({ username: "ada" })
 console.log(rateLimit?.remaining, "of", rateLimit?.limit, "requests remaining")
-// #endregion
-
-// #region catch
-await using impatient = createClient()
-try {
-  await impatient.getUser({ username: "ada" })
-} catch (error) {
-  if (!(error instanceof RateLimited)) throw error
-  await sleep(error.retryAfter ?? 60_000)
-  await impatient.getUser({ username: "ada" })
-}
 // #endregion
 
 export const shared = () =>

@@ -2,12 +2,13 @@
 import { createClient } from "@postwire/node"
 
 await using client = createClient()
-await client.syncRules([{ value: "effect", tag: "effect" }])
+// Without `keep`, syncRules deletes the app's other rules.
+await client.syncRules([{ value: "effect", tag: "effect" }], { keep: true })
 
 const posts = client.streamPosts({ post_fields: ["author_id"], expansions: ["author_id"] })
-for await (const item of posts) {
-  const { author, item: post } = item.joined()
-  console.log(author?.username, post.text, item.matchingRules.map(({ tag }) => tag))
+for await (const received of posts) {
+  const { author, item: post } = received.joined()
+  console.log(author?.username, post.text, received.matchingRules.map(({ tag }) => tag))
   if (post.text.includes("Effect")) break
 }
 // #endregion
@@ -15,10 +16,35 @@ for await (const item of posts) {
 // #region events
 const signal = AbortSignal.timeout(60_000)
 for await (const event of client.streamPosts.events({}, { signal })) {
-  if (event._tag === "Delivered") break
+  if (event._tag === "Delivered") {
+    console.log(event.item.post.text)
+    if (event.item.post.text.includes("Effect")) break
+  }
   if (event._tag === "Connected") console.log("connected")
   if (event._tag === "Reconnecting") console.log(event.why, "again in", event.wait, "ms")
   if (event._tag === "Gap" && event.filledBy === undefined) console.log("missed", event.from, event.to, event.why)
+}
+// #endregion
+
+// #region resume
+import { readFile, writeFile } from "node:fs/promises"
+
+export const resume = async (file: string) => {
+  const saved: { at: string; ids: Array<string> } | undefined = await readFile(file, "utf8").then(JSON.parse, () => {})
+  let { at, ids }: { at?: Date; ids: Array<string> } = saved === undefined
+    ? { ids: [] }
+    : { at: new Date(saved.at), ids: saved.ids }
+  const resumeFrom = at === undefined ? undefined : { at, ids: [...ids] }
+  for await (const event of client.streamPosts.events({}, { resumeFrom })) {
+    if (event._tag === "Delivered") {
+      console.log(event.item.post.text)
+      ids.push(event.item.post.id)
+    } else if (event._tag === "Watermark") {
+      at = event.until
+      ids = []
+    } else continue
+    if (at !== undefined) await writeFile(file, JSON.stringify({ at, ids }))
+  }
 }
 // #endregion
 

@@ -34,8 +34,8 @@ const make = (name: string): string => {
       return ErrorDocs.section(argument)
     case "refusal":
       return ErrorDocs.refusalFields()
-    case "budget":
-      return ErrorDocs.budgetFields()
+    case "rate-limit":
+      return ErrorDocs.rateLimitFields()
     case "media":
       return MediaDocs.table()
     case "tweepy":

@@ -191,7 +191,7 @@ const samples: { readonly [T in Encodable["_tag"]]: Error & { readonly _tag: T }
 export const tags: ReadonlyArray<string> = Object.keys(samples)
 
 const whose = (tag: string): string => {
-  if (tag === "InvalidSettings") return "Thrown when a client is made."
+  if (tag === "InvalidSettings") return "Thrown by `createClient`."
   if (ofSignIns.includes(tag)) return "Raised while a user signs in."
   if (ofPublishing.includes(tag)) {
     return tag.startsWith("Thread")
@@ -204,7 +204,7 @@ const whose = (tag: string): string => {
   if (tag === "PaginationStuck") return "`.pages`, `.items` and `.joined` can fail with it."
   if (!isConditional(tag)) return "Every operation can fail with it."
   const definitions = documented.map(({ definition }) => definition)
-  return `Can be the failure of ${
+  return `These operations can fail with it: ${
     definitions.filter(conditional[tag]).map(({ name }) => `[\`${name}\`](reference/${name}.md)`).join(", ")
   }.`
 }
@@ -228,15 +228,15 @@ export const section = (tag: string): string => {
     }`,
     `\`\`\`text\n${sample.message}\n\`\`\``,
     own.length === 0 ? "" : membersTable(own),
-    isRefusal ? "It also has [what every refusal has](#what-every-refusal-has)." : ""
+    isRefusal ? "It also has [the members of HTTP errors](#members-of-http-errors)." : ""
   ].filter((part) => part !== "").join("\n\n")
 }
 
 /** The members that all refusals have. */
 export const refusalFields = (): string => membersTable(membersAfter(errorsOfCalls, /interface RefusalFields \{/))
 
-/** The members that a budget has. */
-export const budgetFields = (): string =>
+/** The members of a rate limit. */
+export const rateLimitFields = (): string =>
   membersTable(membersOf("packages/core/src/schema/RateLimitHeaders.ts", "RateLimitInfo"))
 
 const membersTable = (members: ReadonlyArray<Member>): string =>

@@ -371,7 +371,9 @@ describe("postwire sandbox", () => {
       )
       assert.strictEqual(health.status, 200)
       for (const line of lines.filter((line) => !line.startsWith("  "))) assert.isAtMost(line.length, 80, line)
-      assert.strictEqual(lines.filter((line) => /^ {2}export POSTWIRE_[A-Z_]+=\S+$/.test(line)).length, 8)
+      assert.strictEqual(lines.filter((line) => /^ {2}export POSTWIRE_[A-Z_]+=\S+$/.test(line)).length, 7)
+      // Not an export: the guides set all of those, and two of the user's token.
+      assert.strictEqual(lines.filter((line) => /^ {2}POSTWIRE_BEARER_TOKEN=\S+$/.test(line)).length, 1)
     }))
 
   it.live("takes the admin token from the environment, the time and the share of faults from flags", () =>

@@ -96,7 +96,7 @@ export const command = Command.make(
         "",
         "Streams and their rules need the app's token instead of the user's:",
         "",
-        `  export POSTWIRE_BEARER_TOKEN=${appBearerToken}`,
+        `  POSTWIRE_BEARER_TOKEN=${appBearerToken}`,
         ""
       ])
       return yield* Effect.never

@@ -7,7 +7,7 @@ import { brand } from "../internal/errorBrand.ts"
 import type { Scope } from "../schema/Scopes.ts"
 import { saidOf } from "./internal/messages.ts"
 
-/** The account's access token was granted without a scope that the operation needs. Raised before any traffic. */
+/** The account's access token was granted without a scope that the operation needs. Raised before anything is sent. */
 export class MissingScope extends Data.TaggedError("MissingScope")<{
   readonly operation: string
   /** The name of the account; empty if the program stores the tokens itself. */

@@ -44,7 +44,7 @@ import { StorageFailure } from "./StorageErrors.ts"
 /** `bearer`: an OAuth 2.0 token. `oauth1`: an OAuth 1.0a signature. `app`: id and secret of an app, used for signing in. */
 export type CredentialKind = "bearer" | "oauth1" | "app"
 
-/** The credential for the chosen `user_auth` is absent or empty. Raised before any traffic. */
+/** The credential for the chosen `user_auth` is absent or empty. Raised before anything is sent. */
 export class MissingAccessToken extends Data.TaggedError("MissingAccessToken")<{
   readonly operation: string
   readonly credential: CredentialKind
@@ -65,7 +65,7 @@ export class MissingAccessToken extends Data.TaggedError("MissingAccessToken")<{
   }
 }
 
-/** Neither or both of two alternative parameters were given. Raised before any traffic. */
+/** Neither or both of two alternative parameters were given. Raised before anything is sent. */
 export class ConflictingIdentifiers extends Data.TaggedError("ConflictingIdentifiers")<{
   readonly operation: string
   readonly parameters: ReadonlyArray<string>
@@ -79,7 +79,7 @@ export class ConflictingIdentifiers extends Data.TaggedError("ConflictingIdentif
   }
 }
 
-/** A parameter breaks a rule of the operation. Raised before any traffic. */
+/** A parameter breaks a rule of the operation. Raised before anything is sent. */
 export class InvalidParameters extends Data.TaggedError("InvalidParameters")<{
   readonly operation: string
   readonly parameter: string
@@ -104,7 +104,7 @@ export const invalidParameter = (
 ): InvalidParameters =>
   new InvalidParameters({ operation, parameter, rule, value: value === undefined ? undefined : show(value, redact) })
 
-/** A setting of the client breaks a rule. Raised when the client is made. */
+/** A setting of the client breaks a rule. */
 export class InvalidSettings extends Data.TaggedError("InvalidSettings")<{
   readonly setting: string
   readonly rule: string

@@ -29,7 +29,7 @@ const redirectFaults: Readonly<Record<InvalidRedirect["fault"], readonly [fault:
   ]
 }
 
-/** The URL is not the one that a sign-in ended at. It is not shown, because it may hold a code. */
+/** The URL is not the redirect URL of this sign-in. It is not shown, because it may contain an authorization code. */
 export class InvalidRedirect extends Data.TaggedError("InvalidRedirect")<{
   /**
    * `address`: it is not a URL. `other`: it has the state or the token of another sign-in, or none. `incomplete`: it does not

@@ -26,7 +26,7 @@ const undecidedReasons: Readonly<Record<UndecidedReason, string>> = {
 
 /**
  * A part of a thread may have been posted: its response did not arrive, and the author's posts do not show it. Nothing after it
- * was sent. Repeating the call searches again; with `undecided` it decides.
+ * was sent. Call again to search again; pass `undecided` to settle it.
  */
 export class ThreadUndecided extends Data.TaggedError("ThreadUndecided")<{
   readonly key: string

@@ -6,7 +6,7 @@ import * as Data from "effect/Data"
 import { brand } from "../internal/errorBrand.ts"
 import { saidOf } from "./internal/messages.ts"
 
-/** The service processed a medium and refuses it. This is permanent: the file has to be encoded differently. */
+/** The service processed the file and rejected it. This is permanent: encode it differently. */
 export class MediaProcessingFailed extends Data.TaggedError("MediaProcessingFailed")<{
   readonly mediaId: string
   /** The service's name of the failure, such as `InvalidMedia`. */
@@ -24,7 +24,7 @@ export class MediaProcessingFailed extends Data.TaggedError("MediaProcessingFail
   }
 }
 
-/** A medium is still being processed after `maxWait`. The service has it, and it may be ready later. */
+/** The file is still being processed after `maxWait`; it may be ready later. */
 export class MediaNotReady extends Data.TaggedError("MediaNotReady")<{
   readonly mediaId: string
   /** The time waited, in milliseconds. */
