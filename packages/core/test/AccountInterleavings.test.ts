@@ -14,8 +14,6 @@ import * as Grants from "./support/Grants.ts"
 
 const { createPost } = catalogue
 
-type Service = Effect.Success<ReturnType<typeof Grants.make>>
-
 /** The processes that ask for tokens, and the most at one time. */
 class Asking extends Set<object> {
   most = 0
@@ -30,7 +28,7 @@ interface Process {
 
 /** Starts one on the store of all, which takes its time. */
 const start = Effect.fnUntraced(function*(
-  grants: Service,
+  grants: Grants.Service,
   lock: Semaphore.Semaphore,
   asking: Asking,
   isFull: () => boolean

@@ -6,7 +6,17 @@ import * as Errors from "../src/errors/Errors.ts"
 import type { Definition } from "../src/schema/Definition.ts"
 import * as ResponseDecoder from "../src/wire/ResponseDecoder.ts"
 import * as Wire from "../src/wire/Wire.ts"
-import { all, type Answer, assertNoSecret, make, secrets, type Settings, type Untyped } from "./support/Service.ts"
+import {
+  all,
+  type Answer,
+  assertNoSecret,
+  fails,
+  make,
+  secrets,
+  type Settings,
+  type Untyped
+} from "./support/Service.ts"
+import { test } from "./support/Test.ts"
 
 const { createDirectMessage, createPost, getPost, getRecentPostsCount, like, searchRecentPosts } = catalogue
 
@@ -166,91 +176,85 @@ describe("a call", () => {
 
   const serviceOf = (answer: Answer) => make(() => answer)
 
-  it.effect("returns what is left in every form but the raw one", () =>
-    Effect.gen(function*() {
-      const service = serviceOf({ body: malformed })
-      const call = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, service.layer())
-      const response = yield* call(getPost({ id: "20" }))
-      assert.deepStrictEqual(response.data, post as never)
-      assert.deepStrictEqual(response.anomalies, [
-        { path: "data.lang", expected: "a string", glimpse: "1" },
-        { path: "data.source", expected: "a string", glimpse: `["<redacted>"]` }
-      ])
-      assertNoSecret(response)
-      assert.include(String(response), "data.lang")
-      assert.deepStrictEqual(yield* call(getPost.as("dictionary")({ id: "20" })), { data: post } as never)
-      const raw = yield* call(getPost.as("raw")({ id: "20" }))
-      assert.deepStrictEqual(yield* raw.json, malformed)
-    }))
+  test("returns what is left in every form but the raw one")(function*() {
+    const service = serviceOf({ body: malformed })
+    const call = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, service.layer())
+    const response = yield* call(getPost({ id: "20" }))
+    assert.deepStrictEqual(response.data, post as never)
+    assert.deepStrictEqual(response.anomalies, [
+      { path: "data.lang", expected: "a string", glimpse: "1" },
+      { path: "data.source", expected: "a string", glimpse: `["<redacted>"]` }
+    ])
+    assertNoSecret(response)
+    assert.include(String(response), "data.lang")
+    assert.deepStrictEqual(yield* call(getPost.as("dictionary")({ id: "20" })), { data: post } as never)
+    const raw = yield* call(getPost.as("raw")({ id: "20" }))
+    assert.deepStrictEqual(yield* raw.json, malformed)
+  })
 
-  it.effect("cuts a glimpse after the credentials are gone", () =>
-    Effect.gen(function*() {
-      const lang = [`${"x".repeat(50)}${secrets.bearerToken}`]
-      const service = serviceOf({ body: { data: { ...post, lang } } })
-      const { anomalies } = yield* Effect.provide(getPost({ id: "20" }), service.layer())
-      assert.strictEqual(anomalies[0]!.glimpse, `["${"x".repeat(50)}<reda...`)
-    }))
+  test("cuts a glimpse after the credentials are gone")(function*() {
+    const lang = [`${"x".repeat(50)}${secrets.bearerToken}`]
+    const service = serviceOf({ body: { data: { ...post, lang } } })
+    const { anomalies } = yield* Effect.provide(getPost({ id: "20" }), service.layer())
+    assert.strictEqual(anomalies[0]!.glimpse, `["${"x".repeat(50)}<reda...`)
+  })
 
-  it.effect("fails with UndecodableResponse where the setting is strict", () =>
-    Effect.gen(function*() {
-      const settings: Settings = { ...secrets, verify: "strict" }
-      const call = (body: unknown) => Effect.provide(getPost({ id: "20" }), serviceOf({ body }).layer(settings))
-      const error = yield* Effect.flip(call(malformed))
-      assert.instanceOf(error, Errors.UndecodableResponse)
-      assert.include(error.reason, "data.lang is not a string")
-      assertNoSecret(error)
-      assert.deepStrictEqual((yield* call({ data: { ...post, lang: null } })).data, post as never)
-    }))
+  test("fails with UndecodableResponse where the setting is strict")(function*() {
+    const settings: Settings = { ...secrets, verify: "strict" }
+    const call = (body: unknown) => Effect.provide(getPost({ id: "20" }), serviceOf({ body }).layer(settings))
+    const error = yield* fails(call(malformed), Errors.UndecodableResponse)
+    assert.include(error.reason, "data.lang is not a string")
+    assertNoSecret(error)
+    assert.deepStrictEqual((yield* call({ data: { ...post, lang: null } })).data, post as never)
+  })
 
-  it.effect("counts anomalies and warns of each operation and path once", () =>
-    Effect.gen(function*() {
-      const lines: Array<string> = []
-      const logger = Logger.make(({ message }) => void lines.push(String(message)))
-      const { like_count: _, ...public_metrics } = metrics
-      const data = [{ ...post, lang: 1, public_metrics }, { ...post, lang: ["private words"] }]
-      const counter = Metric.withAttributes(Telemetry.anomalies, {
-        operation: "searchRecentPosts",
-        path: "data[].lang"
-      })
-      // A process has one of each metric.
-      const before = (yield* Metric.value(counter)).count
-      const service = serviceOf({ body: { data } })
-      const calls = Effect.forEach([1, 2, 3], () => searchRecentPosts({ query: "a" }), { discard: true })
-      yield* Effect.provide(calls, service.layer(secrets, Telemetry.layer)).pipe(
-        Effect.provide(Logger.layer([logger]))
-      )
-      assert.deepStrictEqual(lines, [
-        "searchRecentPosts: data[].lang is not a string and was omitted (reported once)",
-        "searchRecentPosts: data[].public_metrics.like_count is missing, an integer was expected (reported once)"
-      ])
-      assert.strictEqual((yield* Metric.value(counter)).count - before, 6)
-    }))
+  test("counts anomalies and warns of each operation and path once")(function*() {
+    const lines: Array<string> = []
+    const logger = Logger.make(({ message }) => void lines.push(String(message)))
+    const { like_count: _, ...public_metrics } = metrics
+    const data = [{ ...post, lang: 1, public_metrics }, { ...post, lang: ["private words"] }]
+    const counter = Metric.withAttributes(Telemetry.anomalies, {
+      operation: "searchRecentPosts",
+      path: "data[].lang"
+    })
+    // A process has one of each metric.
+    const before = (yield* Metric.value(counter)).count
+    const service = serviceOf({ body: { data } })
+    const calls = Effect.forEach([1, 2, 3], () => searchRecentPosts({ query: "a" }), { discard: true })
+    yield* Effect.provide(calls, service.layer(secrets, Telemetry.layer)).pipe(
+      Effect.provide(Logger.layer([logger]))
+    )
+    assert.deepStrictEqual(lines, [
+      "searchRecentPosts: data[].lang is not a string and was omitted (reported once)",
+      "searchRecentPosts: data[].public_metrics.like_count is missing, an integer was expected (reported once)"
+    ])
+    assert.strictEqual((yield* Metric.value(counter)).count - before, 6)
+  })
 
-  it.effect("that was accepted and whose answer cannot be read is OutcomeUnknown, with the status", () =>
-    Effect.gen(function*() {
-      const failing = (
-        operation: unknown,
-        parameters: object,
-        answer: (request: { readonly path: string }) => Answer
-      ) => Effect.flip(Effect.provide((operation as Untyped)(parameters), make(answer).layer()))
-      const creates = [
-        [createPost, { text: "a" }],
-        [createDirectMessage, { participant_id: "1", text: "a" }]
-      ] as const
-      for (const [operation, parameters] of creates) {
-        for (const body of ["", "<html>", "{}", `{"data":{"id":1,"dm_event_id":1}}`]) {
-          const error = yield* failing(operation, parameters, () => ({ status: 201, body }))
-          assert.instanceOf(error, Errors.OutcomeUnknown)
-          assert.strictEqual(error.status, 201)
-          assert.include(error.message, "accepted")
-        }
+  test("that was accepted and whose answer cannot be read is OutcomeUnknown, with the status")(function*() {
+    const failing = (
+      operation: unknown,
+      parameters: object,
+      answer: (request: { readonly path: string }) => Answer
+    ) => Effect.flip(Effect.provide((operation as Untyped)(parameters), make(answer).layer()))
+    const creates = [
+      [createPost, { text: "a" }],
+      [createDirectMessage, { participant_id: "1", text: "a" }]
+    ] as const
+    for (const [operation, parameters] of creates) {
+      for (const body of ["", "<html>", "{}", `{"data":{"id":1,"dm_event_id":1}}`]) {
+        const error = yield* failing(operation, parameters, () => ({ status: 201, body }))
+        assert.instanceOf(error, Errors.OutcomeUnknown)
+        assert.strictEqual(error.status, 201)
+        assert.include(error.message, "accepted")
       }
-      const service = serviceOf({ status: 201, body: { data: { id: "1" } } })
-      const created = yield* Effect.provide(createPost({ text: "a" }), service.layer())
-      assert.strictEqual(created.data?.id, "1")
-      assert.deepStrictEqual(created.anomalies.map(({ path }) => path), ["data.text"])
-      const me = { data: { id: "1" } }
-      const error = yield* failing(like, { post_id: "1" }, ({ path }) => ({ body: path === "/2/users/me" ? me : "" }))
-      assert.instanceOf(error, Errors.UndecodableResponse)
-    }))
+    }
+    const service = serviceOf({ status: 201, body: { data: { id: "1" } } })
+    const created = yield* Effect.provide(createPost({ text: "a" }), service.layer())
+    assert.strictEqual(created.data?.id, "1")
+    assert.deepStrictEqual(created.anomalies.map(({ path }) => path), ["data.text"])
+    const me = { data: { id: "1" } }
+    const error = yield* failing(like, { post_id: "1" }, ({ path }) => ({ body: path === "/2/users/me" ? me : "" }))
+    assert.instanceOf(error, Errors.UndecodableResponse)
+  })
 })

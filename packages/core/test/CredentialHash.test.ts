@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { type Effect, Redacted } from "effect"
 import { createHash } from "node:crypto"
 import { vi } from "vitest"
 import * as CredentialHash from "../src/auth/CredentialHash.ts"
+import { test } from "./support/Test.ts"
 
 const service = "https://service.test"
 const expected = createHash("sha256").update(`${service} canary é`).digest("base64").slice(0, 16)
@@ -16,16 +17,15 @@ describe("the fingerprint of a token", () => {
     assert.notStrictEqual(CredentialHash.make("https://other.test")(token), expected)
   })
 
-  it.effect("is the same in browsers, and there at once from the second time on", () =>
-    Effect.gen(function*() {
-      asInBrowsers()
-      const fingerprintOf = CredentialHash.make(service)
-      const token = Redacted.make("canary é")
-      const first = fingerprintOf(token)
-      assert.isNotString(first)
-      assert.strictEqual(yield* first as Effect.Effect<string>, expected)
-      assert.strictEqual(fingerprintOf(token), expected)
-    }))
+  test("is the same in browsers, and there at once from the second time on")(function*() {
+    asInBrowsers()
+    const fingerprintOf = CredentialHash.make(service)
+    const token = Redacted.make("canary é")
+    const first = fingerprintOf(token)
+    assert.isNotString(first)
+    assert.strictEqual(yield* first as Effect.Effect<string>, expected)
+    assert.strictEqual(fingerprintOf(token), expected)
+  })
 
   it("tells tokens apart where there is no cryptography", () => {
     asInBrowsers()

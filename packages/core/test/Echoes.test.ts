@@ -1,5 +1,5 @@
 // Services and proxies quote the requests that they refuse. Whatever they say and wherever, no credential is told.
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
@@ -11,6 +11,7 @@ import type * as Errors from "../src/errors/Errors.ts"
 import * as RateLimit from "../src/rate-limit/RateLimit.ts"
 import * as Recorder from "./support/Recorder.ts"
 import { type Answer, assertNoSecret, make, type Received, secrets, transportError } from "./support/Service.ts"
+import { test } from "./support/Test.ts"
 
 const { bookmark, createPost, deletePost, getMe, getPost, getPosts } = catalogue
 
@@ -66,80 +67,76 @@ const calls: Readonly<Record<string, Effect.Effect<unknown, Errors.AnyError, Cli
 
 describe.each(Object.entries(calls))("with %s", (_, call) => {
   describe.each(Object.entries(writings))("%s", (_, write) => {
-    it.effect.each(Object.entries(slots))("in %s", ([slot, answer]) =>
-      Effect.gen(function*() {
-        for (const status of statuses) {
-          for (const wire of status === 400 ? ["neutral", "x", "x-2026-02"] as const : ["neutral"] as const) {
-            const sent: Array<Sent> = []
-            const service = make((request) => ({ status, ...answer(write(quoteOf(request))) }))
-            const layer = service.layer({ ...secrets, wire, onRequest: (request) => sent.push(request) })
-            // With 200 some problems can be read, of something that was answered in part.
-            const outcome = yield* Effect.result(Effect.provide(call, layer))
-            const error = outcome._tag === "Failure" ? outcome.failure : outcome.success
-            assert.isTrue(outcome._tag === "Failure" || slot === "members of problems")
-            for (const told of [error, sent]) {
-              assertNoSecret(told)
-              const text = JSON.stringify(told)
-              assert.notInclude(text, encodeURIComponent("canary"))
-              assert.notMatch(text, /Y2FuYXJ5|NhbmFyeS|jYW5hcn/)
-              for (const { headers } of service.requests) {
-                for (const signature of signatureOf(headers)) assert.notInclude(text, signature)
-              }
+    test.each(Object.entries(slots))("in %s")(function*([slot, answer]) {
+      for (const status of statuses) {
+        for (const wire of status === 400 ? ["neutral", "x", "x-2026-02"] as const : ["neutral"] as const) {
+          const sent: Array<Sent> = []
+          const service = make((request) => ({ status, ...answer(write(quoteOf(request))) }))
+          const layer = service.layer({ ...secrets, wire, onRequest: (request) => sent.push(request) })
+          // With 200 some problems can be read, of something that was answered in part.
+          const outcome = yield* Effect.result(Effect.provide(call, layer))
+          const error = outcome._tag === "Failure" ? outcome.failure : outcome.success
+          assert.isTrue(outcome._tag === "Failure" || slot === "members of problems")
+          for (const told of [error, sent]) {
+            assertNoSecret(told)
+            const text = JSON.stringify(told)
+            assert.notInclude(text, encodeURIComponent("canary"))
+            assert.notMatch(text, /Y2FuYXJ5|NhbmFyeS|jYW5hcn/)
+            for (const { headers } of service.requests) {
+              for (const signature of signatureOf(headers)) assert.notInclude(text, signature)
             }
-            // It is there, and would have been told.
-            if (slot !== "a page that is cut within") assert.include(JSON.stringify([error, sent]), Redaction.marker)
           }
+          // It is there, and would have been told.
+          if (slot !== "a page that is cut within") assert.include(JSON.stringify([error, sent]), Redaction.marker)
         }
-      }))
+      }
+    })
   })
 })
 
 describe("the answer to another call", () => {
-  it.effect("that is given to who waits behind it", () =>
-    Effect.gen(function*() {
-      const service = make((request) => ({ status: 429, headers: { "retry-after": "1" }, body: quoteOf(request) }))
-      const call = yield* Effect.forkChild(
-        Effect.all([0, 1, 2].map(() => Effect.flip(getMe())), { concurrency: "unbounded" }).pipe(
-          Effect.provide(service.layer(secrets, Layer.orDie(RateLimit.layerWait())))
-        )
+  test("that is given to who waits behind it")(function*() {
+    const service = make((request) => ({ status: 429, headers: { "retry-after": "1" }, body: quoteOf(request) }))
+    const call = yield* Effect.forkChild(
+      Effect.all([0, 1, 2].map(() => Effect.flip(getMe())), { concurrency: "unbounded" }).pipe(
+        Effect.provide(service.layer(secrets, Layer.orDie(RateLimit.layerWait())))
       )
-      yield* TestClock.adjust(60_000)
-      const told = JSON.stringify(yield* Fiber.join(call))
-      assertNoSecret(told)
-      assert.include(told, Redaction.marker)
-      assert.lengthOf(service.requests, 8)
-      for (const { headers } of service.requests) {
-        for (const signature of signatureOf(headers)) assert.notInclude(told, signature)
-      }
-    }))
+    )
+    yield* TestClock.adjust(60_000)
+    const told = JSON.stringify(yield* Fiber.join(call))
+    assertNoSecret(told)
+    assert.include(told, Redaction.marker)
+    assert.lengthOf(service.requests, 8)
+    for (const { headers } of service.requests) {
+      for (const signature of signatureOf(headers)) assert.notInclude(told, signature)
+    }
+  })
 })
 
 describe("what reads well", () => {
-  it.effect("is left as it is, but for what it could not answer", () =>
-    Effect.gen(function*() {
-      const service = make((request) => ({
-        body: {
-          data: [{ id: "1", text: `a ${secrets.consumerKey}` }],
-          errors: [{ title: "Not Found Error", detail: quoteOf(request), [quoteOf(request)]: 1 }, { title: "Other" }]
-        }
-      }))
-      for (const user_auth of [true, false]) {
-        const response = yield* Effect.provide(getPosts({ ids: ["1", "2"], user_auth }), service.layer())
-        assert.strictEqual(response.data?.[0]?.text, `a ${secrets.consumerKey}`)
-        assert.strictEqual(response.body.errors, response.errors)
-        assert.deepStrictEqual(response.errors[1], { title: "Other" })
-        assertNoSecret(response.errors)
-        assert.include(response.errors[0]?.detail, Redaction.marker)
+  test("is left as it is, but for what it could not answer")(function*() {
+    const service = make((request) => ({
+      body: {
+        data: [{ id: "1", text: `a ${secrets.consumerKey}` }],
+        errors: [{ title: "Not Found Error", detail: quoteOf(request), [quoteOf(request)]: 1 }, { title: "Other" }]
       }
     }))
+    for (const user_auth of [true, false]) {
+      const response = yield* Effect.provide(getPosts({ ids: ["1", "2"], user_auth }), service.layer())
+      assert.strictEqual(response.data?.[0]?.text, `a ${secrets.consumerKey}`)
+      assert.strictEqual(response.body.errors, response.errors)
+      assert.deepStrictEqual(response.errors[1], { title: "Other" })
+      assertNoSecret(response.errors)
+      assert.include(response.errors[0]?.detail, Redaction.marker)
+    }
+  })
 
-  it.effect("is told without its values when a field is wrong", () =>
-    Effect.gen(function*() {
-      const service = make((request) => ({
-        body: { data: { id: { quote: quoteOf(request) }, text: quoteOf(request) } }
-      }))
-      assertNoSecret(yield* Effect.flip(Effect.provide(getMe(), service.layer())))
+  test("is told without its values when a field is wrong")(function*() {
+    const service = make((request) => ({
+      body: { data: { id: { quote: quoteOf(request) }, text: quoteOf(request) } }
     }))
+    assertNoSecret(yield* Effect.flip(Effect.provide(getMe(), service.layer())))
+  })
 })
 
 describe("a transport that quotes", () => {
@@ -154,17 +151,16 @@ describe("a transport that quotes", () => {
     "what knows how far it got": { phase: "headers", requestSent: true, message: quote, code: quote }
   }
 
-  it.effect.each(Object.entries(causes))("in %s", ([, cause]) =>
-    Effect.gen(function*() {
-      const { layer: recording, lines, spans } = Recorder.all()
-      const service = make(() => transportError(cause))
-      const layer = service.layer({ ...secrets, retries: 0 })
-      for (const call of Object.values(calls)) {
-        const error = yield* Effect.flip(Effect.provide(call, [layer, recording]))
-        assertNoSecret(error)
-        assert.notInclude(inspect(error, { depth: Infinity }), "63 61 6e 61 72 79")
-      }
-      assert.isAbove(spans.length, 2)
-      assertNoSecret([lines, spans.map(({ attributes, events, name }) => [name, [...attributes], events])])
-    }))
+  test.each(Object.entries(causes))("in %s")(function*([, cause]) {
+    const { layer: recording, lines, spans } = Recorder.all()
+    const service = make(() => transportError(cause))
+    const layer = service.layer({ ...secrets, retries: 0 })
+    for (const call of Object.values(calls)) {
+      const error = yield* Effect.flip(Effect.provide(call, [layer, recording]))
+      assertNoSecret(error)
+      assert.notInclude(inspect(error, { depth: Infinity }), "63 61 6e 61 72 79")
+    }
+    assert.isAbove(spans.length, 2)
+    assertNoSecret([lines, spans.map(({ attributes, events, name }) => [name, [...attributes], events])])
+  })
 })

@@ -9,7 +9,8 @@ import * as ExtraParameters from "../src/wire/ExtraParameters.ts"
 import { planOf } from "../src/wire/internal/encodingPlan.ts"
 import * as RequestEncoder from "../src/wire/RequestEncoder.ts"
 import * as Wire from "../src/wire/Wire.ts"
-import { assertNoSecret, authorizationOf, make, secrets } from "./support/Service.ts"
+import { assertNoSecret, authorizationOf, fails, make, secrets } from "./support/Service.ts"
+import { test } from "./support/Test.ts"
 
 const { createPost, getMe, getPost, like, searchRecentPosts, uploadMedia } = catalogue
 
@@ -91,24 +92,23 @@ describe("extraQuery", () => {
     }
   )
 
-  it.effect("is signed, and goes with every page", () =>
-    Effect.gen(function*() {
-      const service = make((_, i) => ({ body: { data: [], meta: i === 2 ? {} : { next_token: `t${i}` } } }))
-      const extraQuery: Record<string, string> = { "a b": "c&d=é" }
-      const pages = searchRecentPosts.pages({ query: "a" }, { extraQuery })
-      extraQuery["a b"] = "changed meanwhile"
-      yield* Stream.runDrain(pages).pipe(Effect.provide(service.layer()))
-      assert.deepStrictEqual(service.requests.map(({ query }) => query["a b"]), ["c&d=é", "c&d=é", "c&d=é"])
-      assert.deepStrictEqual(service.requests.map(({ query }) => query["next_token"]), [undefined, "t0", "t1"])
-      yield* getPost({ id: 1, user_auth: true }, { extraQuery: { "a b": "c&d=é" } }).pipe(
-        Effect.provide(
-          make((request) => {
-            assert.strictEqual(authorizationOf(request), "oauth1")
-            return { body: { data: { id: "1", text: "a", edit_history_post_ids: ["1"] } } }
-          }).layer()
-        )
+  test("is signed, and goes with every page")(function*() {
+    const service = make((_, i) => ({ body: { data: [], meta: i === 2 ? {} : { next_token: `t${i}` } } }))
+    const extraQuery: Record<string, string> = { "a b": "c&d=é" }
+    const pages = searchRecentPosts.pages({ query: "a" }, { extraQuery })
+    extraQuery["a b"] = "changed meanwhile"
+    yield* Stream.runDrain(pages).pipe(Effect.provide(service.layer()))
+    assert.deepStrictEqual(service.requests.map(({ query }) => query["a b"]), ["c&d=é", "c&d=é", "c&d=é"])
+    assert.deepStrictEqual(service.requests.map(({ query }) => query["next_token"]), [undefined, "t0", "t1"])
+    yield* getPost({ id: 1, user_auth: true }, { extraQuery: { "a b": "c&d=é" } }).pipe(
+      Effect.provide(
+        make((request) => {
+          assert.strictEqual(authorizationOf(request), "oauth1")
+          return { body: { data: { id: "1", text: "a", edit_history_post_ids: ["1"] } } }
+        }).layer()
       )
-    }))
+    )
+  })
 })
 
 describe("extraBody", () => {
@@ -172,28 +172,26 @@ describe("extraBody", () => {
   })
 })
 
-it.effect("a refusal sends nothing and holds no secret", () =>
-  Effect.gen(function*() {
-    const secret = secrets.bearerToken
-    const service = make(() => ({}))
-    const wrong: ReadonlyArray<object> = [
-      { extraQuery: { [secret]: {} } },
-      { extraQuery: { [`oauth_${secret}`]: secret } },
-      { extraQuery: secret },
-      { extraBody: { a: secret } },
-      { extra: secret },
-      // Of these, nothing would be sent.
-      { extraQuery: new URLSearchParams({ a: "1" }) },
-      { extraQuery: new Map([["a", "1"]]) },
-      { extraQuery: [] }
-    ]
-    for (const options of wrong) {
-      const call = getPost({ id: 1 }, options as CallOptions)
-      const error = yield* Effect.flip(call.pipe(Effect.provide(service.layer())))
-      assert.instanceOf(error, Errors.InvalidParameters)
-      assertNoSecret(error)
-      const pages = Stream.runDrain(searchRecentPosts.pages({ query: "a" }, options as CallOptions))
-      assert.instanceOf(yield* Effect.flip(pages.pipe(Effect.provide(service.layer()))), Errors.InvalidParameters)
-    }
-    assert.lengthOf(service.requests, 0)
-  }))
+test("a refusal sends nothing and holds no secret")(function*() {
+  const secret = secrets.bearerToken
+  const service = make(() => ({}))
+  const wrong: ReadonlyArray<object> = [
+    { extraQuery: { [secret]: {} } },
+    { extraQuery: { [`oauth_${secret}`]: secret } },
+    { extraQuery: secret },
+    { extraBody: { a: secret } },
+    { extra: secret },
+    // Of these, nothing would be sent.
+    { extraQuery: new URLSearchParams({ a: "1" }) },
+    { extraQuery: new Map([["a", "1"]]) },
+    { extraQuery: [] }
+  ]
+  for (const options of wrong) {
+    const call = getPost({ id: 1 }, options as CallOptions)
+    const error = yield* fails(call.pipe(Effect.provide(service.layer())), Errors.InvalidParameters)
+    assertNoSecret(error)
+    const pages = Stream.runDrain(searchRecentPosts.pages({ query: "a" }, options as CallOptions))
+    yield* fails(pages.pipe(Effect.provide(service.layer())), Errors.InvalidParameters)
+  }
+  assert.lengthOf(service.requests, 0)
+})

@@ -7,6 +7,7 @@ import { parametersOf } from "../src/schema/Definition.ts"
 import { answerOf, callOf, selectionsOf, wires } from "./support/Calls.ts"
 import type { Row } from "./support/Row.ts"
 import { all, authorizationOf, isPaged, make, type Received, rowOf, secrets } from "./support/Service.ts"
+import { test } from "./support/Test.ts"
 
 const hostile: ReadonlyArray<unknown> = [
   "1",
@@ -231,25 +232,24 @@ describe("whatever is passed", () => {
     assert.isAbove(outcomes.refused, 500)
   })
 
-  it.effect("to pages, items and joined, which fail when they run", () =>
-    Effect.gen(function*() {
-      const { context, service } = clients[0]!
-      service.requests.length = 0
-      for (const [name, operation] of all) {
-        if (!isPaged(operation)) continue
-        const row = rowOf(name)
-        const { given } = callOf(row, selectionsOf(row)[0]!, "neutral")
-        answering.set("neutral", answerOf(row, "neutral"))
-        for (const shape of [(given: object) => ({ ...given, max_results: "x" }), ...shapes.slice(15)]) {
-          for (const streams of [operation.pages, operation.items, operation.joined]) {
-            const passed = shape({ ...given })
-            const stream = streams(passed) as Stream.Stream<unknown, Errors.AnyError, Client>
-            const exit = yield* Effect.exit(Effect.provideContext(Stream.runHead(stream), context))
-            if (Exit.isSuccess(exit)) continue
-            assert.isFalse(Cause.hasDies(exit.cause), Cause.pretty(exit.cause))
-            assert.instanceOf(Cause.squash(exit.cause), TypeError)
-          }
+  test("to pages, items and joined, which fail when they run")(function*() {
+    const { context, service } = clients[0]!
+    service.requests.length = 0
+    for (const [name, operation] of all) {
+      if (!isPaged(operation)) continue
+      const row = rowOf(name)
+      const { given } = callOf(row, selectionsOf(row)[0]!, "neutral")
+      answering.set("neutral", answerOf(row, "neutral"))
+      for (const shape of [(given: object) => ({ ...given, max_results: "x" }), ...shapes.slice(15)]) {
+        for (const streams of [operation.pages, operation.items, operation.joined]) {
+          const passed = shape({ ...given })
+          const stream = streams(passed) as Stream.Stream<unknown, Errors.AnyError, Client>
+          const exit = yield* Effect.exit(Effect.provideContext(Stream.runHead(stream), context))
+          if (Exit.isSuccess(exit)) continue
+          assert.isFalse(Cause.hasDies(exit.cause), Cause.pretty(exit.cause))
+          assert.instanceOf(Cause.squash(exit.cause), TypeError)
         }
       }
-    }))
+    }
+  })
 })

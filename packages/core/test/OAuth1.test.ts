@@ -3,6 +3,7 @@ import { Arbitrary, Effect, Schema } from "effect"
 import { createHmac } from "node:crypto"
 import * as OAuth1 from "../src/auth/OAuth1.ts"
 import fixture from "./fixtures/oauth1-vectors.json" with { type: "json" }
+import { test } from "./support/Test.ts"
 
 const nodeHmac = (key: string, message: string) => createHmac("sha1", key).update(message).digest("base64")
 const jsHmac = OAuth1.HmacSha1.defaultValue()
@@ -263,12 +264,11 @@ describe("HmacSha1", () => {
     }
   })
 
-  it.effect("has a default and can be replaced", () =>
-    Effect.gen(function*() {
-      assert.strictEqual((yield* OAuth1.HmacSha1)("key", "message"), nodeHmac("key", "message"))
-      const replaced = yield* OAuth1.HmacSha1.pipe(Effect.provideService(OAuth1.HmacSha1, () => "replaced"))
-      assert.strictEqual(replaced("key", "message"), "replaced")
-    }))
+  test("has a default and can be replaced")(function*() {
+    assert.strictEqual((yield* OAuth1.HmacSha1)("key", "message"), nodeHmac("key", "message"))
+    const replaced = yield* OAuth1.HmacSha1.pipe(Effect.provideService(OAuth1.HmacSha1, () => "replaced"))
+    assert.strictEqual(replaced("key", "message"), "replaced")
+  })
 })
 
 describe("sign", () => {

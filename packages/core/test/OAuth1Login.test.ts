@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted } from "effect"
-import { HttpClient } from "effect/http"
+import { Effect, Redacted } from "effect"
+import type { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"
 import { readFileSync } from "node:fs"
@@ -8,8 +8,9 @@ import * as OAuth1Login from "../src/accounts/OAuth1Login.ts"
 import * as OAuth1 from "../src/auth/OAuth1.ts"
 import * as Errors from "../src/errors/Errors.ts"
 import * as Wire from "../src/wire/Wire.ts"
-import { answered, assertNoSecret, baseUrl, failed, make, type Received, transportError } from "./support/Service.ts"
+import { answered, assertNoSecret, baseUrl, failed, fails, type Received, transportError } from "./support/Service.ts"
 import { assertTellsNoSecret } from "./support/Telling.ts"
+import { inMinute, test } from "./support/Test.ts"
 
 const secret = (text: string) => Redacted.make(`canary-${text}`)
 
@@ -67,98 +68,91 @@ const common = {
 const atTime = TestClock.setTime(1_600_000_000_000)
 
 describe("requestToken", () => {
-  it.effect("signs where it leads to", () =>
-    Effect.gen(function*() {
-      yield* atTime
-      const { requests: [sent], value } = yield* answered(requests.requestToken[0], { body: begun })
-      assert.deepStrictEqual([sent?.method, sent?.path, sent?.query], ["POST", "/oauth/request_token", {}])
-      assert.deepStrictEqual(verified(sent), { ...common, oauth_callback: callback })
-      assert.strictEqual(Redacted.value(value.token), "canary-request-0003")
-      assert.strictEqual(Redacted.value(value.tokenSecret), "canary-request-secret-0004")
-      assertNoSecret(value)
-    }))
+  test("signs where it leads to")(function*() {
+    yield* atTime
+    const { requests: [sent], value } = yield* answered(requests.requestToken[0], { body: begun })
+    assert.deepStrictEqual([sent?.method, sent?.path, sent?.query], ["POST", "/oauth/request_token", {}])
+    assert.deepStrictEqual(verified(sent), { ...common, oauth_callback: callback })
+    assert.strictEqual(Redacted.value(value.token), "canary-request-0003")
+    assert.strictEqual(Redacted.value(value.tokenSecret), "canary-request-secret-0004")
+    assertNoSecret(value)
+  })
 
-  it.effect("can ask for less, and for a PIN", () =>
-    Effect.gen(function*() {
-      yield* atTime
-      const request = OAuth1Login.requestToken({ baseUrl, ...consumer, callback: "oob", access: "read" })
-      const { requests: [sent] } = yield* answered(request, { body: begun })
-      assert.deepStrictEqual(sent?.query, { x_auth_access_type: "read" })
-      assert.deepStrictEqual(verified(sent), { ...common, oauth_callback: "oob" })
-    }))
+  test("can ask for less, and for a PIN")(function*() {
+    yield* atTime
+    const request = OAuth1Login.requestToken({ baseUrl, ...consumer, callback: "oob", access: "read" })
+    const { requests: [sent] } = yield* answered(request, { body: begun })
+    assert.deepStrictEqual(sent?.query, { x_auth_access_type: "read" })
+    assert.deepStrictEqual(verified(sent), { ...common, oauth_callback: "oob" })
+  })
 
-  it.effect.each([
+  test.each([
     "",
     "{}",
     begun.replace("true", "false"),
     begun.replace("&oauth_callback_confirmed=true", ""),
     begun.replace("oauth_token=canary-request-0003", "oauth_token="),
     `${begun}&oauth_token=canary`
-  ])("refuses an answer without a token, or that does not confirm: %s", (body) =>
-    Effect.gen(function*() {
-      const { error } = yield* failed(requests.requestToken[0], () => ({ body }))
-      assert.instanceOf(error, Errors.UndecodableResponse)
-      assertNoSecret(error)
-    }))
+  ])("refuses an answer without a token, or that does not confirm: %s")(function*(body) {
+    const { error } = yield* failed(requests.requestToken[0], () => ({ body }))
+    assert.instanceOf(error, Errors.UndecodableResponse)
+    assertNoSecret(error)
+  })
 
-  it.effect.each(["/callback", "", "OOB"])("refuses to lead to %s", (callback) =>
-    Effect.gen(function*() {
-      const { error, requests } = yield* failed(
-        OAuth1Login.requestToken({ baseUrl, ...consumer, callback }),
-        () => ({ body: begun })
-      )
-      assert.instanceOf(error, Errors.InvalidSettings)
-      assert.strictEqual(error.setting, "callback")
-      assert.lengthOf(requests, 0)
-    }))
+  test.each(["/callback", "", "OOB"])("refuses to lead to %s")(function*(callback) {
+    const { error, requests } = yield* failed(
+      OAuth1Login.requestToken({ baseUrl, ...consumer, callback }),
+      () => ({ body: begun })
+    )
+    assert.instanceOf(error, Errors.InvalidSettings)
+    assert.strictEqual(error.setting, "callback")
+    assert.lengthOf(requests, 0)
+  })
 
-  it.effect("is signed by the service's clock when that is another one", () =>
-    Effect.gen(function*() {
-      yield* atTime
-      const { http, requests: had } = make(({ headers }) =>
+  test("is signed by the service's clock when that is another one")(function*() {
+    yield* atTime
+    const { requests: had } = yield* answered(
+      requests.requestToken[0],
+      ({ headers }) =>
         headers["authorization"]?.includes(`oauth_timestamp="1600003600"`)
           ? { body: begun }
           : { status: 401, headers: { date: new Date(1_600_003_600_000).toUTCString() } }
-      )
-      yield* Effect.provideService(requests.requestToken[0], HttpClient.HttpClient, http)
-      assert.lengthOf(had, 2)
-    }))
+    )
+    assert.lengthOf(had, 2)
+  })
 })
 
 describe("the address", () => {
-  it.effect("at which the user is asked", () =>
-    Effect.gen(function*() {
-      assert.strictEqual(
-        yield* OAuth1Login.authorizeUrl({ wire: Wire.x, requestToken }),
-        "https://api.x.com/oauth/authorize?oauth_token=canary-request-0003"
-      )
-      assert.strictEqual(
-        yield* OAuth1Login.authenticateUrl({ baseUrl, requestToken, forceLogin: true, username: "ada" }),
-        `${baseUrl}/oauth/authenticate?oauth_token=canary-request-0003&force_login=true&screen_name=ada`
-      )
-      const error = yield* Effect.flip(OAuth1Login.authorizeUrl({ requestToken }))
-      assert.strictEqual(error.setting, "baseUrl")
-    }))
+  test("at which the user is asked")(function*() {
+    assert.strictEqual(
+      yield* OAuth1Login.authorizeUrl({ wire: Wire.x, requestToken }),
+      "https://api.x.com/oauth/authorize?oauth_token=canary-request-0003"
+    )
+    assert.strictEqual(
+      yield* OAuth1Login.authenticateUrl({ baseUrl, requestToken, forceLogin: true, username: "ada" }),
+      `${baseUrl}/oauth/authenticate?oauth_token=canary-request-0003&force_login=true&screen_name=ada`
+    )
+    const error = yield* Effect.flip(OAuth1Login.authorizeUrl({ requestToken }))
+    assert.strictEqual(error.setting, "baseUrl")
+  })
 })
 
 describe("callback", () => {
   const read = (query: string) => OAuth1Login.callback(`http://127.0.0.1:8080/callback?${query}`, { requestToken })
 
-  it.effect("reads the proof", () =>
-    Effect.gen(function*() {
-      const verifier = yield* read("oauth_token=canary-request-0003&oauth_verifier=canary-verifier")
-      assert.strictEqual(Redacted.value(verifier), "canary-verifier")
-    }))
+  test("reads the proof")(function*() {
+    const verifier = yield* read("oauth_token=canary-request-0003&oauth_verifier=canary-verifier")
+    assert.strictEqual(Redacted.value(verifier), "canary-verifier")
+  })
 
-  it.effect("says that the user said no", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(read("denied=canary-request-0003"))
-      assert.instanceOf(error, Errors.AuthorizationDenied)
-      assert.strictEqual(error.error, "access_denied")
-      assertNoSecret(error)
-    }))
+  test("says that the user said no")(function*() {
+    const error = yield* fails(read("denied=canary-request-0003"), Errors.AuthorizationDenied, {
+      error: "access_denied"
+    })
+    assertNoSecret(error)
+  })
 
-  it.effect.each(
+  test.each(
     [
       ["other", "oauth_verifier=canary-verifier"],
       ["other", "oauth_token=canary-other&oauth_verifier=canary-verifier"],
@@ -167,142 +161,125 @@ describe("callback", () => {
       ["incomplete", "oauth_token=canary-request-0003"],
       ["incomplete", "oauth_token=canary-request-0003&oauth_verifier="]
     ] as const
-  )("%s: %s", ([fault, query]) =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(read(query))
-      assert.instanceOf(error, Errors.InvalidRedirect)
-      assert.strictEqual(error.fault, fault)
-      assertNoSecret(error)
-    }))
+  )("%s: %s")(function*([fault, query]) {
+    const error = yield* fails(read(query), Errors.InvalidRedirect, { fault })
+    assertNoSecret(error)
+  })
 
-  it.effect.each(["oauth_verifier=canary-verifier", "oauth_token=&oauth_verifier=canary-verifier", "denied="])(
-    "of a sign-in whose request token was lost is refused: %s",
-    (query) =>
-      Effect.gen(function*() {
-        for (const token of [undefined, Redacted.make(undefined), Redacted.make("")]) {
-          const lost = { requestToken: { ...requestToken, token } } as { requestToken: OAuth1Login.RequestToken }
-          assert.propertyVal(yield* Effect.flip(OAuth1Login.callback(`/callback?${query}`, lost)), "fault", "other")
-        }
-      })
-  )
+  test.each(["oauth_verifier=canary-verifier", "oauth_token=&oauth_verifier=canary-verifier", "denied="])(
+    "of a sign-in whose request token was lost is refused: %s"
+  )(function*(query) {
+    for (const token of [undefined, Redacted.make(undefined), Redacted.make("")]) {
+      const lost = { requestToken: { ...requestToken, token } } as { requestToken: OAuth1Login.RequestToken }
+      assert.propertyVal(yield* Effect.flip(OAuth1Login.callback(`/callback?${query}`, lost)), "fault", "other")
+    }
+  })
 })
 
 describe("accessToken", () => {
-  it.effect.each([" 1234567\n", Redacted.make("1234567")])(
-    "signs the proof, and brings who signed in",
-    (verifier) =>
-      Effect.gen(function*() {
-        yield* atTime
-        const { requests: [sent], value } = yield* answered(
-          OAuth1Login.accessToken({ baseUrl, ...consumer, requestToken, verifier }),
-          { body: ended }
-        )
-        assert.deepStrictEqual([sent?.method, sent?.path, sent?.query], ["POST", "/oauth/access_token", {}])
-        assert.deepStrictEqual(verified(sent, "canary-request-secret-0004"), {
-          ...common,
-          oauth_token: "canary-request-0003",
-          oauth_verifier: "1234567"
-        })
-        assert.deepStrictEqual(value.user, { id: "42", username: "ada" })
-        assert.deepStrictEqual(
-          Object.entries(value.tokens).map(([name, value]) => [name, Redacted.value(value)]),
-          [
-            ["consumerKey", "canary-key-0001"],
-            ["consumerSecret", "canary-consumer-0002"],
-            ["accessToken", "42-canary-access"],
-            ["accessTokenSecret", "canary-secret"]
-          ]
-        )
-        assertNoSecret(value)
-      })
-  )
+  test.each([" 1234567\n", Redacted.make("1234567")])("signs the proof, and brings who signed in")(function*(verifier) {
+    yield* atTime
+    const { requests: [sent], value } = yield* answered(
+      OAuth1Login.accessToken({ baseUrl, ...consumer, requestToken, verifier }),
+      { body: ended }
+    )
+    assert.deepStrictEqual([sent?.method, sent?.path, sent?.query], ["POST", "/oauth/access_token", {}])
+    assert.deepStrictEqual(verified(sent, "canary-request-secret-0004"), {
+      ...common,
+      oauth_token: "canary-request-0003",
+      oauth_verifier: "1234567"
+    })
+    assert.deepStrictEqual(value.user, { id: "42", username: "ada" })
+    assert.deepStrictEqual(
+      Object.entries(value.tokens).map(([name, value]) => [name, Redacted.value(value)]),
+      [
+        ["consumerKey", "canary-key-0001"],
+        ["consumerSecret", "canary-consumer-0002"],
+        ["accessToken", "42-canary-access"],
+        ["accessTokenSecret", "canary-secret"]
+      ]
+    )
+    assertNoSecret(value)
+  })
 
-  it.effect("is asked for once", () =>
-    Effect.gen(function*() {
-      for (const body of ["", ended.replace("user_id=42", "a=b"), ended.replace("ada", "")]) {
-        const { error, requests } = yield* failed(run("accessToken"), () => ({ body }))
-        assert.instanceOf(error, Errors.OutcomeUnknown)
-        assert.lengthOf(requests, 1)
-        assertNoSecret(error)
-      }
-      const lost = yield* failed(run("accessToken"), () => transportError({ code: "ECONNRESET" }))
-      assert.instanceOf(lost.error, Errors.OutcomeUnknown)
-      assert.lengthOf(lost.requests, 1)
-    }))
+  test("is asked for once")(function*() {
+    for (const body of ["", ended.replace("user_id=42", "a=b"), ended.replace("ada", "")]) {
+      const { error, requests } = yield* failed(run("accessToken"), () => ({ body }))
+      assert.instanceOf(error, Errors.OutcomeUnknown)
+      assert.lengthOf(requests, 1)
+      assertNoSecret(error)
+    }
+    const lost = yield* failed(run("accessToken"), () => transportError({ code: "ECONNRESET" }))
+    assert.instanceOf(lost.error, Errors.OutcomeUnknown)
+    assert.lengthOf(lost.requests, 1)
+  })
 
-  it.effect("needs a proof", () =>
-    Effect.gen(function*() {
-      const { error, requests } = yield* failed(
-        OAuth1Login.accessToken({ baseUrl, ...consumer, requestToken, verifier: " " }),
-        () => ({ body: ended })
-      )
-      assert.instanceOf(error, Errors.InvalidSettings)
-      assert.strictEqual(error.setting, "verifier")
-      assert.lengthOf(requests, 0)
-    }))
+  test("needs a proof")(function*() {
+    const { error, requests } = yield* failed(
+      OAuth1Login.accessToken({ baseUrl, ...consumer, requestToken, verifier: " " }),
+      () => ({ body: ended })
+    )
+    assert.instanceOf(error, Errors.InvalidSettings)
+    assert.strictEqual(error.setting, "verifier")
+    assert.lengthOf(requests, 0)
+  })
 })
 
 describe("invalidate", () => {
-  it.effect("is signed with what it makes useless", () =>
-    Effect.gen(function*() {
-      yield* atTime
-      const { requests: [sent] } = yield* answered(run("invalidate"), { body: { access_token: "canary" } })
-      assert.deepStrictEqual([sent?.method, sent?.path], ["POST", "/1.1/oauth/invalidate_token.json"])
-      assert.deepStrictEqual(verified(sent, "canary-access-secret-0006"), {
-        ...common,
-        oauth_token: "canary-access-0005"
-      })
-    }))
+  test("is signed with what it makes useless")(function*() {
+    yield* atTime
+    const { requests: [sent] } = yield* answered(run("invalidate"), { body: { access_token: "canary" } })
+    assert.deepStrictEqual([sent?.method, sent?.path], ["POST", "/1.1/oauth/invalidate_token.json"])
+    assert.deepStrictEqual(verified(sent, "canary-access-secret-0006"), {
+      ...common,
+      oauth_token: "canary-access-0005"
+    })
+  })
 
-  it.effect("is done when a repeated request finds it done", () =>
-    Effect.gen(function*() {
-      const gone = { status: 401, body: { errors: [{ code: 89, message: "Invalid or expired token" }] } }
-      const { http, requests } = make((_, index) => index === 0 ? { status: 503 } : gone)
-      const fiber = yield* Effect.forkChild(Effect.provideService(run("invalidate"), HttpClient.HttpClient, http))
-      yield* TestClock.adjust("1 minute")
-      yield* Fiber.join(fiber)
-      assert.lengthOf(requests, 2)
-    }))
+  test("is done when a repeated request finds it done")(function*() {
+    const gone = { status: 401, body: { errors: [{ code: 89, message: "Invalid or expired token" }] } }
+    const { requests } = yield* inMinute(
+      answered(run("invalidate"), (_, index) => index === 0 ? { status: 503 } : gone)
+    )
+    assert.lengthOf(requests, 2)
+  })
 
-  it.effect.each<readonly [boolean, number, object | string]>([
+  test.each<readonly [boolean, number, object | string]>([
     [true, 401, { errors: [{ code: 89, message: "Invalid or expired token." }] }],
     [false, 401, { errors: [{ code: 32, message: "Could not authenticate you." }] }],
     [false, 401, { errors: [{ code: 135, message: "Timestamp out of bounds." }] }],
     [false, 401, { title: "Unauthorized", detail: "Unauthorized" }],
     [false, 401, "<html>Sign in to the network</html>"],
     [false, 403, { errors: [{ code: 89, message: "Invalid or expired token." }] }]
-  ])("finds them useless already: %s (%i %j)", ([expected, status, body]) =>
-    Effect.gen(function*() {
-      const { error } = yield* failed(run("invalidate"), () => ({ status, body }))
-      assert.strictEqual(OAuth1Login.isTokenRefused(error), expected)
-    }))
+  ])("finds them useless already: %s (%i %j)")(function*([expected, status, body]) {
+    const { error } = yield* failed(run("invalidate"), () => ({ status, body }))
+    assert.strictEqual(OAuth1Login.isTokenRefused(error), expected)
+  })
 })
 
 describe("a refusal", () => {
-  it.effect("in words is told", () =>
-    Effect.gen(function*() {
-      const { error } = yield* failed(run("accessToken"), () => ({
-        status: 401,
-        body: "Error processing your OAuth request: Invalid oauth_verifier parameter"
-      }))
-      assert.propertyVal(error, "detail", "Error processing your OAuth request: Invalid oauth_verifier parameter")
-      assert.include(error.message, "Invalid oauth_verifier parameter")
-      const page = yield* failed(run("accessToken"), () => ({ status: 502, body: "<html>Bad gateway</html>" }))
-      assert.propertyVal(page.error, "excerpt", "<html>Bad gateway</html>")
+  test("in words is told")(function*() {
+    const { error } = yield* failed(run("accessToken"), () => ({
+      status: 401,
+      body: "Error processing your OAuth request: Invalid oauth_verifier parameter"
     }))
+    assert.propertyVal(error, "detail", "Error processing your OAuth request: Invalid oauth_verifier parameter")
+    assert.include(error.message, "Invalid oauth_verifier parameter")
+    const page = yield* failed(run("accessToken"), () => ({ status: 502, body: "<html>Bad gateway</html>" }))
+    assert.propertyVal(page.error, "excerpt", "<html>Bad gateway</html>")
+  })
 
-  it.effect.each(names)("of %s has what the service said", (name) =>
-    Effect.gen(function*() {
-      const { error } = yield* failed(run(name), () => ({
-        status: 401,
-        body: { errors: [{ code: 32, message: "Could not authenticate you." }] }
-      }))
-      assert.strictEqual(
-        error.message,
-        `OAuth1Login.${name}: the service does not accept the OAuth 1.0a credential (401): Could not authenticate you. ` +
-          "Check it; the operation accepts OAuth 1.0a only."
-      )
+  test.each(names)("of %s has what the service said")(function*(name) {
+    const { error } = yield* failed(run(name), () => ({
+      status: 401,
+      body: { errors: [{ code: 32, message: "Could not authenticate you." }] }
     }))
+    assert.strictEqual(
+      error.message,
+      `OAuth1Login.${name}: the service does not accept the OAuth 1.0a credential (401): Could not authenticate you. ` +
+        "Check it; the operation accepts OAuth 1.0a only."
+    )
+  })
 })
 
 describe("the examples", () => {
@@ -321,10 +298,9 @@ describe("the examples", () => {
 describe("secrets", () => {
   it.effect.each(names)("of %s are in nothing that is told of it", (name) => assertTellsNoSecret(run(name)))
 
-  it.effect("that are short are not told either", () =>
-    Effect.gen(function*() {
-      const request = OAuth1Login.accessToken({ baseUrl, ...consumer, requestToken, verifier: "1234567" })
-      const { error } = yield* failed(request, () => ({ status: 400, body: { error: "PIN 1234567 is wrong" } }))
-      assert.include(error.message, "PIN <redacted> is wrong")
-    }))
+  test("that are short are not told either")(function*() {
+    const request = OAuth1Login.accessToken({ baseUrl, ...consumer, requestToken, verifier: "1234567" })
+    const { error } = yield* failed(request, () => ({ status: 400, body: { error: "PIN 1234567 is wrong" } }))
+    assert.include(error.message, "PIN <redacted> is wrong")
+  })
 })

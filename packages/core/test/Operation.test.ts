@@ -12,7 +12,8 @@ import { x202602 } from "../src/wire/Wire.ts"
 import { answerOf, callOf, selectionsOf, wires } from "./support/Calls.ts"
 import * as Described from "./support/Described.ts"
 import type { Row, RowParameter, RowRule } from "./support/Row.ts"
-import { all, authorizationOf, firsts, make, rowOf, rows, secrets, specifiedRowOf } from "./support/Service.ts"
+import { all, authorizationOf, fails, firsts, make, rowOf, rows, secrets, specifiedRowOf } from "./support/Service.ts"
+import { test } from "./support/Test.ts"
 
 const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
@@ -209,32 +210,29 @@ describe("needs token", () => {
     }
   })
 
-  it.effect.each(firsts)(
-    "%s fails without the credential that user_auth chooses, before any traffic",
-    ([name, operation]) =>
-      Effect.gen(function*() {
-        const row = rowOf(name)
-        const { bearerToken, ...oauth1 } = secrets
-        const { accessToken: _, ...withoutToken } = oauth1
-        for (const user_auth of row.userAuth === null ? [undefined] : [undefined, true, false]) {
-          const userAuth = user_auth ?? row.userAuth ?? false
-          const { given } = callOf(row, selectionsOf(row)[0]!, "neutral")
-          const others: ReadonlyArray<object> = userAuth
-            ? [{}, { bearerToken }, { ...withoutToken, bearerToken }]
-            : [{}, oauth1]
-          for (const settings of others) {
-            const service = make(() => ({ body: { data: { id: "77" } } }))
-            const call = operation(user_auth === undefined ? given : { ...given, user_auth })
-            const error = yield* Effect.flip(Effect.provide(call, service.layer(settings)))
-            assert.instanceOf(error, Errors.MissingAccessToken)
-            assert.instanceOf(error, TypeError)
-            assert.strictEqual(error.operation, row.name)
-            assert.strictEqual(error.credential, userAuth ? "oauth1" : "bearer")
-            assert.include(error.missing, userAuth ? "accessToken" : "bearerToken")
-            assert.lengthOf(service.requests, 0)
-          }
+  test.each(firsts)("%s fails without the credential that user_auth chooses, before any traffic")(
+    function*([name, operation]) {
+      const row = rowOf(name)
+      const { bearerToken, ...oauth1 } = secrets
+      const { accessToken: _, ...withoutToken } = oauth1
+      for (const user_auth of row.userAuth === null ? [undefined] : [undefined, true, false]) {
+        const userAuth = user_auth ?? row.userAuth ?? false
+        const { given } = callOf(row, selectionsOf(row)[0]!, "neutral")
+        const others: ReadonlyArray<object> = userAuth
+          ? [{}, { bearerToken }, { ...withoutToken, bearerToken }]
+          : [{}, oauth1]
+        for (const settings of others) {
+          const service = make(() => ({ body: { data: { id: "77" } } }))
+          const call = operation(user_auth === undefined ? given : { ...given, user_auth })
+          const error = yield* fails(Effect.provide(call, service.layer(settings)), Errors.MissingAccessToken)
+          assert.instanceOf(error, TypeError)
+          assert.strictEqual(error.operation, row.name)
+          assert.strictEqual(error.credential, userAuth ? "oauth1" : "bearer")
+          assert.include(error.missing, userAuth ? "accessToken" : "bearerToken")
+          assert.lengthOf(service.requests, 0)
         }
-      })
+      }
+    }
   )
 })
 
@@ -303,17 +301,16 @@ describe("requests", () => {
 
 // What the specification does not have is tested by its declaration. Here that is done to what it has.
 describe("requests of what only a declaration knows", () => {
-  it.effect.each(specified)("%s", ([name, operation]) =>
-    Effect.gen(function*() {
-      const row = Described.describe(operation.definition)
-      const known = rowOf(name)
-      const keys = ({ in: place, name, neutral, required, x }: RowParameter) => ({ place, name, neutral, required, x })
-      assert.includeDeepMembers(row.params.map(keys), known.params.map(keys))
-      assert.deepStrictEqual([row.method, row.routes, row.lookup], [known.method, known.routes, known.lookup])
-      for (const selectedBy of selectionsOf(row)) {
-        for (const wire of wires) yield* checkRequest(operation, row, { selectedBy, user_auth: undefined, wire })
-      }
-    }))
+  test.each(specified)("%s")(function*([name, operation]) {
+    const row = Described.describe(operation.definition)
+    const known = rowOf(name)
+    const keys = ({ in: place, name, neutral, required, x }: RowParameter) => ({ place, name, neutral, required, x })
+    assert.includeDeepMembers(row.params.map(keys), known.params.map(keys))
+    assert.deepStrictEqual([row.method, row.routes, row.lookup], [known.method, known.routes, known.lookup])
+    for (const selectedBy of selectionsOf(row)) {
+      for (const wire of wires) yield* checkRequest(operation, row, { selectedBy, user_auth: undefined, wire })
+    }
+  })
 })
 
 describe("parametersOf", () => {

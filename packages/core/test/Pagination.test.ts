@@ -5,7 +5,8 @@ import type { Client } from "../src/client/Client.ts"
 import * as Pagination from "../src/client/Pagination.ts"
 import * as Errors from "../src/errors/Errors.ts"
 import { answerOf, callOf } from "./support/Calls.ts"
-import { all, type Answer, isPaged, make, rowOf } from "./support/Service.ts"
+import { all, type Answer, fails, isPaged, make, rowOf } from "./support/Service.ts"
+import { test } from "./support/Test.ts"
 
 const { getUsersPosts, searchAllPosts, searchRecentPosts } = catalogue
 
@@ -45,128 +46,118 @@ const endless = () =>
   ))
 
 describe("items", () => {
-  it.effect("brings every item, in order", () =>
-    Effect.gen(function*() {
-      const service = paged(three)
-      const items = yield* Stream.runCollect(getUsersPosts.items({ id: "9" })).pipe(Effect.provide(service.layer))
-      assert.deepStrictEqual(ids(items), ["1", "2", "3", "4", "5"])
-      assert.deepStrictEqual(service.tokens(), [undefined, "a", "b"])
-    }))
+  test("brings every item, in order")(function*() {
+    const service = paged(three)
+    const items = yield* Stream.runCollect(getUsersPosts.items({ id: "9" })).pipe(Effect.provide(service.layer))
+    assert.deepStrictEqual(ids(items), ["1", "2", "3", "4", "5"])
+    assert.deepStrictEqual(service.tokens(), [undefined, "a", "b"])
+  })
 
-  it.effect("goes on after an empty page, and ends only where there is no token", () =>
-    Effect.gen(function*() {
-      const service = paged({
-        "": { next: "a" },
-        a: { ids: [], next: "b" },
-        b: { ids: ["1"], next: "c" },
-        c: { next: "d" },
-        d: {}
-      })
-      const items = yield* Stream.runCollect(getUsersPosts.items({ id: "9" })).pipe(Effect.provide(service.layer))
-      assert.deepStrictEqual(ids(items), ["1"])
-      assert.lengthOf(service.requests, 5)
-    }))
+  test("goes on after an empty page, and ends only where there is no token")(function*() {
+    const service = paged({
+      "": { next: "a" },
+      a: { ids: [], next: "b" },
+      b: { ids: ["1"], next: "c" },
+      c: { next: "d" },
+      d: {}
+    })
+    const items = yield* Stream.runCollect(getUsersPosts.items({ id: "9" })).pipe(Effect.provide(service.layer))
+    assert.deepStrictEqual(ids(items), ["1"])
+    assert.lengthOf(service.requests, 5)
+  })
 
-  it.effect("takes an empty token for none", () =>
-    Effect.gen(function*() {
-      const service = paged({ "": { ids: ["1"], next: "" } })
-      yield* Stream.runDrain(getUsersPosts.items({ id: "9" })).pipe(Effect.provide(service.layer))
-      assert.lengthOf(service.requests, 1)
-    }))
+  test("takes an empty token for none")(function*() {
+    const service = paged({ "": { ids: ["1"], next: "" } })
+    yield* Stream.runDrain(getUsersPosts.items({ id: "9" })).pipe(Effect.provide(service.layer))
+    assert.lengthOf(service.requests, 1)
+  })
 
-  it.effect("fetches no page more than it needs", () =>
-    Effect.gen(function*() {
-      for (const [count, requests] of [[0, 0], [1, 1], [2, 1], [3, 2], [4, 2], [5, 3]] as const) {
-        const service = endless()
-        const items = yield* getUsersPosts.items({ id: "9" }).pipe(
-          Stream.take(count),
-          Stream.runCollect,
-          Effect.provide(service.layer)
-        )
-        assert.lengthOf(items, count)
-        assert.lengthOf(service.requests, requests, `${count} items`)
-      }
-    }))
-
-  it.effect("fetches nothing until it is run, and not ahead of a slow consumer", () =>
-    Effect.gen(function*() {
+  test("fetches no page more than it needs")(function*() {
+    for (const [count, requests] of [[0, 0], [1, 1], [2, 1], [3, 2], [4, 2], [5, 3]] as const) {
       const service = endless()
-      const items = getUsersPosts.items({ id: "9" })
-      assert.lengthOf(service.requests, 0)
-      let seen = 0
-      yield* items.pipe(
-        Stream.take(6),
-        Stream.runForEach(() => Effect.sync(() => assert.lengthOf(service.requests, Math.floor(seen++ / 2) + 1))),
+      const items = yield* getUsersPosts.items({ id: "9" }).pipe(
+        Stream.take(count),
+        Stream.runCollect,
         Effect.provide(service.layer)
       )
-      assert.strictEqual(seen, 6)
-    }))
+      assert.lengthOf(items, count)
+      assert.lengthOf(service.requests, requests, `${count} items`)
+    }
+  })
 
-  it.effect("starts anew with every run", () =>
-    Effect.gen(function*() {
-      const service = paged(three)
-      const items = getUsersPosts.items({ id: "9" })
-      const run = Stream.runCollect(items).pipe(Effect.provide(service.layer))
-      assert.deepStrictEqual(yield* run, yield* run)
-      const [left, right] = yield* Effect.all([run, run], { concurrency: 2 })
-      assert.deepStrictEqual(left, right)
-      assert.lengthOf(service.requests, 12)
-    }))
+  test("fetches nothing until it is run, and not ahead of a slow consumer")(function*() {
+    const service = endless()
+    const items = getUsersPosts.items({ id: "9" })
+    assert.lengthOf(service.requests, 0)
+    let seen = 0
+    yield* items.pipe(
+      Stream.take(6),
+      Stream.runForEach(() => Effect.sync(() => assert.lengthOf(service.requests, Math.floor(seen++ / 2) + 1))),
+      Effect.provide(service.layer)
+    )
+    assert.strictEqual(seen, 6)
+  })
 
-  it.effect("starts at the token that it is given", () =>
-    Effect.gen(function*() {
-      const service = paged(three)
-      const items = yield* Stream.runCollect(getUsersPosts.items({ id: "9", pagination_token: "a" })).pipe(
+  test("starts anew with every run")(function*() {
+    const service = paged(three)
+    const items = getUsersPosts.items({ id: "9" })
+    const run = Stream.runCollect(items).pipe(Effect.provide(service.layer))
+    assert.deepStrictEqual(yield* run, yield* run)
+    const [left, right] = yield* Effect.all([run, run], { concurrency: 2 })
+    assert.deepStrictEqual(left, right)
+    assert.lengthOf(service.requests, 12)
+  })
+
+  test("starts at the token that it is given")(function*() {
+    const service = paged(three)
+    const items = yield* Stream.runCollect(getUsersPosts.items({ id: "9", pagination_token: "a" })).pipe(
+      Effect.provide(service.layer)
+    )
+    assert.deepStrictEqual(ids(items), ["3", "4", "5"])
+    assert.deepStrictEqual(service.tokens(), ["a", "b"])
+  })
+
+  test("sends the other parameters with every page, unchanged by what happens to the object")(function*() {
+    const service = paged(three)
+    const parameters: { query: string; max_results: number } = { query: "a", max_results: 10 }
+    const before = { ...parameters }
+    const items = searchAllPosts.items(parameters)
+    yield* Stream.runForEach(items, () => Effect.sync(() => (parameters.query = "b"))).pipe(
+      Effect.provide(service.layer)
+    )
+    assert.deepStrictEqual(service.requests.map(({ query }) => [query["query"], query["max_results"]]), [
+      ["a", "10"],
+      ["a", "10"],
+      ["a", "10"]
+    ])
+    assert.deepStrictEqual(parameters, { ...before, query: "b" })
+    yield* Stream.runDrain(searchAllPosts.items(Object.freeze({ query: "a" }))).pipe(Effect.provide(service.layer))
+  })
+
+  test("fails where a page fails, after the items before it")(function*() {
+    const service = paged({ "": { ids: ["1"], next: "gone" } })
+    const seen: Array<string> = []
+    const error = yield* getUsersPosts.items({ id: "9" }).pipe(
+      Stream.runForEach(({ id }) => Effect.sync(() => seen.push(id))),
+      Effect.flip,
+      Effect.provide(service.layer)
+    )
+    assert.instanceOf(error, Errors.BadRequest)
+    assert.deepStrictEqual(seen, ["1"])
+  })
+
+  test("refuses bad parameters before any traffic")(function*() {
+    const service = paged(three)
+    for (
+      const parameters of [{ id: "../me" }, { id: "9", max_results: 1 }, { id: "9", pagination_token: "" }, {}, null]
+    ) {
+      const error = yield* Effect.flip(Stream.runDrain(getUsersPosts.items(parameters as { id: string }))).pipe(
         Effect.provide(service.layer)
       )
-      assert.deepStrictEqual(ids(items), ["3", "4", "5"])
-      assert.deepStrictEqual(service.tokens(), ["a", "b"])
-    }))
-
-  it.effect("sends the other parameters with every page, unchanged by what happens to the object", () =>
-    Effect.gen(function*() {
-      const service = paged(three)
-      const parameters: { query: string; max_results: number } = { query: "a", max_results: 10 }
-      const before = { ...parameters }
-      const items = searchAllPosts.items(parameters)
-      yield* Stream.runForEach(items, () => Effect.sync(() => (parameters.query = "b"))).pipe(
-        Effect.provide(service.layer)
-      )
-      assert.deepStrictEqual(service.requests.map(({ query }) => [query["query"], query["max_results"]]), [
-        ["a", "10"],
-        ["a", "10"],
-        ["a", "10"]
-      ])
-      assert.deepStrictEqual(parameters, { ...before, query: "b" })
-      yield* Stream.runDrain(searchAllPosts.items(Object.freeze({ query: "a" }))).pipe(Effect.provide(service.layer))
-    }))
-
-  it.effect("fails where a page fails, after the items before it", () =>
-    Effect.gen(function*() {
-      const service = paged({ "": { ids: ["1"], next: "gone" } })
-      const seen: Array<string> = []
-      const error = yield* getUsersPosts.items({ id: "9" }).pipe(
-        Stream.runForEach(({ id }) => Effect.sync(() => seen.push(id))),
-        Effect.flip,
-        Effect.provide(service.layer)
-      )
-      assert.instanceOf(error, Errors.BadRequest)
-      assert.deepStrictEqual(seen, ["1"])
-    }))
-
-  it.effect("refuses bad parameters before any traffic", () =>
-    Effect.gen(function*() {
-      const service = paged(three)
-      for (
-        const parameters of [{ id: "../me" }, { id: "9", max_results: 1 }, { id: "9", pagination_token: "" }, {}, null]
-      ) {
-        const error = yield* Effect.flip(Stream.runDrain(getUsersPosts.items(parameters as { id: string }))).pipe(
-          Effect.provide(service.layer)
-        )
-        assert.instanceOf(error, Errors.InvalidParameters)
-      }
-      assert.lengthOf(service.requests, 0)
-    }))
+      assert.instanceOf(error, Errors.InvalidParameters)
+    }
+    assert.lengthOf(service.requests, 0)
+  })
 })
 
 describe("a token that repeats", () => {
@@ -182,48 +173,44 @@ describe("a token that repeats", () => {
     return { error, seen, tokens: service.tokens() }
   })
 
-  it.effect("fails, after every item that came with it", () =>
-    Effect.gen(function*() {
-      const same = yield* stuck({ "": { ids: ["1"], next: "a" }, a: { ids: ["2"], next: "a" } })
-      assert.deepStrictEqual(same.seen, ["1", "2"])
-      assert.deepStrictEqual(same.tokens, [undefined, "a"])
-      assert.deepInclude(same.error, { operation: "getUsersPosts", token: "a" })
-      const cycle = yield* stuck({
-        "": { ids: ["1"], next: "a" },
-        a: { ids: ["2"], next: "b" },
-        b: { ids: ["3"], next: "a" }
-      })
-      assert.deepStrictEqual(cycle.seen, ["1", "2", "3"])
-    }))
+  test("fails, after every item that came with it")(function*() {
+    const same = yield* stuck({ "": { ids: ["1"], next: "a" }, a: { ids: ["2"], next: "a" } })
+    assert.deepStrictEqual(same.seen, ["1", "2"])
+    assert.deepStrictEqual(same.tokens, [undefined, "a"])
+    assert.deepInclude(same.error, { operation: "getUsersPosts", token: "a" })
+    const cycle = yield* stuck({
+      "": { ids: ["1"], next: "a" },
+      a: { ids: ["2"], next: "b" },
+      b: { ids: ["3"], next: "a" }
+    })
+    assert.deepStrictEqual(cycle.seen, ["1", "2", "3"])
+  })
 
-  it.effect("counts the token that a run started with", () =>
-    Effect.gen(function*() {
-      const { seen, tokens } = yield* stuck({ a: { ids: ["1"], next: "a" } }, "a")
-      assert.deepStrictEqual(seen, ["1"])
-      assert.deepStrictEqual(tokens, ["a"])
-    }))
+  test("counts the token that a run started with")(function*() {
+    const { seen, tokens } = yield* stuck({ a: { ids: ["1"], next: "a" } }, "a")
+    assert.deepStrictEqual(seen, ["1"])
+    assert.deepStrictEqual(tokens, ["a"])
+  })
 })
 
 describe("pages", () => {
-  it.effect("brings whole responses, the empty ones too", () =>
-    Effect.gen(function*() {
-      const service = paged({ "": { ids: ["1"], next: "a" }, a: { next: "b" }, b: { ids: ["2"] } })
-      const pages = yield* Stream.runCollect(getUsersPosts.pages({ id: "9" })).pipe(Effect.provide(service.layer))
-      assert.deepStrictEqual(pages.map(({ data, meta }) => [data?.length, meta.next_token]), [
-        [1, "a"],
-        [undefined, "b"],
-        [1, undefined]
-      ])
-    }))
+  test("brings whole responses, the empty ones too")(function*() {
+    const service = paged({ "": { ids: ["1"], next: "a" }, a: { next: "b" }, b: { ids: ["2"] } })
+    const pages = yield* Stream.runCollect(getUsersPosts.pages({ id: "9" })).pipe(Effect.provide(service.layer))
+    assert.deepStrictEqual(pages.map(({ data, meta }) => [data?.length, meta.next_token]), [
+      [1, "a"],
+      [undefined, "b"],
+      [1, undefined]
+    ])
+  })
 
-  it.effect("fetches no page more than it needs", () =>
-    Effect.gen(function*() {
-      for (const count of [0, 1, 3]) {
-        const service = endless()
-        yield* getUsersPosts.pages({ id: "9" }).pipe(Stream.take(count), Stream.runDrain, Effect.provide(service.layer))
-        assert.lengthOf(service.requests, count)
-      }
-    }))
+  test("fetches no page more than it needs")(function*() {
+    for (const count of [0, 1, 3]) {
+      const service = endless()
+      yield* getUsersPosts.pages({ id: "9" }).pipe(Stream.take(count), Stream.runDrain, Effect.provide(service.layer))
+      assert.lengthOf(service.requests, count)
+    }
+  })
 })
 
 /** A timeline of numbered posts: a page of at most `max_results`, 10 unless asked, with tokens for both directions. */
@@ -255,132 +242,125 @@ const timeline = (count: number, options: { readonly short?: boolean } = {}) => 
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => String(from + i))
 
 describe("a limit", () => {
-  it.effect("counts items exactly, and asks for no more than it needs", () =>
-    Effect.gen(function*() {
-      const service = timeline(100)
-      const ids = (limit: number, max_results?: number) =>
-        Effect.map(
-          Stream.runCollect(getUsersPosts.items({ id: "1", max_results }, { limit })).pipe(
-            Effect.provide(service.layer)
-          ),
-          (posts) => posts.map(({ id }) => id)
-        )
-      const cases: ReadonlyArray<readonly [number, number | undefined, ReadonlyArray<unknown>]> = [
-        [0, undefined, []],
-        // The smallest page of this operation is five.
-        [1, undefined, [[undefined, "5"]]],
-        [5, undefined, [[undefined, "5"]]],
-        [9, undefined, [[undefined, "9"]]],
-        [10, undefined, [[undefined, undefined]]],
-        [11, undefined, [[undefined, undefined], ["10", "5"]]],
-        [20, 20, [[undefined, "20"]]],
-        [29, 20, [[undefined, "20"], ["20", "9"]]],
-        [100, 50, [[undefined, "50"], ["50", "50"]]],
-        [1000, 50, [[undefined, "50"], ["50", "50"]]]
-      ]
-      for (const [limit, size, asked] of cases) {
-        assert.deepStrictEqual(yield* ids(limit, size), numbers(0, Math.min(limit, 100)))
-        assert.deepStrictEqual(service.asked(), asked)
-      }
-    }))
-
-  it.effect("counts what came, whatever was asked", () =>
-    Effect.gen(function*() {
-      const service = timeline(100, { short: true })
-      const items = yield* Stream.runCollect(getUsersPosts.items({ id: "1" }, { limit: 7 })).pipe(
-        Effect.provide(service.layer)
+  test("counts items exactly, and asks for no more than it needs")(function*() {
+    const service = timeline(100)
+    const ids = (limit: number, max_results?: number) =>
+      Effect.map(
+        Stream.runCollect(getUsersPosts.items({ id: "1", max_results }, { limit })).pipe(
+          Effect.provide(service.layer)
+        ),
+        (posts) => posts.map(({ id }) => id)
       )
-      assert.lengthOf(items, 7)
-      assert.deepStrictEqual(service.asked(), [[undefined, "7"], ["3", "5"], ["6", "5"]])
-    }))
+    const cases: ReadonlyArray<readonly [number, number | undefined, ReadonlyArray<unknown>]> = [
+      [0, undefined, []],
+      // The smallest page of this operation is five.
+      [1, undefined, [[undefined, "5"]]],
+      [5, undefined, [[undefined, "5"]]],
+      [9, undefined, [[undefined, "9"]]],
+      [10, undefined, [[undefined, undefined]]],
+      [11, undefined, [[undefined, undefined], ["10", "5"]]],
+      [20, 20, [[undefined, "20"]]],
+      [29, 20, [[undefined, "20"], ["20", "9"]]],
+      [100, 50, [[undefined, "50"], ["50", "50"]]],
+      [1000, 50, [[undefined, "50"], ["50", "50"]]]
+    ]
+    for (const [limit, size, asked] of cases) {
+      assert.deepStrictEqual(yield* ids(limit, size), numbers(0, Math.min(limit, 100)))
+      assert.deepStrictEqual(service.asked(), asked)
+    }
+  })
 
-  it.effect("holds for joined items, and ends pages, of which the last is whole", () =>
-    Effect.gen(function*() {
-      const service = timeline(100)
-      const run = <A>(stream: Stream.Stream<A, Errors.AnyError, Client>) =>
-        Effect.provide(Stream.runCollect(stream), service.layer)
-      assert.lengthOf(yield* run(getUsersPosts.joined({ id: "1" }, { limit: 12 })), 12)
-      const pages = yield* run(getUsersPosts.pages({ id: "1" }, { limit: 12 }))
-      assert.deepStrictEqual(pages.map(({ data }) => data?.length), [10, 5])
-      assert.lengthOf(yield* run(getUsersPosts.pages({ id: "1" }, { limit: 0 })), 0)
-    }))
+  test("counts what came, whatever was asked")(function*() {
+    const service = timeline(100, { short: true })
+    const items = yield* Stream.runCollect(getUsersPosts.items({ id: "1" }, { limit: 7 })).pipe(
+      Effect.provide(service.layer)
+    )
+    assert.lengthOf(items, 7)
+    assert.deepStrictEqual(service.asked(), [[undefined, "7"], ["3", "5"], ["6", "5"]])
+  })
 
-  it.effect("is checked like everything else", () =>
-    Effect.gen(function*() {
-      const service = timeline(10)
-      const mistakes: ReadonlyArray<readonly [string, object]> = [
-        ["limit", { limit: -1 }],
-        ["limit", { limit: 1.5 }],
-        ["limit", { limit: NaN }],
-        ["limit", { limit: "5" }],
-        ["prefetch", { prefetch: 2 }],
-        ["prefetch", { prefetch: true }],
-        ["direction", { direction: "back" }],
-        ["limmit", { limmit: 5 }],
-        ["retries", { retries: -1 }]
-      ]
-      for (const [parameter, options] of mistakes) {
-        const error = yield* Effect.flip(
-          Effect.provide(Stream.runDrain(getUsersPosts.items({ id: "1" }, options)), service.layer)
-        )
-        assert.instanceOf(error, Errors.InvalidParameters)
-        assert.strictEqual(error.parameter, parameter)
-      }
-      const forward = yield* Effect.flip(Effect.provide(
-        Stream.runDrain(searchAllPosts.items({ query: "a" }, { direction: "backward" } as object)),
-        service.layer
-      ))
-      assert.instanceOf(forward, Errors.InvalidParameters)
-      assert.lengthOf(service.requests, 0)
-    }))
+  test("holds for joined items, and ends pages, of which the last is whole")(function*() {
+    const service = timeline(100)
+    const run = <A>(stream: Stream.Stream<A, Errors.AnyError, Client>) =>
+      Effect.provide(Stream.runCollect(stream), service.layer)
+    assert.lengthOf(yield* run(getUsersPosts.joined({ id: "1" }, { limit: 12 })), 12)
+    const pages = yield* run(getUsersPosts.pages({ id: "1" }, { limit: 12 }))
+    assert.deepStrictEqual(pages.map(({ data }) => data?.length), [10, 5])
+    assert.lengthOf(yield* run(getUsersPosts.pages({ id: "1" }, { limit: 0 })), 0)
+  })
+
+  test("is checked like everything else")(function*() {
+    const service = timeline(10)
+    const mistakes: ReadonlyArray<readonly [string, object]> = [
+      ["limit", { limit: -1 }],
+      ["limit", { limit: 1.5 }],
+      ["limit", { limit: NaN }],
+      ["limit", { limit: "5" }],
+      ["prefetch", { prefetch: 2 }],
+      ["prefetch", { prefetch: true }],
+      ["direction", { direction: "back" }],
+      ["limmit", { limmit: 5 }],
+      ["retries", { retries: -1 }]
+    ]
+    for (const [parameter, options] of mistakes) {
+      yield* fails(
+        Effect.provide(Stream.runDrain(getUsersPosts.items({ id: "1" }, options)), service.layer),
+        Errors.InvalidParameters,
+        { parameter }
+      )
+    }
+    const forward = yield* Effect.flip(Effect.provide(
+      Stream.runDrain(searchAllPosts.items({ query: "a" }, { direction: "backward" } as object)),
+      service.layer
+    ))
+    assert.instanceOf(forward, Errors.InvalidParameters)
+    assert.lengthOf(service.requests, 0)
+  })
 })
 
 describe("places and directions", () => {
-  it.effect("every page tells its token and the next, from which a run goes on", () =>
-    Effect.gen(function*() {
-      const service = timeline(35)
-      const run = (token?: string) =>
-        Effect.provide(Stream.runCollect(getUsersPosts.pages({ id: "1", pagination_token: token })), service.layer)
-      const pages = yield* run()
-      assert.deepStrictEqual(pages.map(({ page }) => page), [
-        { token: undefined, next: "10" },
-        { token: "10", next: "20" },
-        { token: "20", next: "30" },
-        { token: "30", next: undefined }
-      ])
-      for (const { page } of pages) {
-        if (page?.next === undefined) continue
-        const rest = yield* run(page.next)
-        assert.deepStrictEqual(
-          rest.flatMap(({ data }) => data ?? []).map(({ id }) => id),
-          numbers(Number(page.next), 35)
-        )
-      }
-    }))
-
-  it.effect("backward follows the previous tokens, from the token that is given", () =>
-    Effect.gen(function*() {
-      const service = timeline(100)
-      const pages = yield* Stream.runCollect(
-        getUsersPosts.pages({ id: "1", pagination_token: "40" }, { direction: "backward" })
-      ).pipe(Effect.provide(service.layer))
-      assert.deepStrictEqual(pages.map(({ page }) => page?.token), ["40", "30", "20", "10", "0"])
-      assert.deepStrictEqual(pages.map(({ page }) => page?.next), ["30", "20", "10", "0", undefined])
-      service.requests.length = 0
-      const items = yield* Stream.runCollect(
-        getUsersPosts.items({ id: "1", pagination_token: "40" }, { direction: "backward", limit: 15 })
-      ).pipe(Effect.provide(service.layer))
-      assert.deepStrictEqual(items.map(({ id }) => id), [...numbers(40, 50), ...numbers(30, 35)])
-    }))
-
-  it.effect("a circle backwards is one, too", () =>
-    Effect.gen(function*() {
-      const service = make(() => ({ body: { data: [{ id: "1" }], meta: { previous_token: "a" } } }))
-      const error = yield* Effect.flip(
-        Effect.provide(Stream.runDrain(getUsersPosts.items({ id: "1" }, { direction: "backward" })), service.layer())
+  test("every page tells its token and the next, from which a run goes on")(function*() {
+    const service = timeline(35)
+    const run = (token?: string) =>
+      Effect.provide(Stream.runCollect(getUsersPosts.pages({ id: "1", pagination_token: token })), service.layer)
+    const pages = yield* run()
+    assert.deepStrictEqual(pages.map(({ page }) => page), [
+      { token: undefined, next: "10" },
+      { token: "10", next: "20" },
+      { token: "20", next: "30" },
+      { token: "30", next: undefined }
+    ])
+    for (const { page } of pages) {
+      if (page?.next === undefined) continue
+      const rest = yield* run(page.next)
+      assert.deepStrictEqual(
+        rest.flatMap(({ data }) => data ?? []).map(({ id }) => id),
+        numbers(Number(page.next), 35)
       )
-      assert.instanceOf(error, Errors.PaginationStuck)
-    }))
+    }
+  })
+
+  test("backward follows the previous tokens, from the token that is given")(function*() {
+    const service = timeline(100)
+    const pages = yield* Stream.runCollect(
+      getUsersPosts.pages({ id: "1", pagination_token: "40" }, { direction: "backward" })
+    ).pipe(Effect.provide(service.layer))
+    assert.deepStrictEqual(pages.map(({ page }) => page?.token), ["40", "30", "20", "10", "0"])
+    assert.deepStrictEqual(pages.map(({ page }) => page?.next), ["30", "20", "10", "0", undefined])
+    service.requests.length = 0
+    const items = yield* Stream.runCollect(
+      getUsersPosts.items({ id: "1", pagination_token: "40" }, { direction: "backward", limit: 15 })
+    ).pipe(Effect.provide(service.layer))
+    assert.deepStrictEqual(items.map(({ id }) => id), [...numbers(40, 50), ...numbers(30, 35)])
+  })
+
+  test("a circle backwards is one, too")(function*() {
+    const service = make(() => ({ body: { data: [{ id: "1" }], meta: { previous_token: "a" } } }))
+    yield* fails(
+      Effect.provide(Stream.runDrain(getUsersPosts.items({ id: "1" }, { direction: "backward" })), service.layer()),
+      Errors.PaginationStuck
+    )
+  })
 })
 
 describe("prefetch", () => {
@@ -402,82 +382,78 @@ describe("prefetch", () => {
       return [seen, service.requests.length] as const
     })
 
-  it.effect("fetches exactly one page ahead, and none unless it is asked", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* ahead(undefined, 3), [[1, 2, 3], 3])
-      assert.deepStrictEqual(yield* ahead(0, 3), [[1, 2, 3], 3])
-      assert.deepStrictEqual(yield* ahead(1, 3), [[2, 3, 4], 4])
-    }))
+  test("fetches exactly one page ahead, and none unless it is asked")(function*() {
+    assert.deepStrictEqual(yield* ahead(undefined, 3), [[1, 2, 3], 3])
+    assert.deepStrictEqual(yield* ahead(0, 3), [[1, 2, 3], 3])
+    assert.deepStrictEqual(yield* ahead(1, 3), [[2, 3, 4], 4])
+  })
 
-  it.effect("brings the same items, and no page beyond the limit", () =>
-    Effect.gen(function*() {
-      const service = timeline(100)
-      for (const limit of [undefined, 0, 1, 25, 30]) {
-        const run = (prefetch: 0 | 1) =>
-          Effect.map(
-            Stream.runCollect(getUsersPosts.items({ id: "1" }, { limit, prefetch })).pipe(
-              Effect.provide(service.layer)
-            ),
-            (items) => [items.map(({ id }) => id), service.asked()]
-          )
-        assert.deepStrictEqual(yield* run(1), yield* run(0))
-      }
-    }))
+  test("brings the same items, and no page beyond the limit")(function*() {
+    const service = timeline(100)
+    for (const limit of [undefined, 0, 1, 25, 30]) {
+      const run = (prefetch: 0 | 1) =>
+        Effect.map(
+          Stream.runCollect(getUsersPosts.items({ id: "1" }, { limit, prefetch })).pipe(
+            Effect.provide(service.layer)
+          ),
+          (items) => [items.map(({ id }) => id), service.asked()]
+        )
+      assert.deepStrictEqual(yield* run(1), yield* run(0))
+    }
+  })
 
-  it.effect("brings what came before a failure", () =>
-    Effect.gen(function*() {
-      const service = make((_, index) =>
-        index === 2 ? { status: 500 } : page({ ids: [String(index)], next: String(index + 1) })
-      )
-      const ids: Array<string> = []
-      const error = yield* getUsersPosts.items({ id: "1" }, { prefetch: 1 }).pipe(
-        Stream.runForEach(({ id }) => Effect.sync(() => ids.push(id))),
-        Effect.provide(service.layer()),
-        Effect.flip
-      )
-      assert.instanceOf(error, Errors.ServerFailure)
-      assert.deepStrictEqual(ids, ["0", "1"])
-    }))
+  test("brings what came before a failure")(function*() {
+    const service = make((_, index) =>
+      index === 2 ? { status: 500 } : page({ ids: [String(index)], next: String(index + 1) })
+    )
+    const ids: Array<string> = []
+    const error = yield* getUsersPosts.items({ id: "1" }, { prefetch: 1 }).pipe(
+      Stream.runForEach(({ id }) => Effect.sync(() => ids.push(id))),
+      Effect.provide(service.layer()),
+      Effect.flip
+    )
+    assert.instanceOf(error, Errors.ServerFailure)
+    assert.deepStrictEqual(ids, ["0", "1"])
+  })
 })
 
 describe("every operation that pages", () => {
   const pagedOperations = all.filter(([, { definition }]) => definition.paging !== undefined)
 
-  it.effect.each(pagedOperations)("%s", ([, operation]) =>
-    Effect.gen(function*() {
-      assert.isTrue(isPaged(operation))
-      if (!isPaged(operation)) return
-      const { definition } = operation
-      const token = definition.paging!.token
-      assert.isTrue(Object.hasOwn(definition.query ?? {}, token))
-      const row = rowOf(definition.name)
-      const { [token]: _, ...given } = callOf(row, row.alternatives?.of[0] ?? "", "neutral").given
-      const next: Readonly<Record<string, string | undefined>> = { "": "a", a: "b", b: "c" }
-      const service = make(({ path, query }) => ({
-        body: path === "/2/users/me" ? { data: { id: "77" } } : {
-          ...(answerOf(row, "neutral") as object),
-          meta: { previous_token: "back", next_token: next[query[token] ?? ""] }
-        }
-      }))
-      const tokens = () =>
-        service.requests.splice(0).filter(({ path }) => path !== "/2/users/me").map(({ query }) => query[token])
-      const run = <A>(stream: Stream.Stream<A, Errors.AnyError, Client>) =>
-        Effect.provide(Stream.runCollect(stream), service.layer())
-
-      const pages = yield* run(operation.pages(given))
-      assert.deepStrictEqual(tokens(), [undefined, "a", "b", "c"])
-      assert.deepStrictEqual(pages.map(({ meta }) => meta.next_token), ["a", "b", "c", undefined])
-      const items = yield* run(operation.items(given))
-      assert.deepStrictEqual(tokens(), [undefined, "a", "b", "c"])
-      assert.deepStrictEqual(items, pages.flatMap(({ data }) => Array.isArray(data) ? data : []))
-      assert.lengthOf(items, 4)
-      const joined = yield* run(operation.joined(given))
-      assert.deepStrictEqual(tokens(), [undefined, "a", "b", "c"])
-      assert.deepStrictEqual(joined.map(({ item }) => item), items)
-      // From wherever a token leads to.
-      assert.lengthOf(yield* run(operation.items({ ...given, [token]: "b" })), 2)
-      assert.deepStrictEqual(tokens(), ["b", "c"])
+  test.each(pagedOperations)("%s")(function*([, operation]) {
+    assert.isTrue(isPaged(operation))
+    if (!isPaged(operation)) return
+    const { definition } = operation
+    const token = definition.paging!.token
+    assert.isTrue(Object.hasOwn(definition.query ?? {}, token))
+    const row = rowOf(definition.name)
+    const { [token]: _, ...given } = callOf(row, row.alternatives?.of[0] ?? "", "neutral").given
+    const next: Readonly<Record<string, string | undefined>> = { "": "a", a: "b", b: "c" }
+    const service = make(({ path, query }) => ({
+      body: path === "/2/users/me" ? { data: { id: "77" } } : {
+        ...(answerOf(row, "neutral") as object),
+        meta: { previous_token: "back", next_token: next[query[token] ?? ""] }
+      }
     }))
+    const tokens = () =>
+      service.requests.splice(0).filter(({ path }) => path !== "/2/users/me").map(({ query }) => query[token])
+    const run = <A>(stream: Stream.Stream<A, Errors.AnyError, Client>) =>
+      Effect.provide(Stream.runCollect(stream), service.layer())
+
+    const pages = yield* run(operation.pages(given))
+    assert.deepStrictEqual(tokens(), [undefined, "a", "b", "c"])
+    assert.deepStrictEqual(pages.map(({ meta }) => meta.next_token), ["a", "b", "c", undefined])
+    const items = yield* run(operation.items(given))
+    assert.deepStrictEqual(tokens(), [undefined, "a", "b", "c"])
+    assert.deepStrictEqual(items, pages.flatMap(({ data }) => Array.isArray(data) ? data : []))
+    assert.lengthOf(items, 4)
+    const joined = yield* run(operation.joined(given))
+    assert.deepStrictEqual(tokens(), [undefined, "a", "b", "c"])
+    assert.deepStrictEqual(joined.map(({ item }) => item), items)
+    // From wherever a token leads to.
+    assert.lengthOf(yield* run(operation.items({ ...given, [token]: "b" })), 2)
+    assert.deepStrictEqual(tokens(), ["b", "c"])
+  })
 
   it("has them, and no other has", () => {
     for (const [, operation] of all) {

@@ -1,7 +1,6 @@
 // Requests to any path: what may be asked for, what is sent, what comes back.
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Context, Effect, Exit, Fiber, Schema, SchemaGetter } from "effect"
-import { TestClock } from "effect/testing"
+import { Arbitrary, Context, Effect, Exit, Schema, SchemaGetter } from "effect"
 import { runInNewContext } from "node:vm"
 import type { Sent } from "../src/client/Attempt.ts"
 import * as RequestPath from "../src/client/internal/requestPath.ts"
@@ -9,7 +8,8 @@ import * as RawRequest from "../src/client/RawRequest.ts"
 import * as Errors from "../src/errors/Errors.ts"
 import * as RateLimit from "../src/rate-limit/RateLimit.ts"
 import * as Recorder from "./support/Recorder.ts"
-import { assertNoSecret, authorizationOf, baseUrl, make, secrets, transportError } from "./support/Service.ts"
+import { assertNoSecret, authorizationOf, baseUrl, fails, make, secrets, transportError } from "./support/Service.ts"
+import { inMinute, test } from "./support/Test.ts"
 
 const get = { method: "GET", path: "/2/widgets/1" } as const
 const post = { method: "POST", path: "/2/widgets", body: { color: "red" } } as const
@@ -161,59 +161,56 @@ describe("a request", () => {
     assert.include(refusedAs({ ...get, userAuth: true }).message, "did you mean user_auth")
   })
 
-  it.effect("sends the service's names as they are, with the credential, on both wires", () =>
-    Effect.gen(function*() {
-      for (const wire of ["neutral", "x"] as const) {
-        for (const userAuth of [false, true]) {
-          const service = make(() => ({ body: { data: { tweet_id: "1" }, includes: { tweets: [{ id: "2" }] } } }))
-          const response = yield* RawRequest.request({
-            method: "PATCH",
-            path: "/2/posts/1/it's",
-            query: { "post.fields": ["a", 2, true], b: "c d,é/&=+", none: undefined, nil: null, empty: [], big: 10n },
-            body: { posts: ["é"], tweet: null, none: undefined },
-            user_auth: userAuth
-          }).pipe(Effect.provide(service.layer({ ...secrets, wire })))
-          const sent = service.requests[0]!
-          assert.strictEqual(sent.method, "PATCH")
-          assert.strictEqual(sent.path, "/2/posts/1/it's")
-          assert.deepStrictEqual(sent.query, { "post.fields": "a,2,true", b: "c d,é/&=+", big: "10" })
-          assert.strictEqual(sent.body, `{"posts":["é"],"tweet":null}`)
-          assert.strictEqual(sent.headers["content-type"], "application/json")
-          assert.strictEqual(authorizationOf(sent), userAuth ? "oauth1" : "bearer")
-          assert.deepStrictEqual(response.data, { tweet_id: "1" })
-          assert.deepStrictEqual(response.includes, { tweets: [{ id: "2" }] })
-        }
+  test("sends the service's names as they are, with the credential, on both wires")(function*() {
+    for (const wire of ["neutral", "x"] as const) {
+      for (const userAuth of [false, true]) {
+        const service = make(() => ({ body: { data: { tweet_id: "1" }, includes: { tweets: [{ id: "2" }] } } }))
+        const response = yield* RawRequest.request({
+          method: "PATCH",
+          path: "/2/posts/1/it's",
+          query: { "post.fields": ["a", 2, true], b: "c d,é/&=+", none: undefined, nil: null, empty: [], big: 10n },
+          body: { posts: ["é"], tweet: null, none: undefined },
+          user_auth: userAuth
+        }).pipe(Effect.provide(service.layer({ ...secrets, wire })))
+        const sent = service.requests[0]!
+        assert.strictEqual(sent.method, "PATCH")
+        assert.strictEqual(sent.path, "/2/posts/1/it's")
+        assert.deepStrictEqual(sent.query, { "post.fields": "a,2,true", b: "c d,é/&=+", big: "10" })
+        assert.strictEqual(sent.body, `{"posts":["é"],"tweet":null}`)
+        assert.strictEqual(sent.headers["content-type"], "application/json")
+        assert.strictEqual(authorizationOf(sent), userAuth ? "oauth1" : "bearer")
+        assert.deepStrictEqual(response.data, { tweet_id: "1" })
+        assert.deepStrictEqual(response.includes, { tweets: [{ id: "2" }] })
       }
-    }))
+    }
+  })
 
-  it.effect("returns every form", () =>
-    Effect.gen(function*() {
-      const body = { data: [1], errors: [{ title: "a" }], meta: { next_token: "n" } }
-      const { layer } = make(() => ({ body, headers: { "x-request-id": "r" } }))
-      const response = yield* RawRequest.request(get).pipe(Effect.provide(layer()))
-      assert.deepStrictEqual(response.data, [1])
-      assert.deepStrictEqual(response.errors, body.errors)
-      assert.strictEqual(response.meta.next_token, "n")
-      assert.strictEqual(response.requestId, "r")
-      assert.deepStrictEqual(yield* RawRequest.request.as("dictionary")(get).pipe(Effect.provide(layer())), body)
-      const raw = yield* RawRequest.request.as("raw")(get).pipe(Effect.provide(layer()))
-      assert.deepStrictEqual(yield* raw.json, body)
-    }))
+  test("returns every form")(function*() {
+    const body = { data: [1], errors: [{ title: "a" }], meta: { next_token: "n" } }
+    const { layer } = make(() => ({ body, headers: { "x-request-id": "r" } }))
+    const response = yield* RawRequest.request(get).pipe(Effect.provide(layer()))
+    assert.deepStrictEqual(response.data, [1])
+    assert.deepStrictEqual(response.errors, body.errors)
+    assert.strictEqual(response.meta.next_token, "n")
+    assert.strictEqual(response.requestId, "r")
+    assert.deepStrictEqual(yield* RawRequest.request.as("dictionary")(get).pipe(Effect.provide(layer())), body)
+    const raw = yield* RawRequest.request.as("raw")(get).pipe(Effect.provide(layer()))
+    assert.deepStrictEqual(yield* raw.json, body)
+  })
 
-  it.effect("takes a body that is no response as data, and none at all as nothing", () =>
-    Effect.gen(function*() {
-      for (const body of [{ rules: [1] }, [1, 2], "1", { errors: "no list" }, { data: 1, meta: { next_token: 5 } }]) {
-        const { layer } = make(() => ({ body: JSON.stringify(body) }))
-        const { data } = yield* RawRequest.request(get).pipe(Effect.provide(layer()))
-        assert.deepStrictEqual(data, body)
-      }
-      for (const body of ["", "null", `{"data":null}`]) {
-        const { layer } = make(() => ({ body }))
-        const { data, errors } = yield* RawRequest.request(get).pipe(Effect.provide(layer()))
-        assert.isUndefined(data)
-        assert.deepStrictEqual(errors, [])
-      }
-    }))
+  test("takes a body that is no response as data, and none at all as nothing")(function*() {
+    for (const body of [{ rules: [1] }, [1, 2], "1", { errors: "no list" }, { data: 1, meta: { next_token: 5 } }]) {
+      const { layer } = make(() => ({ body: JSON.stringify(body) }))
+      const { data } = yield* RawRequest.request(get).pipe(Effect.provide(layer()))
+      assert.deepStrictEqual(data, body)
+    }
+    for (const body of ["", "null", `{"data":null}`]) {
+      const { layer } = make(() => ({ body }))
+      const { data, errors } = yield* RawRequest.request(get).pipe(Effect.provide(layer()))
+      assert.isUndefined(data)
+      assert.deepStrictEqual(errors, [])
+    }
+  })
 })
 
 describe("a schema", () => {
@@ -239,148 +236,142 @@ describe("a schema", () => {
       })
     ) as unknown as RawRequest.ResultSchema<string>
 
-  it.effect("reads data, or the whole of a body that has none", () =>
-    Effect.gen(function*() {
-      const { layer } = make((_, i) => ({ body: [{ data: { at: "2026-01-01" } }, { at: "2026-01-01" }][i] }))
-      const request = RawRequest.request({ ...get, schema: Widget })
-      const responses = yield* Effect.all([request, request]).pipe(Effect.provide(layer()))
-      for (const { data } of responses) assert.deepStrictEqual(data, { at: new Date("2026-01-01") })
-      const { layer: text } = make(() => ({ body: { data: "abc" } }))
-      const { data } = yield* RawRequest.request({ ...get, schema: standard }).pipe(Effect.provide(text()))
-      assert.strictEqual(data?.length, 3)
-    }))
+  test("reads data, or the whole of a body that has none")(function*() {
+    const { layer } = make((_, i) => ({ body: [{ data: { at: "2026-01-01" } }, { at: "2026-01-01" }][i] }))
+    const request = RawRequest.request({ ...get, schema: Widget })
+    const responses = yield* Effect.all([request, request]).pipe(Effect.provide(layer()))
+    for (const { data } of responses) assert.deepStrictEqual(data, { at: new Date("2026-01-01") })
+    const { layer: text } = make(() => ({ body: { data: "abc" } }))
+    const { data } = yield* RawRequest.request({ ...get, schema: standard }).pipe(Effect.provide(text()))
+    assert.strictEqual(data?.length, 3)
+  })
 
-  it.effect("refuses what it does not accept, and never throws", () =>
-    Effect.gen(function*() {
-      const broken: ReadonlyArray<readonly [RawRequest.ResultSchema<unknown>, RegExp]> = [
-        [Widget, /at/],
-        [standard, /^no text at a\.b$/],
-        [
-          { "~standard": { version: 1, vendor: "", validate: () => Promise.reject(new Error("late")) } },
-          /asynchronous/
-        ],
-        [{
-          "~standard": {
-            version: 1,
-            vendor: "",
-            validate: () => {
-              throw new Error("broken")
-            }
+  test("refuses what it does not accept, and never throws")(function*() {
+    const broken: ReadonlyArray<readonly [RawRequest.ResultSchema<unknown>, RegExp]> = [
+      [Widget, /at/],
+      [standard, /^no text at a\.b$/],
+      [
+        { "~standard": { version: 1, vendor: "", validate: () => Promise.reject(new Error("late")) } },
+        /asynchronous/
+      ],
+      [{
+        "~standard": {
+          version: 1,
+          vendor: "",
+          validate: () => {
+            throw new Error("broken")
           }
-        }, /broken/],
-        // Of another realm.
-        [{
-          "~standard": { version: 1, vendor: "", validate: () => runInNewContext("Promise.resolve({})") }
-        }, /asynchronous/],
-        [Schema.Unknown.check(Schema.makeFilter(() => "x".repeat(100_000))), /^x{1,2000}$/],
-        // What the types refuse: a schema that waits, and one that needs a service.
-        [decodingWith(() => Effect.delay(Effect.succeed("a"), 1)), /decode synchronously/],
-        [decodingWith(() => Effect.as(Widgets, "a")), /decode synchronously/]
-      ]
-      for (const [schema, reason] of broken) {
-        const { layer } = make(() => ({ body: { data: { token: secrets.bearerToken } } }))
-        const error = yield* Effect.flip(RawRequest.request({ ...get, schema }).pipe(Effect.provide(layer())))
-        assert.instanceOf(error, Errors.UndecodableResponse)
-        assert.match(error.reason, reason)
-        assertNoSecret(error)
-        const raw = yield* RawRequest.request.as("raw")({ ...get, schema }).pipe(Effect.provide(layer()))
-        assert.strictEqual(raw.status, 200)
-      }
-    }))
+        }
+      }, /broken/],
+      // Of another realm.
+      [{
+        "~standard": { version: 1, vendor: "", validate: () => runInNewContext("Promise.resolve({})") }
+      }, /asynchronous/],
+      [Schema.Unknown.check(Schema.makeFilter(() => "x".repeat(100_000))), /^x{1,2000}$/],
+      // What the types refuse: a schema that waits, and one that needs a service.
+      [decodingWith(() => Effect.delay(Effect.succeed("a"), 1)), /decode synchronously/],
+      [decodingWith(() => Effect.as(Widgets, "a")), /decode synchronously/]
+    ]
+    for (const [schema, reason] of broken) {
+      const { layer } = make(() => ({ body: { data: { token: secrets.bearerToken } } }))
+      const error = yield* fails(
+        RawRequest.request({ ...get, schema }).pipe(Effect.provide(layer())),
+        Errors.UndecodableResponse
+      )
+      assert.match(error.reason, reason)
+      assertNoSecret(error)
+      const raw = yield* RawRequest.request.as("raw")({ ...get, schema }).pipe(Effect.provide(layer()))
+      assert.strictEqual(raw.status, 200)
+    }
+  })
 })
 
 describe("what is sent again", () => {
   const count = (request: RawRequest.Request, status: number) =>
     Effect.gen(function*() {
       const service = make(() => ({ status, body: {} }))
-      const fiber = yield* Effect.forkChild(Effect.exit(
+      const exit = yield* inMinute(Effect.exit(
         RawRequest.request(request, { retries: 2 }).pipe(Effect.provide(service.layer()))
       ))
-      yield* TestClock.adjust("1 minute")
-      const exit = yield* Fiber.join(fiber)
       assert.isTrue(Exit.isFailure(exit))
       return service.requests.length
     })
 
-  it.effect("is a read or a toggle, by its method or by its caller", () =>
-    Effect.gen(function*() {
-      assert.strictEqual(yield* count(get, 503), 3)
-      assert.strictEqual(yield* count(post, 503), 1)
-      assert.strictEqual(yield* count({ ...post, method: "DELETE" }, 503), 1)
-      assert.strictEqual(yield* count({ ...post, effect: "read" }, 503), 3)
-      assert.strictEqual(yield* count({ ...post, effect: "toggle" }, 503), 3)
-      assert.strictEqual(yield* count({ ...get, effect: "create" }, 503), 1)
-    }))
+  test("is a read or a toggle, by its method or by its caller")(function*() {
+    assert.strictEqual(yield* count(get, 503), 3)
+    assert.strictEqual(yield* count(post, 503), 1)
+    assert.strictEqual(yield* count({ ...post, method: "DELETE" }, 503), 1)
+    assert.strictEqual(yield* count({ ...post, effect: "read" }, 503), 3)
+    assert.strictEqual(yield* count({ ...post, effect: "toggle" }, 503), 3)
+    assert.strictEqual(yield* count({ ...get, effect: "create" }, 503), 1)
+  })
 
-  it.effect("and of a create it is unknown whether it happened", () =>
-    Effect.gen(function*() {
-      const { layer } = make(() => transportError({ code: "ECONNRESET" }))
-      const error = yield* Effect.flip(
-        RawRequest.request({ ...post, path: "/2/widgets/ada1/parts" }).pipe(Effect.provide(layer()))
-      )
-      assert.instanceOf(error, Errors.OutcomeUnknown)
-      assert.strictEqual(error.operation, "POST /2/widgets/:id/parts")
-    }))
+  test("and of a create it is unknown whether it happened")(function*() {
+    const { layer } = make(() => transportError({ code: "ECONNRESET" }))
+    yield* fails(
+      RawRequest.request({ ...post, path: "/2/widgets/ada1/parts" }).pipe(Effect.provide(layer())),
+      Errors.OutcomeUnknown,
+      { operation: "POST /2/widgets/:id/parts" }
+    )
+  })
 })
 
 describe("what is told", () => {
-  it.effect("is the name, or method and path without what may name someone", () =>
-    Effect.gen(function*() {
-      const sent: Array<Sent> = []
-      const { layer } = make(() => ({
-        headers: { "x-rate-limit-limit": "9", "x-rate-limit-remaining": "8", "x-rate-limit-reset": "900" },
-        body: {}
-      }))
-      const usage = yield* Effect.gen(function*() {
-        yield* RawRequest.request({ ...get, path: "/2/widgets/123/parts" })
-        yield* RawRequest.request({ ...get, path: "/2/widgets/Ada_1/parts" })
-        yield* RawRequest.request({ ...get, name: "getWidget" })
-        return yield* RateLimit.snapshot
-      }).pipe(Effect.provide(layer({ ...secrets, onRequest: (request) => sent.push(request) }, RateLimit.layerFail)))
-      assert.deepStrictEqual(
-        sent.map(({ operation, route }) => [operation, route]),
-        [
-          ["GET /2/widgets/:id/parts", "/2/widgets/:id/parts"],
-          ["GET /2/widgets/:id/parts", "/2/widgets/:id/parts"],
-          ["getWidget", "/2/widgets/:id"]
-        ]
-      )
-      assert.sameMembers(usage.map(({ operation }) => operation), ["GET /2/widgets/:id/parts", "getWidget"])
+  test("is the name, or method and path without what may name someone")(function*() {
+    const sent: Array<Sent> = []
+    const { layer } = make(() => ({
+      headers: { "x-rate-limit-limit": "9", "x-rate-limit-remaining": "8", "x-rate-limit-reset": "900" },
+      body: {}
     }))
+    const usage = yield* Effect.gen(function*() {
+      yield* RawRequest.request({ ...get, path: "/2/widgets/123/parts" })
+      yield* RawRequest.request({ ...get, path: "/2/widgets/Ada_1/parts" })
+      yield* RawRequest.request({ ...get, name: "getWidget" })
+      return yield* RateLimit.snapshot
+    }).pipe(Effect.provide(layer({ ...secrets, onRequest: (request) => sent.push(request) }, RateLimit.layerFail)))
+    assert.deepStrictEqual(
+      sent.map(({ operation, route }) => [operation, route]),
+      [
+        ["GET /2/widgets/:id/parts", "/2/widgets/:id/parts"],
+        ["GET /2/widgets/:id/parts", "/2/widgets/:id/parts"],
+        ["getWidget", "/2/widgets/:id"]
+      ]
+    )
+    assert.sameMembers(usage.map(({ operation }) => operation), ["GET /2/widgets/:id/parts", "getWidget"])
+  })
 
-  it.effect("holds no secret, wherever one was put", () =>
-    Effect.gen(function*() {
-      const secret = secrets.bearerToken
-      const sent: Array<Sent> = []
-      const recorder = Recorder.spans()
-      const { layer, requests } = make(() => ({ status: 404, body: { title: secret } }))
-      const misplaced: ReadonlyArray<RawRequest.Request> = [
-        { ...get, path: `/2/${secret}` },
-        { ...get, query: { [secret]: secret } },
-        { ...post, body: { [secret]: secret } }
-      ]
-      const wrong: ReadonlyArray<unknown> = [
-        { ...get, path: `2/${secret}` },
-        { ...get, [secret]: 1 },
-        { ...get, method: secret },
-        { ...get, effect: secret },
-        { ...get, name: `${secret} ` },
-        { ...get, query: { [secret]: {} } },
-        { ...post, body: { [secret]: Number.NaN } },
-        { ...get, schema: secret }
-      ]
-      const settings = { ...secrets, recordContent: true, onRequest: (request: Sent) => sent.push(request) }
-      for (const request of [...misplaced, ...wrong]) {
-        const error = yield* Effect.flip(
-          RawRequest.request(request as RawRequest.Request).pipe(
-            Effect.provide([layer(settings), recorder.layer])
-          )
+  test("holds no secret, wherever one was put")(function*() {
+    const secret = secrets.bearerToken
+    const sent: Array<Sent> = []
+    const recorder = Recorder.spans()
+    const { layer, requests } = make(() => ({ status: 404, body: { title: secret } }))
+    const misplaced: ReadonlyArray<RawRequest.Request> = [
+      { ...get, path: `/2/${secret}` },
+      { ...get, query: { [secret]: secret } },
+      { ...post, body: { [secret]: secret } }
+    ]
+    const wrong: ReadonlyArray<unknown> = [
+      { ...get, path: `2/${secret}` },
+      { ...get, [secret]: 1 },
+      { ...get, method: secret },
+      { ...get, effect: secret },
+      { ...get, name: `${secret} ` },
+      { ...get, query: { [secret]: {} } },
+      { ...post, body: { [secret]: Number.NaN } },
+      { ...get, schema: secret }
+    ]
+    const settings = { ...secrets, recordContent: true, onRequest: (request: Sent) => sent.push(request) }
+    for (const request of [...misplaced, ...wrong]) {
+      const error = yield* Effect.flip(
+        RawRequest.request(request as RawRequest.Request).pipe(
+          Effect.provide([layer(settings), recorder.layer])
         )
-        assertNoSecret(error)
-      }
-      assert.lengthOf(requests, misplaced.length)
-      assertNoSecret(sent)
-      assert.isNotEmpty(recorder.spans)
-      for (const { attributes, name } of recorder.spans) assertNoSecret([name, [...attributes]])
-    }))
+      )
+      assertNoSecret(error)
+    }
+    assert.lengthOf(requests, misplaced.length)
+    assertNoSecret(sent)
+    assert.isNotEmpty(recorder.spans)
+    for (const { attributes, name } of recorder.spans) assertNoSecret([name, [...attributes]])
+  })
 })

@@ -1,12 +1,13 @@
 // What people read when the service refuses: the likely mistakes, word for word.
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import type { WireName } from "@postwire/core/schema/WireName"
 import { Effect } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
 import type { Client } from "../src/client/Client.ts"
 import * as Errors from "../src/errors/Errors.ts"
 import { names } from "../src/wire/Wire.ts"
-import { assertNoSecret, make, secrets } from "./support/Service.ts"
+import { assertNoSecret, fails, make, secrets } from "./support/Service.ts"
+import { test } from "./support/Test.ts"
 
 const { bookmark, createPost, deletePost, getBookmarks, getPosts, getUser, like, searchAllPosts, searchRecentPosts } =
   catalogue
@@ -48,32 +49,30 @@ const noPermission = {
 }
 
 describe("401", () => {
-  it.effect("tells which credential was not accepted and which the operation takes", () =>
-    Effect.gen(function*() {
-      assert.strictEqual(
-        yield* messageOf(getPosts({ ids: "1" }), 401, unauthorized),
-        "getPosts: the service does not accept the bearer token (401): Unauthorized. Check it; the operation accepts OAuth 1.0a " +
-          "(user_auth: true) and a bearer token (user_auth: false)."
-      )
-      assert.strictEqual(
-        yield* messageOf(createPost({ text: "a" }), 401, unauthorized),
-        "createPost: the service does not accept the OAuth 1.0a credential (401): Unauthorized. Check it; the operation " +
-          "accepts OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)."
-      )
-      assert.strictEqual(
-        yield* messageOf(searchAllPosts({ query: "a" }), 401, unauthorized),
-        "searchAllPosts: the service does not accept the bearer token (401): Unauthorized. Check it; the operation accepts a " +
-          "bearer token only."
-      )
-    }))
+  test("tells which credential was not accepted and which the operation takes")(function*() {
+    assert.strictEqual(
+      yield* messageOf(getPosts({ ids: "1" }), 401, unauthorized),
+      "getPosts: the service does not accept the bearer token (401): Unauthorized. Check it; the operation accepts OAuth 1.0a " +
+        "(user_auth: true) and a bearer token (user_auth: false)."
+    )
+    assert.strictEqual(
+      yield* messageOf(createPost({ text: "a" }), 401, unauthorized),
+      "createPost: the service does not accept the OAuth 1.0a credential (401): Unauthorized. Check it; the operation " +
+        "accepts OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)."
+    )
+    assert.strictEqual(
+      yield* messageOf(searchAllPosts({ query: "a" }), 401, unauthorized),
+      "searchAllPosts: the service does not accept the bearer token (401): Unauthorized. Check it; the operation accepts a " +
+        "bearer token only."
+    )
+  })
 
-  it.effect("of the lookup names the operation that was called", () =>
-    Effect.gen(function*() {
-      const error = yield* refusal(bookmark({ post_id: "1" }), 401, unauthorized)
-      assert.instanceOf(error, Errors.Unauthorized)
-      assert.strictEqual(error.operation, "bookmark")
-      assert.strictEqual(error.credential, "bearer")
-    }))
+  test("of the lookup names the operation that was called")(function*() {
+    const error = yield* refusal(bookmark({ post_id: "1" }), 401, unauthorized)
+    assert.instanceOf(error, Errors.Unauthorized)
+    assert.strictEqual(error.operation, "bookmark")
+    assert.strictEqual(error.credential, "bearer")
+  })
 })
 
 describe("402, and the 403 of a spend cap", () => {
@@ -94,172 +93,167 @@ describe("402, and the 403 of a spend cap", () => {
     type: problem("credits")
   }
 
-  it.effect("say what to pay, and are not retried", () =>
-    Effect.gen(function*() {
-      for (
-        const [status, document, reason, message] of [
-          [402, credits, "credits", `no credits left (402): ${credits.detail} Buy credits in the service's console.`],
-          [
-            402,
-            { title: "Payment Required", detail: "credits depleted", type: problem("credits-depleted"), status: 402 },
-            "credits",
-            "no credits left (402): credits depleted. Buy credits in the service's console."
-          ],
-          [402, undefined, "credits", "no credits left (402). Buy credits in the service's console."],
-          [403, credits, "credits", `no credits left (403): ${credits.detail} Buy credits in the service's console.`],
-          [
-            403,
-            capped,
-            "spend cap",
-            `reached its spend cap (403): ${capped.detail} Raise the cap in the service's console, or wait until 2026-12-01.`
-          ],
-          [
-            403,
-            { title: "SpendCapReached", reset_date: "soon" },
-            "spend cap",
-            "reached its spend cap (403): SpendCapReached. Raise the cap in the service's console."
-          ]
-        ] as const
-      ) {
-        const service = make(() => ({ status, body: document }))
-        const error = yield* Effect.flip(Effect.provide(getPosts({ ids: "1" }), service.layer(secrets)))
-        assert.instanceOf(error, Errors.PaymentRequired)
-        assert.strictEqual(error.reason, reason)
-        assert.isTrue(error.message.endsWith(message), error.message)
-        assert.strictEqual(error.resetAt?.toISOString(), document === capped ? "2026-12-01T00:00:00.000Z" : undefined)
-        assert.lengthOf(service.requests, 1)
-      }
-    }))
+  test("say what to pay, and are not retried")(function*() {
+    for (
+      const [status, document, reason, message] of [
+        [402, credits, "credits", `no credits left (402): ${credits.detail} Buy credits in the service's console.`],
+        [
+          402,
+          { title: "Payment Required", detail: "credits depleted", type: problem("credits-depleted"), status: 402 },
+          "credits",
+          "no credits left (402): credits depleted. Buy credits in the service's console."
+        ],
+        [402, undefined, "credits", "no credits left (402). Buy credits in the service's console."],
+        [403, credits, "credits", `no credits left (403): ${credits.detail} Buy credits in the service's console.`],
+        [
+          403,
+          capped,
+          "spend cap",
+          `reached its spend cap (403): ${capped.detail} Raise the cap in the service's console, or wait until 2026-12-01.`
+        ],
+        [
+          403,
+          { title: "SpendCapReached", reset_date: "soon" },
+          "spend cap",
+          "reached its spend cap (403): SpendCapReached. Raise the cap in the service's console."
+        ]
+      ] as const
+    ) {
+      const service = make(() => ({ status, body: document }))
+      const error = yield* fails(
+        Effect.provide(getPosts({ ids: "1" }), service.layer(secrets)),
+        Errors.PaymentRequired,
+        { reason }
+      )
+      assert.isTrue(error.message.endsWith(message), error.message)
+      assert.strictEqual(error.resetAt?.toISOString(), document === capped ? "2026-12-01T00:00:00.000Z" : undefined)
+      assert.lengthOf(service.requests, 1)
+    }
+  })
 })
 
 describe("403", () => {
-  it.effect("for an app where a user is needed says what the operation takes", () =>
-    Effect.gen(function*() {
-      assert.strictEqual(
-        yield* messageOf(createPost({ text: "a", user_auth: false }), 403, userNeeded),
-        "createPost: this is not permitted with the bearer token (403): Authenticating with OAuth 2.0 Application-Only is forbidden for " +
-          "this endpoint. Supported authentication types are [OAuth 1.0a User Context, OAuth 2.0 User Context]. The " +
-          "operation accepts OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)."
-      )
-      const error = yield* refusal(getBookmarks(), 403, userNeeded)
-      assert.strictEqual(error.type, problem("unsupported-authentication"))
-      assert.match(error.message, /\. The operation accepts a bearer token only\.$/)
-      // The same said in a member of `errors`.
-      assert.match(
-        yield* messageOf(createPost({ text: "a", user_auth: false }), 403, { errors: [userNeeded] }),
-        /\. The operation accepts OAuth 1\.0a \(user_auth: true\) and a bearer token \(user_auth: false\)\.$/
-      )
-    }))
+  test("for an app where a user is needed says what the operation takes")(function*() {
+    assert.strictEqual(
+      yield* messageOf(createPost({ text: "a", user_auth: false }), 403, userNeeded),
+      "createPost: this is not permitted with the bearer token (403): Authenticating with OAuth 2.0 Application-Only is forbidden for " +
+        "this endpoint. Supported authentication types are [OAuth 1.0a User Context, OAuth 2.0 User Context]. The " +
+        "operation accepts OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)."
+    )
+    const error = yield* refusal(getBookmarks(), 403, userNeeded)
+    assert.strictEqual(error.type, problem("unsupported-authentication"))
+    assert.match(error.message, /\. The operation accepts a bearer token only\.$/)
+    // The same said in a member of `errors`.
+    assert.match(
+      yield* messageOf(createPost({ text: "a", user_auth: false }), 403, { errors: [userNeeded] }),
+      /\. The operation accepts OAuth 1\.0a \(user_auth: true\) and a bearer token \(user_auth: false\)\.$/
+    )
+  })
 
-  it.effect("without write permission gives the rule about new credentials", () =>
-    Effect.gen(function*() {
-      assert.strictEqual(
-        yield* messageOf(createPost({ text: "a" }), 403, noPermission),
-        "createPost: this is not permitted with the OAuth 1.0a credential (403): Your client app is not configured with the appropriate " +
-          "oauth1 app permissions for this endpoint. If the app was given write permission after the credential was made, " +
-          "generate a new credential and use that."
-      )
-      assert.strictEqual(
-        yield* messageOf(like({ post_id: "1" }), 403, {}),
-        "like: this is not permitted with the OAuth 1.0a credential (403). If the app was given write permission after the credential " +
-          "was made, generate a new credential and use that."
-      )
-    }))
+  test("without write permission gives the rule about new credentials")(function*() {
+    assert.strictEqual(
+      yield* messageOf(createPost({ text: "a" }), 403, noPermission),
+      "createPost: this is not permitted with the OAuth 1.0a credential (403): Your client app is not configured with the appropriate " +
+        "oauth1 app permissions for this endpoint. If the app was given write permission after the credential was made, " +
+        "generate a new credential and use that."
+    )
+    assert.strictEqual(
+      yield* messageOf(like({ post_id: "1" }), 403, {}),
+      "like: this is not permitted with the OAuth 1.0a credential (403). If the app was given write permission after the credential " +
+        "was made, generate a new credential and use that."
+    )
+  })
 })
 
 describe("404", () => {
-  it.effect("says what there is not", () =>
-    Effect.gen(function*() {
-      const document = {
-        title: "Not Found Error",
-        type: problem("resource-not-found"),
-        detail: "Could not find post with id: [404].",
-        resource_type: "post",
-        resource_id: "404",
-        parameter: "id",
-        value: "404"
-      }
-      const error = yield* refusal(deletePost({ id: "404" }), 404, document)
-      assert.instanceOf(error, Errors.NotFound)
-      assert.strictEqual(
-        error.message,
-        "deletePost: not found (404): Could not find post with id: [404]."
-      )
-      assert.deepInclude(error, {
-        operation: "deletePost",
-        status: 404,
-        credential: "oauth1",
-        accepts: ["oauth1", "bearer"],
-        type: document.type,
-        title: document.title,
-        detail: document.detail,
-        requestId: "r1",
-        excerpt: undefined
-      })
-      assert.deepStrictEqual<unknown>(error.problems, [document])
-    }))
+  test("says what there is not")(function*() {
+    const document = {
+      title: "Not Found Error",
+      type: problem("resource-not-found"),
+      detail: "Could not find post with id: [404].",
+      resource_type: "post",
+      resource_id: "404",
+      parameter: "id",
+      value: "404"
+    }
+    const error = yield* refusal(deletePost({ id: "404" }), 404, document)
+    assert.instanceOf(error, Errors.NotFound)
+    assert.strictEqual(
+      error.message,
+      "deletePost: not found (404): Could not find post with id: [404]."
+    )
+    assert.deepInclude(error, {
+      operation: "deletePost",
+      status: 404,
+      credential: "oauth1",
+      accepts: ["oauth1", "bearer"],
+      type: document.type,
+      title: document.title,
+      detail: document.detail,
+      requestId: "r1",
+      excerpt: undefined
+    })
+    assert.deepStrictEqual<unknown>(error.problems, [document])
+  })
 })
 
 describe.each(names)("400 on the %s wire", (wire) => {
   const name = wire === "x-2026-02" ? "tweet.fields" : "post.fields"
 
-  it.effect("has a message for every parameter", () =>
-    Effect.gen(function*() {
-      const document = {
-        errors: [
-          {
-            parameters: { max_results: ["7"] },
-            message: "The `max_results` query parameter value [7] is not between 10 and 100"
-          },
-          { parameters: { [name]: ["nope"] }, message: "The field value [nope] is not one of [created_at,id,text]" }
-        ],
-        title: "Invalid Request",
-        detail: "One or more parameters to your request was invalid.",
-        type: problem("invalid-request")
-      }
-      const error = yield* refusal(searchRecentPosts({ query: "a" }), 400, document, wire)
-      assert.instanceOf(error, Errors.BadRequest)
-      assert.strictEqual(
-        error.message,
-        "searchRecentPosts: the service refused a parameter (400): The `max_results` query parameter value [7] is not between " +
-          "10 and 100; The field value [nope] is not one of [created_at,id,text]."
-      )
-      assert.deepStrictEqual<unknown>(error.problems.map(({ parameters }) => parameters), [
-        { max_results: ["7"] },
-        { "post.fields": ["nope"] }
-      ])
-      assert.deepStrictEqual([error.type, error.title, error.detail], [document.type, document.title, document.detail])
-    }))
+  test("has a message for every parameter")(function*() {
+    const document = {
+      errors: [
+        {
+          parameters: { max_results: ["7"] },
+          message: "The `max_results` query parameter value [7] is not between 10 and 100"
+        },
+        { parameters: { [name]: ["nope"] }, message: "The field value [nope] is not one of [created_at,id,text]" }
+      ],
+      title: "Invalid Request",
+      detail: "One or more parameters to your request was invalid.",
+      type: problem("invalid-request")
+    }
+    const error = yield* refusal(searchRecentPosts({ query: "a" }), 400, document, wire)
+    assert.instanceOf(error, Errors.BadRequest)
+    assert.strictEqual(
+      error.message,
+      "searchRecentPosts: the service refused a parameter (400): The `max_results` query parameter value [7] is not between " +
+        "10 and 100; The field value [nope] is not one of [created_at,id,text]."
+    )
+    assert.deepStrictEqual<unknown>(error.problems.map(({ parameters }) => parameters), [
+      { max_results: ["7"] },
+      { "post.fields": ["nope"] }
+    ])
+    assert.deepStrictEqual([error.type, error.title, error.detail], [document.type, document.title, document.detail])
+  })
 
-  it.effect("says a thing once, and keeps other documents whole", () =>
-    Effect.gen(function*() {
-      const twice = { errors: [{ message: "bad" }, { message: "bad" }, "bad", { title: "worse" }], detail: "all bad" }
-      assert.strictEqual(
-        yield* messageOf(getUser({ id: "1" }), 400, twice, wire),
-        "getUser: the service refused a parameter (400): bad; worse."
-      )
-      const page = yield* refusal(getUser({ id: "1" }), 400, "<html><h1>Bad gateway</h1></html>", wire)
-      assert.strictEqual(page.message, "getUser: the service refused a parameter (400).")
-      assert.strictEqual(page.excerpt, "<html><h1>Bad gateway</h1></html>")
-      assert.deepStrictEqual([page.type, page.title, page.detail], [undefined, undefined, undefined])
-    }))
+  test("says a thing once, and keeps other documents whole")(function*() {
+    const twice = { errors: [{ message: "bad" }, { message: "bad" }, "bad", { title: "worse" }], detail: "all bad" }
+    assert.strictEqual(
+      yield* messageOf(getUser({ id: "1" }), 400, twice, wire),
+      "getUser: the service refused a parameter (400): bad; worse."
+    )
+    const page = yield* refusal(getUser({ id: "1" }), 400, "<html><h1>Bad gateway</h1></html>", wire)
+    assert.strictEqual(page.message, "getUser: the service refused a parameter (400).")
+    assert.strictEqual(page.excerpt, "<html><h1>Bad gateway</h1></html>")
+    assert.deepStrictEqual([page.type, page.title, page.detail], [undefined, undefined, undefined])
+  })
 })
 
 describe("the others", () => {
-  it.effect("say what the status means", () =>
-    Effect.gen(function*() {
-      const spent = { title: "Too Many Requests", detail: "Too Many Requests", type: "about:blank", status: 429 }
-      assert.strictEqual(
-        yield* messageOf(like({ post_id: "1" }), 429, spent),
-        "like: rate limit exceeded (429): Too Many Requests. Set waitOnRateLimit to wait for it."
-      )
-      assert.strictEqual(
-        yield* messageOf(getUser({ id: "1" }), 503, { title: "Service Unavailable" }),
-        "getUser: the service failed (503): Service Unavailable."
-      )
-      assert.strictEqual(
-        yield* messageOf(getUser({ id: "1" }), 418, {}),
-        "getUser: unexpected status (418)."
-      )
-    }))
+  test("say what the status means")(function*() {
+    const spent = { title: "Too Many Requests", detail: "Too Many Requests", type: "about:blank", status: 429 }
+    assert.strictEqual(
+      yield* messageOf(like({ post_id: "1" }), 429, spent),
+      "like: rate limit exceeded (429): Too Many Requests. Set waitOnRateLimit to wait for it."
+    )
+    assert.strictEqual(
+      yield* messageOf(getUser({ id: "1" }), 503, { title: "Service Unavailable" }),
+      "getUser: the service failed (503): Service Unavailable."
+    )
+    assert.strictEqual(
+      yield* messageOf(getUser({ id: "1" }), 418, {}),
+      "getUser: unexpected status (418)."
+    )
+  })
 })

@@ -6,6 +6,7 @@ import { type Definition, parametersOf } from "../src/schema/Definition.ts"
 import * as RequestEncoder from "../src/wire/RequestEncoder.ts"
 import * as Wire from "../src/wire/Wire.ts"
 import { all, assertNoSecret, make, secrets, transportError, type Untyped } from "./support/Service.ts"
+import { test } from "./support/Test.ts"
 
 const prepare = (operation: { readonly definition: Definition }, parameters: unknown) =>
   RequestEncoder.encode(operation.definition, parameters, Wire.neutral)
@@ -337,49 +338,46 @@ describe("send", () => {
     )
   }
 
-  it.effect("never sends a create twice, and says when its outcome is unknown", () =>
-    Effect.gen(function*() {
-      for (const cause of [{ phase: "headers", requestSent: true, message: "gone" }, new Error("gone")]) {
-        const error = yield* failing(createPost as Untyped, { text: "a" }, cause)
-        assert.instanceOf(error, Errors.OutcomeUnknown)
-        assert.strictEqual(error.reason, "gone")
-        assert.include(error.message, "may have happened")
-      }
-      const unsent = yield* failing(createPost as Untyped, { text: "a" }, {
-        phase: "connect",
-        requestSent: false,
-        message: "refused"
-      })
-      assert.instanceOf(unsent, Errors.TransportFailure)
-      assert.strictEqual(unsent.phase, "connect")
-    }))
+  test("never sends a create twice, and says when its outcome is unknown")(function*() {
+    for (const cause of [{ phase: "headers", requestSent: true, message: "gone" }, new Error("gone")]) {
+      const error = yield* failing(createPost as Untyped, { text: "a" }, cause)
+      assert.instanceOf(error, Errors.OutcomeUnknown)
+      assert.strictEqual(error.reason, "gone")
+      assert.include(error.message, "may have happened")
+    }
+    const unsent = yield* failing(createPost as Untyped, { text: "a" }, {
+      phase: "connect",
+      requestSent: false,
+      message: "refused"
+    })
+    assert.instanceOf(unsent, Errors.TransportFailure)
+    assert.strictEqual(unsent.phase, "connect")
+  })
 
-  it.effect("tells how far a read or a toggle got", () =>
-    Effect.gen(function*() {
-      for (const phase of ["connect", "send", "headers", "body"] as const) {
-        const error = yield* failing(getPost as Untyped, { id: "1" }, { phase, requestSent: true, message: "gone" })
-        assert.instanceOf(error, Errors.TransportFailure)
-        assert.strictEqual(error.phase, phase)
-      }
-      const toggle = yield* failing(like as Untyped, { post_id: "1" }, new Error("gone"))
-      assert.instanceOf(toggle, Errors.TransportFailure)
-      assert.strictEqual(toggle.phase, "unknown")
-      assert.strictEqual(toggle.message, "like: no response (unknown): gone")
-    }))
+  test("tells how far a read or a toggle got")(function*() {
+    for (const phase of ["connect", "send", "headers", "body"] as const) {
+      const error = yield* failing(getPost as Untyped, { id: "1" }, { phase, requestSent: true, message: "gone" })
+      assert.instanceOf(error, Errors.TransportFailure)
+      assert.strictEqual(error.phase, phase)
+    }
+    const toggle = yield* failing(like as Untyped, { post_id: "1" }, new Error("gone"))
+    assert.instanceOf(toggle, Errors.TransportFailure)
+    assert.strictEqual(toggle.phase, "unknown")
+    assert.strictEqual(toggle.message, "like: no response (unknown): gone")
+  })
 
-  it.effect("treats a body that breaks off as no answer, unless a create was refused", () =>
-    Effect.gen(function*() {
-      for (const status of [200, 201, 302, 303, 307, 399, 400, 401, 403, 404, 408, 409, 429, 499, 500, 501, 503]) {
-        const service = make(() => ({ status, body: brokenOff() }), { tells: false })
-        const failure = (operation: Untyped, parameters: object) =>
-          Effect.flip(Effect.provide(operation(parameters), service.layer()))
-        const read = yield* failure(getPost as Untyped, { id: "1" })
-        assert.instanceOf(read, Errors.TransportFailure)
-        const created = yield* failure(createPost as Untyped, { text: "a" })
-        assert.strictEqual(created._tag, refusals[status] ?? "OutcomeUnknown", String(status))
-        assert.lengthOf(service.requests, 2)
-      }
-    }))
+  test("treats a body that breaks off as no answer, unless a create was refused")(function*() {
+    for (const status of [200, 201, 302, 303, 307, 399, 400, 401, 403, 404, 408, 409, 429, 499, 500, 501, 503]) {
+      const service = make(() => ({ status, body: brokenOff() }), { tells: false })
+      const failure = (operation: Untyped, parameters: object) =>
+        Effect.flip(Effect.provide(operation(parameters), service.layer()))
+      const read = yield* failure(getPost as Untyped, { id: "1" })
+      assert.instanceOf(read, Errors.TransportFailure)
+      const created = yield* failure(createPost as Untyped, { text: "a" })
+      assert.strictEqual(created._tag, refusals[status] ?? "OutcomeUnknown", String(status))
+      assert.lengthOf(service.requests, 2)
+    }
+  })
 })
 
 /** What a create fails with, of whose answer only the head came. */

@@ -10,6 +10,7 @@ import type { WireName as Name } from "../src/schema/WireName.ts"
 import * as ResponseDecoder from "../src/wire/ResponseDecoder.ts"
 import * as Wire from "../src/wire/Wire.ts"
 import { all, type Answer, assertNoSecret, make, secrets, textsOf, type Untyped } from "./support/Service.ts"
+import { test } from "./support/Test.ts"
 
 const { createBookmarkFolder, createPost, deletePost, getMe, getPost, getPosts, like, searchRecentPosts } = catalogue
 
@@ -292,91 +293,87 @@ describe("a call", () => {
       return error
     })
 
-  it.effect("fails with UndecodableResponse for a 200 that is no answer", () =>
-    Effect.gen(function*() {
-      const bodies = [
-        "",
-        "null",
-        "[]",
-        "{}",
-        "<html>Log in</html>",
-        `{"data":{"id":"1"`,
-        `{"data":{"id":1}}`,
-        `{"meta":{}}`
-      ]
-      for (const wire of wires) {
-        for (const body of bodies) {
-          const error = yield* failure(getPost, { id: "1" }, { body, headers: { "x-transaction-id": "abc" } }, wire)
-          assert.instanceOf(error, Errors.UndecodableResponse)
-          assert.deepInclude(error, { operation: "getPost", status: 200, requestId: "abc", excerpt: body })
-        }
+  test("fails with UndecodableResponse for a 200 that is no answer")(function*() {
+    const bodies = [
+      "",
+      "null",
+      "[]",
+      "{}",
+      "<html>Log in</html>",
+      `{"data":{"id":"1"`,
+      `{"data":{"id":1}}`,
+      `{"meta":{}}`
+    ]
+    for (const wire of wires) {
+      for (const body of bodies) {
+        const error = yield* failure(getPost, { id: "1" }, { body, headers: { "x-transaction-id": "abc" } }, wire)
+        assert.instanceOf(error, Errors.UndecodableResponse)
+        assert.deepInclude(error, { operation: "getPost", status: 200, requestId: "abc", excerpt: body })
       }
-    }))
+    }
+  })
 
-  it.effect("keeps 2,000 characters of a body, less what looks like the credential", () =>
-    Effect.gen(function*() {
-      const long = yield* failure(getPost, { id: "1" }, { body: "x".repeat(100_000) })
-      assert.instanceOf(long, Errors.UndecodableResponse)
-      assert.strictEqual(long.excerpt, "x".repeat(2000))
-      const echoes = [
-        `<pre>GET /\nAuthorization: Bearer ${secrets.bearerToken}\n</pre>`,
-        JSON.stringify({ headers: { authorization: `Bearer ${secrets.bearerToken}` } }),
-        `${"x".repeat(1980)} Bearer ${secrets.bearerToken}`,
-        `OAuth oauth_token="${secrets.accessToken}", oauth_nonce="1"`,
-        JSON.stringify({ echo: `oauth_token="${secrets.accessToken}"` }),
-        `oauth_token=${secrets.accessToken}`
-      ]
-      for (const body of echoes) {
-        for (const status of [200, 401, 502]) {
-          const error = yield* failure(getPost, { id: "1" }, { status, body })
-          assert.isTrue("excerpt" in error)
-        }
+  test("keeps 2,000 characters of a body, less what looks like the credential")(function*() {
+    const long = yield* failure(getPost, { id: "1" }, { body: "x".repeat(100_000) })
+    assert.instanceOf(long, Errors.UndecodableResponse)
+    assert.strictEqual(long.excerpt, "x".repeat(2000))
+    const echoes = [
+      `<pre>GET /\nAuthorization: Bearer ${secrets.bearerToken}\n</pre>`,
+      JSON.stringify({ headers: { authorization: `Bearer ${secrets.bearerToken}` } }),
+      `${"x".repeat(1980)} Bearer ${secrets.bearerToken}`,
+      `OAuth oauth_token="${secrets.accessToken}", oauth_nonce="1"`,
+      JSON.stringify({ echo: `oauth_token="${secrets.accessToken}"` }),
+      `oauth_token=${secrets.accessToken}`
+    ]
+    for (const body of echoes) {
+      for (const status of [200, 401, 502]) {
+        const error = yield* failure(getPost, { id: "1" }, { status, body })
+        assert.isTrue("excerpt" in error)
       }
-    }))
+    }
+  })
 
-  it.effect("leaves open whether a create happened, unless its status rules that out", () =>
-    Effect.gen(function*() {
-      const ruledOut = {
-        301: Errors.UnexpectedStatus,
-        307: Errors.UnexpectedStatus,
-        308: Errors.UnexpectedStatus,
-        400: Errors.BadRequest,
-        401: Errors.Unauthorized,
-        403: Errors.Forbidden,
-        404: Errors.NotFound,
-        409: Errors.UnexpectedStatus,
-        413: Errors.UnexpectedStatus,
-        429: Errors.RateLimited,
-        501: Errors.ServerFailure
-      }
-      const headers = { location: "/2/tweets/1", "x-request-id": "r" }
-      for (const [status, errorClass] of Object.entries(ruledOut)) {
-        const error = yield* failure(createPost, { text: "a" }, { status: Number(status), headers })
-        assert.isTrue(error instanceof errorClass, String(error))
-      }
-      for (const status of [302, 303, 408, 500, 502, 503, 504, 520, 599]) {
-        const answer = { status, headers, body: { title: "Busy", detail: "Over capacity" } }
-        const error = yield* failure(createPost, { text: "a" }, answer)
-        assert.instanceOf(error, Errors.OutcomeUnknown)
-        assert.deepInclude(error, { status, requestId: "r", reason: "Over capacity", confirmWith: "getUsersPosts" })
-        assert.strictEqual(
-          error.message,
-          `createPost: the service responded with ${status} (Over capacity). It may have happened: check with getUsersPosts ` +
-            "before sending it again."
-        )
-        assert.deepInclude(error.cause, { operation: "createPost", status, title: "Busy" })
-        const read = yield* failure(getMe, {}, { status, body: "" })
-        assert.isTrue(read instanceof (status < 500 ? Errors.UnexpectedStatus : Errors.ServerFailure), String(read))
-        const toggle = yield* failure(like, { post_id: "1" }, { status, body: "" })
-        assert.isTrue(toggle instanceof (status < 500 ? Errors.UnexpectedStatus : Errors.ServerFailure), String(toggle))
-      }
-    }))
+  test("leaves open whether a create happened, unless its status rules that out")(function*() {
+    const ruledOut = {
+      301: Errors.UnexpectedStatus,
+      307: Errors.UnexpectedStatus,
+      308: Errors.UnexpectedStatus,
+      400: Errors.BadRequest,
+      401: Errors.Unauthorized,
+      403: Errors.Forbidden,
+      404: Errors.NotFound,
+      409: Errors.UnexpectedStatus,
+      413: Errors.UnexpectedStatus,
+      429: Errors.RateLimited,
+      501: Errors.ServerFailure
+    }
+    const headers = { location: "/2/tweets/1", "x-request-id": "r" }
+    for (const [status, errorClass] of Object.entries(ruledOut)) {
+      const error = yield* failure(createPost, { text: "a" }, { status: Number(status), headers })
+      assert.isTrue(error instanceof errorClass, String(error))
+    }
+    for (const status of [302, 303, 408, 500, 502, 503, 504, 520, 599]) {
+      const answer = { status, headers, body: { title: "Busy", detail: "Over capacity" } }
+      const error = yield* failure(createPost, { text: "a" }, answer)
+      assert.instanceOf(error, Errors.OutcomeUnknown)
+      assert.deepInclude(error, { status, requestId: "r", reason: "Over capacity", confirmWith: "getUsersPosts" })
+      assert.strictEqual(
+        error.message,
+        `createPost: the service responded with ${status} (Over capacity). It may have happened: check with getUsersPosts ` +
+          "before sending it again."
+      )
+      assert.deepInclude(error.cause, { operation: "createPost", status, title: "Busy" })
+      const read = yield* failure(getMe, {}, { status, body: "" })
+      assert.isTrue(read instanceof (status < 500 ? Errors.UnexpectedStatus : Errors.ServerFailure), String(read))
+      const toggle = yield* failure(like, { post_id: "1" }, { status, body: "" })
+      assert.isTrue(toggle instanceof (status < 500 ? Errors.UnexpectedStatus : Errors.ServerFailure), String(toggle))
+    }
+  })
 
-  it.effect("knows that a create did not leave when its user could not be looked up", () =>
-    Effect.gen(function*() {
-      const error = yield* failure(createBookmarkFolder, { name: "a" }, { status: 503, body: "" })
-      assert.instanceOf(error, Errors.ServerFailure)
-    }))
+  test("knows that a create did not leave when its user could not be looked up")(function*() {
+    const error = yield* failure(createBookmarkFolder, { name: "a" }, { status: 503, body: "" })
+    assert.instanceOf(error, Errors.ServerFailure)
+  })
 
   const statuses = [
     [400, Errors.BadRequest],
@@ -397,151 +394,147 @@ describe("a call", () => {
     [451, Errors.UnexpectedStatus]
   ] as const
 
-  it.effect.each(statuses)("maps %s", ([status, errorClass]) =>
-    Effect.gen(function*() {
-      for (const body of ["", "<html>busy</html>", "null", "[]", "{}", `{"data":{"id":"1"}}`, `{"title":"t"}`, "{"]) {
-        const headers = { location: "https://elsewhere.test/", "x-request-id": "r" }
-        for (const [userAuth, credential] of [[true, "oauth1"], [false, "bearer"]] as const) {
-          const error = yield* failure(getMe, { user_auth: userAuth }, { status, body, headers })
-          assert.isTrue(error instanceof errorClass, String(error))
-          assert.deepInclude(error, { operation: "getMe", status, credential, requestId: "r" })
-          assert.include(error.message, `getMe: `)
-          assert.include(error.message, String(status))
-          assert.strictEqual(
-            "excerpt" in error ? error.excerpt : "",
-            body === "" || body.includes("title") ? undefined : body
-          )
-        }
+  test.each(statuses)("maps %s")(function*([status, errorClass]) {
+    for (const body of ["", "<html>busy</html>", "null", "[]", "{}", `{"data":{"id":"1"}}`, `{"title":"t"}`, "{"]) {
+      const headers = { location: "https://elsewhere.test/", "x-request-id": "r" }
+      for (const [userAuth, credential] of [[true, "oauth1"], [false, "bearer"]] as const) {
+        const error = yield* failure(getMe, { user_auth: userAuth }, { status, body, headers })
+        assert.isTrue(error instanceof errorClass, String(error))
+        assert.deepInclude(error, { operation: "getMe", status, credential, requestId: "r" })
+        assert.include(error.message, `getMe: `)
+        assert.include(error.message, String(status))
+        assert.strictEqual(
+          "excerpt" in error ? error.excerpt : "",
+          body === "" || body.includes("title") ? undefined : body
+        )
       }
-    }))
+    }
+  })
 
-  it.effect("reads every form of an error document", () =>
-    Effect.gen(function*() {
-      const documents: ReadonlyArray<readonly [body: unknown, problems: ReadonlyArray<object>, said: string]> = [
-        [{ title: "Unauthorized", type: "about:blank", status: 401, detail: "Unauthorized" }, [{
-          title: "Unauthorized",
-          type: "about:blank",
-          status: 401,
-          detail: "Unauthorized"
-        }], "Unauthorized"],
-        [
-          { code: 32, message: "Could not authenticate you" },
-          [{ code: 32, message: "Could not authenticate you" }],
-          "Could not"
-        ],
-        [{ errors: [{ code: 88, message: "a" }, { code: 89, message: "b" }] }, [
-          { code: 88, message: "a" },
-          { code: 89, message: "b" }
-        ], "a; b"],
-        [{ errors: ["plain"] }, [{ message: "plain" }], "plain"],
-        [{ error: "old" }, [{ message: "old" }], "old"],
-        [
-          {
-            errors: [{ parameters: { id: ["x"] }, message: "The `id` query parameter value [x] is not valid" }],
-            title: "Invalid Request",
-            detail: "One or more parameters to your request was invalid.",
-            type: "https://api.x.com/2/problems/invalid-request"
-          },
-          [{ parameters: { id: ["x"] }, message: "The `id` query parameter value [x] is not valid" }],
-          "is not valid"
-        ],
-        [
-          {
-            errors: [{
-              title: "Unsupported Authentication",
-              detail: "Supported authentication types are [OAuth 1.0a User Context].",
-              status: 403,
-              type: "https://api.x.com/2/problems/unsupported-authentication"
-            }]
-          },
-          [{
+  test("reads every form of an error document")(function*() {
+    const documents: ReadonlyArray<readonly [body: unknown, problems: ReadonlyArray<object>, said: string]> = [
+      [{ title: "Unauthorized", type: "about:blank", status: 401, detail: "Unauthorized" }, [{
+        title: "Unauthorized",
+        type: "about:blank",
+        status: 401,
+        detail: "Unauthorized"
+      }], "Unauthorized"],
+      [
+        { code: 32, message: "Could not authenticate you" },
+        [{ code: 32, message: "Could not authenticate you" }],
+        "Could not"
+      ],
+      [{ errors: [{ code: 88, message: "a" }, { code: 89, message: "b" }] }, [
+        { code: 88, message: "a" },
+        { code: 89, message: "b" }
+      ], "a; b"],
+      [{ errors: ["plain"] }, [{ message: "plain" }], "plain"],
+      [{ error: "old" }, [{ message: "old" }], "old"],
+      [
+        {
+          errors: [{ parameters: { id: ["x"] }, message: "The `id` query parameter value [x] is not valid" }],
+          title: "Invalid Request",
+          detail: "One or more parameters to your request was invalid.",
+          type: "https://api.x.com/2/problems/invalid-request"
+        },
+        [{ parameters: { id: ["x"] }, message: "The `id` query parameter value [x] is not valid" }],
+        "is not valid"
+      ],
+      [
+        {
+          errors: [{
             title: "Unsupported Authentication",
             detail: "Supported authentication types are [OAuth 1.0a User Context].",
             status: 403,
             type: "https://api.x.com/2/problems/unsupported-authentication"
-          }],
-          "Supported authentication types"
-        ],
-        [
-          {
-            title: "Client Forbidden",
-            reason: "client-not-enrolled",
-            registration_url: "https://dev.test",
-            detail: "d"
-          },
-          [{
-            title: "Client Forbidden",
-            reason: "client-not-enrolled",
-            registration_url: "https://dev.test",
-            detail: "d"
-          }],
-          "d"
-        ],
-        [
-          { title: "UsageCapExceeded", period: "Monthly", scope: "Product", detail: "Usage cap exceeded" },
-          [{ title: "UsageCapExceeded", period: "Monthly", scope: "Product", detail: "Usage cap exceeded" }],
-          "Usage cap"
-        ],
-        [{ errors: [{ title: 5 }, { title: "good" }] }, [{ title: "good" }], "good"],
-        [{ errors: [], title: "t" }, [{ errors: [], title: "t" }], "t"],
-        [{ errors: "x", detail: "d" }, [{ errors: "x", detail: "d" }], "d"]
-      ]
-      for (const [body, problems, said] of documents) {
-        for (const wire of wires) {
-          const error = yield* failure(getPost, { id: "1" }, { status: 400, body }, wire)
-          assert.instanceOf(error, Errors.BadRequest)
-          assert.deepStrictEqual(error.problems as unknown, problems)
-          assert.include(error.message, said)
-          assert.isUndefined(error.excerpt)
-        }
+          }]
+        },
+        [{
+          title: "Unsupported Authentication",
+          detail: "Supported authentication types are [OAuth 1.0a User Context].",
+          status: 403,
+          type: "https://api.x.com/2/problems/unsupported-authentication"
+        }],
+        "Supported authentication types"
+      ],
+      [
+        {
+          title: "Client Forbidden",
+          reason: "client-not-enrolled",
+          registration_url: "https://dev.test",
+          detail: "d"
+        },
+        [{
+          title: "Client Forbidden",
+          reason: "client-not-enrolled",
+          registration_url: "https://dev.test",
+          detail: "d"
+        }],
+        "d"
+      ],
+      [
+        { title: "UsageCapExceeded", period: "Monthly", scope: "Product", detail: "Usage cap exceeded" },
+        [{ title: "UsageCapExceeded", period: "Monthly", scope: "Product", detail: "Usage cap exceeded" }],
+        "Usage cap"
+      ],
+      [{ errors: [{ title: 5 }, { title: "good" }] }, [{ title: "good" }], "good"],
+      [{ errors: [], title: "t" }, [{ errors: [], title: "t" }], "t"],
+      [{ errors: "x", detail: "d" }, [{ errors: "x", detail: "d" }], "d"]
+    ]
+    for (const [body, problems, said] of documents) {
+      for (const wire of wires) {
+        const error = yield* failure(getPost, { id: "1" }, { status: 400, body }, wire)
+        assert.instanceOf(error, Errors.BadRequest)
+        assert.deepStrictEqual(error.problems as unknown, problems)
+        assert.include(error.message, said)
+        assert.isUndefined(error.excerpt)
       }
-    }))
+    }
+  })
 
-  it.effect("brings the names of a problem into neutral form", () =>
-    Effect.gen(function*() {
-      const body = {
-        errors: [{ title: "t", parameter: "tweet_id", resource_type: "tweet", parameters: { "tweet.fields": ["x"] } }]
-      }
-      const error = yield* failure(getPost, { id: "1" }, { status: 404, body }, "x")
-      assert.instanceOf(error, Errors.NotFound)
-      assert.deepStrictEqual(error.problems as unknown, [
-        { title: "t", parameter: "post_id", resource_type: "post", parameters: { "post.fields": ["x"] } }
-      ])
-    }))
+  test("brings the names of a problem into neutral form")(function*() {
+    const body = {
+      errors: [{ title: "t", parameter: "tweet_id", resource_type: "tweet", parameters: { "tweet.fields": ["x"] } }]
+    }
+    const error = yield* failure(getPost, { id: "1" }, { status: 404, body }, "x")
+    assert.instanceOf(error, Errors.NotFound)
+    assert.deepStrictEqual(error.problems as unknown, [
+      { title: "t", parameter: "post_id", resource_type: "post", parameters: { "post.fields": ["x"] } }
+    ])
+  })
 
-  it.effect("tells the budget and the request's id, and takes nonsense in headers for nothing", () =>
-    Effect.gen(function*() {
-      const headers = {
-        "x-rate-limit-limit": "900",
-        "x-rate-limit-remaining": "899",
-        "x-rate-limit-reset": "1735689600",
-        "x-transaction-id": "abc"
+  test("tells the budget and the request's id, and takes nonsense in headers for nothing")(function*() {
+    const headers = {
+      "x-rate-limit-limit": "900",
+      "x-rate-limit-remaining": "899",
+      "x-rate-limit-reset": "1735689600",
+      "x-transaction-id": "abc"
+    }
+    const response = yield* call(getPost, { id: "1" }, { body: { data: post }, headers })
+    const budget = { limit: 900, remaining: 899, resetAt: new Date("2025-01-01T00:00:00Z") }
+    assert.deepStrictEqual(response.rateLimit, budget)
+    assert.strictEqual(response.requestId, "abc")
+    const limited = yield* failure(getPost, { id: "1" }, { status: 429, headers: { ...headers, "retry-after": "7" } })
+    assert.instanceOf(limited, Errors.RateLimited)
+    assert.deepInclude(limited, { rateLimit: budget, resetAt: budget.resetAt, retryAfter: 7000, bucket: "getPost" })
+    for (const nonsense of ["", "soon", "-1", "NaN", "Infinity", "1e999", "9".repeat(400)]) {
+      const bad = {
+        "x-rate-limit-limit": nonsense,
+        "x-rate-limit-remaining": nonsense,
+        "x-rate-limit-reset": nonsense,
+        "retry-after": nonsense
       }
-      const response = yield* call(getPost, { id: "1" }, { body: { data: post }, headers })
-      const budget = { limit: 900, remaining: 899, resetAt: new Date("2025-01-01T00:00:00Z") }
-      assert.deepStrictEqual(response.rateLimit, budget)
-      assert.strictEqual(response.requestId, "abc")
-      const limited = yield* failure(getPost, { id: "1" }, { status: 429, headers: { ...headers, "retry-after": "7" } })
-      assert.instanceOf(limited, Errors.RateLimited)
-      assert.deepInclude(limited, { rateLimit: budget, resetAt: budget.resetAt, retryAfter: 7000, bucket: "getPost" })
-      for (const nonsense of ["", "soon", "-1", "NaN", "Infinity", "1e999", "9".repeat(400)]) {
-        const bad = {
-          "x-rate-limit-limit": nonsense,
-          "x-rate-limit-remaining": nonsense,
-          "x-rate-limit-reset": nonsense,
-          "retry-after": nonsense
+      assert.isUndefined((yield* call(getPost, { id: "1" }, { body: { data: post }, headers: bad })).rateLimit)
+      for (const header of Object.keys(bad)) {
+        for (const status of [429, 400, 500]) {
+          const error = yield* failure(getPost, { id: "1" }, { status, headers: { ...headers, [header]: nonsense } })
+          assert.isTrue("rateLimit" in error && error.status === status)
         }
-        assert.isUndefined((yield* call(getPost, { id: "1" }, { body: { data: post }, headers: bad })).rateLimit)
-        for (const header of Object.keys(bad)) {
-          for (const status of [429, 400, 500]) {
-            const error = yield* failure(getPost, { id: "1" }, { status, headers: { ...headers, [header]: nonsense } })
-            assert.isTrue("rateLimit" in error && error.status === status)
-          }
-        }
-        const error = yield* failure(getPost, { id: "1" }, { status: 429, headers: bad })
-        assert.instanceOf(error, Errors.RateLimited)
-        assert.isUndefined(error.resetAt)
-        assert.isUndefined(error.retryAfter)
       }
-    }))
+      const error = yield* failure(getPost, { id: "1" }, { status: 429, headers: bad })
+      assert.instanceOf(error, Errors.RateLimited)
+      assert.isUndefined(error.resetAt)
+      assert.isUndefined(error.retryAfter)
+    }
+  })
 })

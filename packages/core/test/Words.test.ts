@@ -7,6 +7,7 @@ import { parametersOf } from "../src/schema/Definition.ts"
 import * as RequestEncoder from "../src/wire/RequestEncoder.ts"
 import * as Wire from "../src/wire/Wire.ts"
 import { make, secrets } from "./support/Service.ts"
+import { test } from "./support/Test.ts"
 
 type Name = keyof typeof catalogue
 
@@ -179,7 +180,7 @@ describe("a refusal", () => {
     )
   }
 
-  it.effect.each(
+  test.each(
     [
       ["x", "The query parameter [post.fields] is not one of [id,tweet.fields]", "x-2026-02"],
       ["x", "The `tweet.fields` query parameter value [note_post] is not one of [id,note_tweet]", "x-2026-02"],
@@ -190,18 +191,17 @@ describe("a refusal", () => {
       ["x", "The `max_results` query parameter value [post.fields] is not between 10 and 100", undefined],
       ["neutral", "The query parameter [post.fields] is not one of [id,tweet.fields]", undefined]
     ] as const
-  )("on %s of %s names the wire %s", ([wire, message, otherWire]) =>
-    Effect.gen(function*() {
-      const error = yield* refusal(wire, message)
-      assert.instanceOf(error, Errors.BadRequest)
-      assert.strictEqual(error.otherWire, otherWire)
-      assert.strictEqual(
-        error.message.endsWith(
-          `The service may use other names: try wire: "${otherWire}", or set POSTWIRE_WIRE.`
-        ),
-        otherWire !== undefined
-      )
-    }))
+  )("on %s of %s names the wire %s")(function*([wire, message, otherWire]) {
+    const error = yield* refusal(wire, message)
+    assert.instanceOf(error, Errors.BadRequest)
+    assert.strictEqual(error.otherWire, otherWire)
+    assert.strictEqual(
+      error.message.endsWith(
+        `The service may use other names: try wire: "${otherWire}", or set POSTWIRE_WIRE.`
+      ),
+      otherWire !== undefined
+    )
+  })
 })
 
 describe("every wire", () => {
@@ -211,12 +211,11 @@ describe("every wire", () => {
     "2.167": { data: { id: "1", text: "a", referenced_posts: [{ id: "2", type: "retweeted" }] } }
   }
 
-  it.effect.each(Wire.names)("reads what comes in whatever words: %s", (wire) =>
-    Effect.gen(function*() {
-      for (const body of Object.values(bodies)) {
-        const { layer } = make(() => ({ body }))
-        const response = yield* Effect.provide(catalogue.getPost({ id: "1" }), layer({ ...secrets, wire }))
-        assert.deepStrictEqual(response.body, bodies.neutral as never)
-      }
-    }))
+  test.each(Wire.names)("reads what comes in whatever words: %s")(function*(wire) {
+    for (const body of Object.values(bodies)) {
+      const { layer } = make(() => ({ body }))
+      const response = yield* Effect.provide(catalogue.getPost({ id: "1" }), layer({ ...secrets, wire }))
+      assert.deepStrictEqual(response.body, bodies.neutral as never)
+    }
+  })
 })

@@ -130,7 +130,7 @@ describe("fixtures", () => {
       const secret = grace.post("hidden")
       const page = `/2/posts/${secret.id}`
       assert.isUndefined((yield* get(bench, page)).data)
-      ada.asksToFollow(grace)
+      ada.requestsToFollow(grace)
       assert.isUndefined((yield* get(bench, page)).data)
       assert.strictEqual(ada.follows(grace, alan).id, ada.id)
       assert.strictEqual((yield* get(bench, page)).data.text, "hidden")

@@ -47,6 +47,9 @@ interface Unopened {
 }
 
 const clients = new Map<number, Open | Unopened>()
+
+const clientOf = (client: number): Open | Unopened => clients.get(client) ?? { reason: "the client is closed" }
+
 const fibers = new Map<number, Fiber.Fiber<unknown, unknown>>()
 
 const answer = (message: Answer, transfer: Array<ArrayBuffer> = []) => {
@@ -55,9 +58,9 @@ const answer = (message: Answer, transfer: Array<ArrayBuffer> = []) => {
 }
 
 /** Answers with errors that are thrown before the answer: the caller is blocked until there is one. */
-const answering = (id: number, work: () => void) => {
+const answering = async (id: number, work: () => unknown) => {
   try {
-    work()
+    await work()
   } catch (defect) {
     answer({ _tag: "Defect", id, message: messageOf(defect) })
   }
@@ -89,21 +92,32 @@ const open = ({ defaults, settings }: Request & { readonly _tag: "Open" }): Open
 
 const send = ({ ahead, client, id, options, prepared }: Request & { readonly _tag: "Send" }) => {
   if (!ahead && id <= Atomics.load(places, place.withdrawn)) return
-  const open = clients.get(client)
-  if (open === undefined || "reason" in open) {
-    return answer({ _tag: "Unsent", id, reason: open?.reason ?? "the client is closed" })
-  }
+  const open = clientOf(client)
+  if ("reason" in open) return answer({ _tag: "Unsent", id, reason: open.reason })
   const exchange = Effect.flatMap(
     open.client.send(prepared, options),
     (response) => Effect.map(received(prepared, response), (body) => ({ response, body, cost: costOf(response) }))
   )
-  const fiber = Effect.runForkWith(open.context)(
-    prepared.effect === "create" ? Effect.provideService(exchange, SendGate, gateOf(id)) : exchange
+  start(
+    id,
+    open,
+    prepared.effect === "create" ? Effect.provideService(exchange, SendGate, gateOf(id)) : exchange,
+    (arrived) => respond(id, arrived, !ahead)
   )
+}
+
+/** Runs an effect until it ends or the request is aborted, and answers with its result. */
+const start = <A>(
+  id: number,
+  { context }: Open,
+  effect: Effect.Effect<A, unknown, Client | Journal>,
+  succeed: (value: A) => void
+) => {
+  const fiber = Effect.runForkWith(context)(effect)
   fibers.set(id, fiber)
   fiber.addObserver((exit) => {
     fibers.delete(id)
-    answering(id, () => Exit.isFailure(exit) ? answer(failed(id, exit.cause)) : respond(id, exit.value, !ahead))
+    void answering(id, () => Exit.isFailure(exit) ? answer(failed(id, exit.cause)) : succeed(exit.value))
   })
 }
 
@@ -123,22 +137,11 @@ const effects = Workflows.on(NodeClient.inputOf)
 
 const run = ({ client, gate, id, isWatched, job }: Request & { readonly _tag: "Run" }) => {
   if (Atomics.load(gate, Protocol.gate.withdrawn) === 1) return
-  const open = clients.get(client)
-  if (open === undefined || "reason" in open) {
-    return answer({ _tag: "Unsent", id, reason: open?.reason ?? "the client is closed" })
-  }
+  const open = clientOf(client)
+  if ("reason" in open) return answer({ _tag: "Unsent", id, reason: open.reason })
   const onProgress = isWatched ? (progress: unknown) => answer({ _tag: "Progress", id, progress }) : undefined
-  const fiber = Effect.runForkWith(open.context)(
-    Effect.provideService(effectOf(client, job, onProgress), SendGate, gatedBy(gate))
-  )
-  fibers.set(id, fiber)
-  fiber.addObserver((exit) => {
-    fibers.delete(id)
-    answering(
-      id,
-      () => answer(Exit.isFailure(exit) ? failed(id, exit.cause) : { _tag: "Done", id, value: exit.value })
-    )
-  })
+  const effect = Effect.provideService(effectOf(client, job, onProgress), SendGate, gatedBy(gate))
+  start(id, open, effect, (value) => answer({ _tag: "Done", id, value }))
 }
 
 const effectOf = (
@@ -274,12 +277,12 @@ const pairsOf = (response: HttpClientResponse): Array<[name: string, value: stri
 }
 
 const close = async ({ client, id }: Request & { readonly _tag: "Close" }) => {
-  const open = clients.get(client)
+  const open = clientOf(client)
   clients.delete(client)
   await Promise.all(
     [...streams].flatMap(([stream, opened]) => opened.client === client ? [leave(stream)] : [])
   )
-  if (open !== undefined && "session" in open) {
+  if ("session" in open) {
     await Effect.runPromise(Scope.close(open.scope, Exit.void))
     await open.session.close()
   }
@@ -287,15 +290,15 @@ const close = async ({ client, id }: Request & { readonly _tag: "Close" }) => {
 }
 
 const redact = async ({ client, id, text }: Request & { readonly _tag: "Redact" }) => {
-  const open = clients.get(client)
-  if (open === undefined || "reason" in open) throw new Error("the client is closed")
+  const open = clientOf(client)
+  if ("reason" in open) throw new Error(open.reason)
   const redact = await Effect.runPromiseWith(open.context)(open.client.redact)
   answer({ _tag: "Redacted", id, text: redact(text) })
 }
 
 const statistics = (client: number): Readonly<Record<string, UndiciHttpClient.Statistics>> => {
-  const open = clients.get(client)
-  return open !== undefined && "session" in open ? open.session.statistics() : {}
+  const open = clientOf(client)
+  return "session" in open ? open.session.statistics() : {}
 }
 
 port.on("message", (request: Request) => {
@@ -322,17 +325,9 @@ port.on("message", (request: Request) => {
         () => answer({ _tag: "Statistics", id: request.id, statistics: statistics(request.client) })
       )
     case "Redact":
-      return redact(request).catch((error) =>
-        answering(request.id, () => {
-          throw error
-        })
-      )
+      return answering(request.id, () => redact(request))
     case "Close":
-      return close(request).catch((error) =>
-        answering(request.id, () => {
-          throw error
-        })
-      )
+      return answering(request.id, () => close(request))
   }
 })
 

@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url"
 import { png } from "../../core/test/support/MediaBytes.ts"
 import * as Sync from "../src/index.ts"
 import { startSandbox, stop } from "./support/Children.ts"
+import { thrown } from "./support/Thrown.ts"
 
 let sandbox: Awaited<ReturnType<typeof startSandbox>>
 let folder: string
@@ -37,15 +38,6 @@ const make = () => Sync.createClientSync({ ...Sync.fromEnvironment(sandbox.ready
 const advance = () => {
   using admin = Sync.createClientSync({ baseUrl: sandbox.ready.baseUrl, bearerToken: sandbox.ready.adminToken })
   admin.request({ method: "POST", path: "/_sandbox/clock", body: { advance: "1 second" } })
-}
-
-const thrown = (call: () => unknown): unknown => {
-  try {
-    call()
-  } catch (error) {
-    return error
-  }
-  return assert.fail("nothing was thrown")
 }
 
 const reasonsOf = (results: Iterable<Sync.ComplianceResult>) => Array.from(results, ({ id, reason }) => [id, reason])

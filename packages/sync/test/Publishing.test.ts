@@ -10,6 +10,7 @@ import { pathToFileURL } from "node:url"
 import { concat, png } from "../../core/test/support/MediaBytes.ts"
 import * as Sync from "../src/index.ts"
 import { startSandbox, stop } from "./support/Children.ts"
+import { thrown } from "./support/Thrown.ts"
 
 let sandbox: Awaited<ReturnType<typeof startSandbox>>
 let folder: string
@@ -33,16 +34,6 @@ const settings = (): Sync.Settings => ({
   ...fromEnvironment(sandbox.ready.environment),
   journal: join(folder, "journal")
 })
-
-/** The error that a call throws. */
-const thrown = (call: () => unknown): unknown => {
-  try {
-    call()
-  } catch (error) {
-    return error
-  }
-  return assert.fail("nothing was thrown")
-}
 
 /** The bytes that a post shows. */
 const shown = async (id: string): Promise<ReadonlyArray<Buffer>> => {
@@ -95,7 +86,12 @@ describe("a blocking client", () => {
 
   it("iterates over the progress of an upload, and cancels it with the loop", () => {
     using client = Sync.createClientSync(settings())
+    const reported: Array<unknown> = []
+    client.upload(picture, { onProgress: (progress) => reported.push(progress) })
     const steps = [...client.upload.events(picture)]
+    assert.isAbove(reported.length, 1)
+    // No step is lost while the loop does not wait for one.
+    assert.deepStrictEqual<unknown>(steps.slice(0, -1), reported)
     assert.strictEqual(steps.at(-1)?.phase, "ready")
     for (const _step of client.upload.events(picture)) break
     assert.strictEqual(client.getMe().data?.username, "ada")

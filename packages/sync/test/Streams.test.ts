@@ -5,6 +5,7 @@ import { once } from "node:events"
 import { createInterface } from "node:readline"
 import * as Sync from "../src/index.ts"
 import { start, stop } from "./support/Children.ts"
+import { thrown } from "./support/Thrown.ts"
 
 /** Streams what the bearer token says, and answers how many of its streams are open. */
 const service = `
@@ -63,15 +64,6 @@ const openStreams = (): number => {
 /** A connection ends only while this thread is not blocked. */
 const untilClosed = () => {
   for (let turn = 0; openStreams() > 0; turn++) assert.isBelow(turn, 200)
-}
-
-const thrown = (call: () => unknown): unknown => {
-  try {
-    call()
-  } catch (error) {
-    return error
-  }
-  return assert.fail("nothing was thrown")
 }
 
 describe("a stream", () => {

@@ -12,6 +12,7 @@ import { inspect } from "node:util"
 import { Worker } from "node:worker_threads"
 import * as Sync from "../src/index.ts"
 import { type Ready, startFaults, startSandbox, stop } from "./support/Children.ts"
+import { thrown } from "./support/Thrown.ts"
 
 // Every worker of this process is seen here, because the bridge unrefs its own.
 const workers: Array<Worker> = []
@@ -41,16 +42,6 @@ const faulty = (more: Sync.Settings = {}): Sync.Settings => ({
   ...more
 })
 
-/** The error that a call throws. */
-const thrown = (call: () => unknown): unknown => {
-  try {
-    call()
-  } catch (error) {
-    return error
-  }
-  return assert.fail("nothing was thrown")
-}
-
 describe("spending", () => {
   it("is counted in the worker, reported with each response, and limited", () => {
     using client = Sync.createClientSync({ ...settings(), spendLimit: { total: 0.02 } })
@@ -73,23 +64,6 @@ describe("methods", () => {
       if (method === undefined) assert.fail(name)
       assert.strictEqual("items" in method && "pages" in method, definition.paging !== undefined, name)
     }
-    const own = [
-      "as",
-      "request",
-      "session",
-      "upload",
-      "publish",
-      "publishThread",
-      "planListMembers",
-      "syncListMembers",
-      "getConversation",
-      "planRules",
-      "syncRules",
-      "hydrate",
-      "compliance",
-      "close"
-    ]
-    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), ...own])
   })
 
   it("give the values that the Promise client gives", async () => {

@@ -11,6 +11,7 @@ import { all, assertNoSecret, authorizationOf, rowOf, secrets } from "../../core
 import * as Sync from "../src/index.ts"
 import { stop } from "./support/Children.ts"
 import { startRecorder } from "./support/Recorder.ts"
+import { thrown } from "./support/Thrown.ts"
 
 const forms = ["response", "dictionary", "raw"] as const
 
@@ -235,15 +236,6 @@ describe("forms", () => {
 
 describe("mistakes", () => {
   const settings = () => ({ baseUrl: service.baseUrl, ...secrets })
-
-  const thrown = (call: () => unknown): unknown => {
-    try {
-      call()
-    } catch (error) {
-      return error
-    }
-    return assert.fail("nothing was thrown")
-  }
 
   it("are thrown before any traffic, by calls and by loops", async () => {
     using client = Sync.createClientSync({ ...settings(), accessLevel: "standard" })

@@ -16,6 +16,7 @@ import { Worker } from "node:worker_threads"
 import { vi } from "vitest"
 import * as Sync from "../src/index.ts"
 import { startFaults, stop } from "./support/Children.ts"
+import { thrown } from "./support/Thrown.ts"
 
 /** Every worker that is started, each with little memory. */
 const workers = vi.hoisted((): Array<object> => [])
@@ -46,15 +47,6 @@ const settings = (more: Sync.Settings = {}): Sync.Settings => ({
   bearerToken: "a",
   ...more
 })
-
-const thrown = (call: () => unknown): unknown => {
-  try {
-    call()
-  } catch (error) {
-    return error
-  }
-  return assert.fail("nothing was thrown")
-}
 
 /** Runs a program and gives its output, which ends with the exit code. */
 const run = async (...args: ReadonlyArray<string>): Promise<string> => {

@@ -92,17 +92,25 @@ export const upload: Upload = /*#__PURE__*/ Object.assign(
     resumable: (key: string, input: Source.Input, options?: UploadOptions) =>
       Effect.scoped(Effect.flatMap(prepare(input, options), ({ resume }) => resume(key))),
     events: (input: Source.Input, options: UploadOptions = {}) =>
-      Stream.callback<Progress | Uploaded, UploadError, Client>((queue) =>
+      eventsOf((onProgress) =>
         upload(input, {
           ...options,
           onProgress: (progress) => {
-            Queue.offerUnsafe(queue, progress)
+            onProgress(progress)
             if (options.onProgress !== undefined) Callback.call(options.onProgress, progress)
           }
-        }).pipe(
-          Effect.tap((media) => Queue.offer(queue, { phase: "ready", media })),
-          Effect.andThen(Queue.end(queue))
-        )
+        })
       )
   }
 )
+
+/** The steps of an upload that reports its progress; the last one has the media. */
+export const eventsOf = <E, R>(
+  run: (onProgress: (progress: Progress) => void) => Effect.Effect<UploadedMedia, E, R>
+): Stream.Stream<Progress | Uploaded, E, R> =>
+  Stream.callback<Progress | Uploaded, E, R>((queue) =>
+    run((progress) => Queue.offerUnsafe(queue, progress)).pipe(
+      Effect.tap((media) => Queue.offer(queue, { phase: "ready", media })),
+      Effect.andThen(Queue.end(queue))
+    )
+  )

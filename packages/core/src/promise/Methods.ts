@@ -57,8 +57,7 @@ export interface UploadMethod<in out I, K extends Kind> {
    */
   (input: I, options?: UploadOptions<I> & K["options"]): One<K, Upload.UploadedMedia>
   /**
-   * Uploads a file and iterates over the progress; the last step has the media. A slow loop sees only the newest step. Leaving the
-   * loop cancels the upload.
+   * Uploads a file and iterates over the progress; the last step has the media. Leaving the loop cancels the upload.
    */
   readonly events: (
     input: I,

@@ -4,7 +4,6 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Pull from "effect/Pull"
-import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { invalidParameter, InvalidSettings } from "../errors/Errors.ts"
@@ -61,14 +60,7 @@ const upload = (input: Source.Input, { resume, ...options }: UploadOptions<Sourc
 const effects: ByName<Source.Input, Effects> = {
   upload,
   "upload.events": (input, options) =>
-    opened(Stream.callback<Upload.Progress | Upload.Uploaded, Error, Provided>(
-      (queue) =>
-        upload(input, { ...options, onProgress: (progress) => Queue.offerUnsafe(queue, progress) }).pipe(
-          Effect.flatMap((media) => Queue.offer(queue, { phase: "ready", media })),
-          Effect.andThen(Queue.end(queue))
-        ),
-      { bufferSize: 1, strategy: "sliding" }
-    )),
+    opened(Upload.eventsOf((onProgress) => upload(input, { ...options, onProgress }))),
   publish: Publish.publish,
   // The core rejects the empty key of a call without options.
   publishThread: (posts, options = { key: "" }) => Thread.publishThread(posts, options),

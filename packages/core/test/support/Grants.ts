@@ -212,6 +212,9 @@ export const make = Effect.fnUntraced(function*(options: { readonly isStrict?: b
   return { ...service, state, store, stored, keep, layer, login, live: () => live.number }
 })
 
+/** One of them. */
+export type Service = Effect.Success<ReturnType<typeof make>>
+
 const refusals = {
   failed: { status: 503, body: "" },
   limited: { status: 429, body: { title: "Too Many Requests" } },

@@ -242,16 +242,31 @@ export const textsOf = (value: unknown): ReadonlyArray<string> => [
   Cause.pretty(Cause.fail(value)),
   inspect(Exit.fail(value), { depth: Infinity }),
   ...(value instanceof Error ? [value.message, value.stack ?? "", inspect(value.cause, { depth: Infinity })] : []),
-  JSON.stringify(ErrorCodec.encode(value))
+  ...Option.toArray(ErrorCodec.encode(value)).map((encoded) => JSON.stringify(encoded))
 ]
 
 export const assertNoSecret = (value: unknown): void => {
   for (const text of textsOf(value)) assert.notInclude(text, "canary")
 }
 
+/** The error of an effect, which is of a class and has these fields. */
+export const fails = <A, E, R, F extends Error>(
+  effect: Effect.Effect<A, E, R>,
+  errorClass: new(fields: never) => F,
+  fields: { readonly [K in keyof F]?: F[K] | undefined } = {}
+): Effect.Effect<F, A, R> =>
+  Effect.map(Effect.flip(effect), (error) => {
+    if (!(error instanceof errorClass)) return assert.fail(`${String(error)} is not a ${errorClass.name}`)
+    assert.deepInclude<object>(error, fields)
+    return error
+  })
+
 /** A request without a client, what it brings, and what was sent. */
-export const answered = <A, E>(request: Effect.Effect<A, E, HttpClient.HttpClient>, answer: Answer) => {
-  const { http, requests } = make(() => answer)
+export const answered = <A, E>(
+  request: Effect.Effect<A, E, HttpClient.HttpClient>,
+  answer: Answer | Parameters<typeof make>[0]
+) => {
+  const { http, requests } = make(typeof answer === "function" ? answer : () => answer)
   return Effect.map(Effect.provideService(request, HttpClient.HttpClient, http), (value) => ({ value, requests }))
 }
 

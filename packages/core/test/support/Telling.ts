@@ -1,10 +1,10 @@
 /** Everything that a program may be told of a request, over services that quote all of it. */
 import { assert } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber } from "effect"
+import { Cause, Effect, Exit } from "effect"
 import { HttpClient } from "effect/http"
-import { TestClock } from "effect/testing"
 import * as Recorder from "./Recorder.ts"
 import { assertNoSecret, make, type Received, transportError } from "./Service.ts"
+import { inMinute } from "./Test.ts"
 
 /** What a service, or a proxy before it, may say of a request that it quotes. */
 const quoted = ({ body, headers, url }: Received): string => {
@@ -37,9 +37,7 @@ export const assertTellsNoSecret = <A, E>(request: Effect.Effect<A, E, HttpClien
       Effect.gen(function*() {
         const { http, requests } = make(answer)
         const provided = Effect.provide(Effect.provideService(request, HttpClient.HttpClient, http), layer)
-        const fiber = yield* Effect.forkChild(Effect.exit(provided))
-        yield* TestClock.adjust("1 minute")
-        const exit = yield* Fiber.join(fiber)
+        const exit = yield* inMinute(Effect.exit(provided))
         assert.isAbove(requests.length, 0)
         assertNoSecret(exit)
         if (Exit.isFailure(exit)) assertNoSecret(Cause.squash(exit.cause))
