@@ -429,7 +429,9 @@ describe("what a store does to a renewal", () => {
       ...grants.store,
       write: (name, text) =>
         ++writes === 2 || writes === 3
-          ? Effect.fail(new Errors.StorageFailure({ kind: "token store", place: "a", fault: "unavailable", action: "write" }))
+          ? Effect.fail(
+            new Errors.StorageFailure({ kind: "token store", place: "a", fault: "unavailable", action: "write" })
+          )
           : grants.store.write(name, text)
     }
     yield* Effect.gen(function*() {
