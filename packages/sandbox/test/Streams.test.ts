@@ -184,6 +184,58 @@ describe("the filtered stream", () => {
     }).pipe(Effect.provide(layerOf())))
 })
 
+describe("connections", () => {
+  it.effect("are listed oldest first, the latest 1,000 of those that ended", () =>
+    Effect.gen(function*() {
+      const { budget, streams } = yield* Sandbox.Sandbox
+      yield* rules("cat")
+      yield* ask("GET", filtered)
+      const [oldest] = streams.connections()
+      for (let i = 0; i < 1_002; i++) {
+        yield* TestClock.adjust("1 millis")
+        if (i % 40 === 0) budget.clear()
+        yield* ask("GET", filtered)
+        expect(streams.disconnect(streams.connections().at(-1)!.id)).toBe(true)
+      }
+      const listed = streams.connections()
+      expect(listed.length).toBe(1_001)
+      expect(listed[0]).toEqual(oldest)
+      expect(listed.map(({ openedAt }) => openedAt - start)).toEqual([
+        0,
+        ...Array.from({ length: 1_000 }, (_, i) => i + 3)
+      ])
+    }).pipe(Effect.provide(layerOf({ streamConnections: 2 }))))
+
+  it.effect("that a fault breaks end with a disconnection or a reset, even if the client does not read", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* rules("cat")
+      const connectBroken = Effect.gen(function*() {
+        sandbox.faults.add({ stream: { kind: "cut" } })
+        expect((yield* ask("GET", filtered)).status).toBe(200)
+        return sandbox.streams.connections().at(-1)!
+      })
+      expect(sandbox.streams.disconnect((yield* connectBroken).id)).toBe(true)
+      expect(sandbox.streams.connections()).toMatchObject([{ reason: "force_disconnect" }])
+      yield* connectBroken
+      sandbox.reset()
+      yield* rules("cat")
+      expect((yield* ask("GET", filtered)).status).toBe(200)
+    }).pipe(Effect.provide(layerOf())))
+
+  it.effect("receive what is listed as a match; the ledger also has posts that none received", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* rules("cat")
+      sandbox.streams.record()
+      sandbox.ada.post("A cat that nobody receives")
+      expect([sandbox.streams.matches(), sandbox.streams.ledger().made.length]).toEqual([[], 1])
+      yield* listen(filtered)
+      sandbox.ada.post("A cat")
+      expect(sandbox.streams.matches()).toMatchObject([{ text: "A cat" }])
+    }).pipe(Effect.provide(layerOf())))
+})
+
 describe("rules", () => {
   it.effect("are added beside those that are wrong, and not twice", () =>
     Effect.gen(function*() {

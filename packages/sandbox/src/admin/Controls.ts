@@ -19,7 +19,6 @@ import type * as Service from "../service/Service.ts"
 import { Store, StoreUnavailable } from "../store/Store.ts"
 import * as Hub from "../streams/Hub.ts"
 import * as Load from "../streams/Load.ts"
-import type * as Streams from "../streams/Streams.ts"
 import * as Budget from "./Budget.ts"
 import * as Grants from "./Grants.ts"
 import type { Options, Population } from "./Options.ts"
@@ -43,7 +42,7 @@ export interface Controls extends Fixtures {
   /** The charges of apps, in dollars. */
   readonly bill: Bill.Bill
   /** The stream connections and the items sent on them. */
-  readonly streams: Omit<Streams.Hub, "connect" | "clear">
+  readonly streams: Omit<Hub.Hub, "connect" | "clear" | "endAll" | "onChange">
   /** Creates posts at a constant rate until it is stopped or has created `posts`. Replaces the previous load. */
   readonly load: (options: Load.Options) => Load.Load
   /** The latest load. */

@@ -14,7 +14,7 @@ import type { Usage } from "../limits/Usage.ts"
 import type { Reply } from "../projection/Reply.ts"
 import type { PageRequest } from "../store/Pages.ts"
 import type { Store } from "../store/Store.ts"
-import type { Hub } from "../streams/Streams.ts"
+import type { Hub } from "../streams/Hub.ts"
 
 /** A decoded parameter: lists as arrays, times as milliseconds, ids and texts as strings, bytes in memory. */
 type Received<T> = [T] extends [Schema.JsonObject | ReadonlyArray<object>] ? T

@@ -17,7 +17,7 @@ import * as PageToken from "../projection/PageToken.ts"
 import * as Projection from "../projection/Projection.ts"
 import type { Reply } from "../projection/Reply.ts"
 import type { Store } from "../store/Store.ts"
-import type * as Hub from "../streams/Streams.ts"
+import type { Hub } from "../streams/Hub.ts"
 import * as RequestParameters from "./RequestParameters.ts"
 import type * as Router from "./Router.ts"
 
@@ -26,7 +26,7 @@ export interface Parts {
   readonly postCap: RateLimits.PostCap
   readonly usage: Usage
   readonly bill: Bill.Ledger
-  readonly streams: Hub.Hub
+  readonly streams: Hub
   /** Waits until everything written of a response has been handed to the socket: a broken connection discards the rest. */
   readonly delivered: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>
 }
@@ -88,7 +88,7 @@ export class Performer {
         parameters,
         fault: trace.fault?.stream,
         delivered: delivered(request.request),
-        left: (resources, now) => {
+        onSent: (resources, now) => {
           usage.count({ appId: caller.appId, resources, now })
           bill.charge({ ...answer, resources, now, continues: true })
         }

@@ -19,9 +19,9 @@ import * as Matching from "./Matching.ts"
 import * as Rendering from "./Rendering.ts"
 import { holds, type Source, sources } from "./Sources.ts"
 import * as StreamEvents from "./StreamEvents.ts"
-import type { Connection, Hub, Match, StreamRequest } from "./Streams.ts"
+import type { Connection, Match, StreamRequest } from "./Streams.ts"
 
-export interface Parts {
+export interface Dependencies {
   readonly store: Store["Service"]
   readonly now: () => number
   readonly seed: number
@@ -43,12 +43,13 @@ const maxRecovery = 24 * 3_600_000
 /** The number of past posts that are read at a time. */
 const pageSize = 500
 
+// Up to twice as many are kept, so that old ones are dropped in batches.
 const maxClosed = 1_000
 const maxMatches = 100
 
 const everybody: Viewer = { userId: undefined }
 
-interface Open {
+interface OpenConnection {
   readonly id: string
   readonly appId: string
   readonly endpoint: Endpoint
@@ -57,20 +58,20 @@ interface Open {
   readonly rendering: Rendering.Rendering
   readonly line: Line.Line
   readonly isRecovery: boolean
-  readonly entry: Entry
+  readonly entry: MutableConnection
   fiber: Fiber.Fiber<void> | undefined
   /** The latest past post that was read; undefined once the connection has caught up. */
   cursor: bigint | undefined
 }
 
-type Entry = { -readonly [K in keyof Connection]: Connection[K] }
+type MutableConnection = { -readonly [K in keyof Connection]: Connection[K] }
 
 type Past = () => ReadonlyArray<Line.Item> | undefined
 
 /** Starts the streams of a service; they end with the scope. */
-export const make = Effect.fnUntraced(function*(parts: Parts): Effect.fn.Return<Hub, never, Scope.Scope> {
-  const hub = new StreamHub(parts, yield* Effect.scope)
-  const unsubscribe = parts.store.events.subscribe((change) => hub.onChange(change))
+export const make = Effect.fnUntraced(function*(dependencies: Dependencies): Effect.fn.Return<Hub, never, Scope.Scope> {
+  const hub = new Hub(dependencies, yield* Effect.scope)
+  const unsubscribe = dependencies.store.events.subscribe((change) => hub.onChange(change))
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       unsubscribe()
@@ -80,26 +81,28 @@ export const make = Effect.fnUntraced(function*(parts: Parts): Effect.fn.Return<
   return hub
 })
 
-class StreamHub implements Hub {
+/** The streams of a service. */
+export class Hub {
+  /** The maximum number of rules of an app. */
   readonly maxRules: number
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #scope: Scope.Scope
   readonly #matching: Matching.Matching
   readonly #renderingOf: ReturnType<typeof Rendering.make>
   readonly #draw: ReturnType<typeof random>
   readonly #recent = new StreamEvents.RecentEvents()
-  readonly #open = new Map<string, Open>()
-  #closed: Array<Entry> = []
+  readonly #open = new Map<string, OpenConnection>()
+  #closed: Array<MutableConnection> = []
   #matches: Array<Match> = []
   #recorder: Ledger.Recorder | undefined
 
-  constructor(parts: Parts, scope: Scope.Scope) {
-    this.maxRules = parts.maxRules
-    this.#parts = parts
+  constructor(dependencies: Dependencies, scope: Scope.Scope) {
+    this.maxRules = dependencies.maxRules
+    this.#dependencies = dependencies
     this.#scope = scope
-    this.#matching = Matching.make(parts.store)
-    this.#renderingOf = Rendering.make(parts.store, parts.now)
-    this.#draw = random(parts.seed, "streams")
+    this.#matching = Matching.make(dependencies.store)
+    this.#renderingOf = Rendering.make(dependencies.store, dependencies.now)
+    this.#draw = random(dependencies.seed, "streams")
   }
 
   connect(request: StreamRequest): Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem> {
@@ -114,10 +117,14 @@ class StreamHub implements Hub {
     })
   }
 
+  /** The latest 1,000 closed connections and all open ones, oldest first. */
   connections(): ReadonlyArray<Connection> {
-    return [...this.#closed, ...Array.from(this.#open.values(), ({ entry }) => entry)].map((entry) => ({ ...entry }))
+    const open = Array.from(this.#open.values(), ({ entry }) => entry)
+    return [...this.#closed.slice(-maxClosed), ...open].map((entry) => ({ ...entry }))
+      .sort((a, b) => a.openedAt - b.openedAt)
   }
 
+  /** Ends a connection with a disconnect notice; false if it is not open. */
   disconnect(id: string, disconnectType = "ForceDisconnect"): boolean {
     const found = this.#open.get(id)
     found?.line.end(
@@ -127,14 +134,17 @@ class StreamHub implements Hub {
     return found !== undefined
   }
 
+  /** Delivers an event to a compliance or label stream. */
   publish(endpoint: Endpoint, { data, id }: { readonly id: string; readonly data: object }): void {
-    this.#deliver({ id, at: this.#parts.now(), on: endpoint, data })
+    this.#deliver({ id, at: this.#dependencies.now(), on: endpoint, data })
   }
 
+  /** The latest posts delivered to filtered streams, newest first. */
   matches(): ReadonlyArray<Match> {
     return this.#matches.slice(-maxMatches).toReversed()
   }
 
+  /** Starts recording a new ledger. */
   record(): void {
     this.#recorder = new Ledger.Recorder()
   }
@@ -143,6 +153,7 @@ class StreamHub implements Hub {
     return { made: this.#recorder?.made ?? [], sent: this.#recorder?.sent ?? [] }
   }
 
+  /** Ends all connections and clears all state. */
   clear(): void {
     this.endAll("operational_disconnect", Line.farewell("OperationalDisconnect"))
     this.#matching.clear()
@@ -159,7 +170,7 @@ class StreamHub implements Hub {
   /** Delivers a change of the store. */
   onChange(change: StoreEvent): void {
     if (change._tag === "Posted") this.#deliverPost(change.id)
-    const event = StreamEvents.fromChange(change, this.#parts.store, this.#parts.now())
+    const event = StreamEvents.fromChange(change, this.#dependencies.store, this.#dependencies.now())
     if (event !== undefined) this.#deliver(event)
   }
 
@@ -173,12 +184,13 @@ class StreamHub implements Hub {
   }
 
   #deliverPost(id: string): void {
-    const { now, store } = this.#parts
+    const { now, store } = this.#dependencies
     const recorder = this.#recorder
     const isAwaited = recorder !== undefined || [...this.#open.values()].some(({ source }) => source.of === "posts")
     const [post] = isAwaited ? store.posts.byIds([id], everybody) : []
     if (post === undefined) return
     const byApp = new Map<string, ReadonlyArray<string>>()
+    const served = new Set<string>()
     const matched = (appId: string): ReadonlyArray<string> => {
       const rules = byApp.get(appId) ?? this.#matching.of(appId, post)
       byApp.set(appId, rules)
@@ -189,13 +201,15 @@ class StreamHub implements Hub {
       if (rules.length > 0) recorder.made.push({ id, at: now(), rules })
     }
     for (const connection of this.#open.values()) {
-      const { cursor, isRecovery, line, source } = connection
+      const { appId, cursor, isRecovery, line, source } = connection
       // A connection that starts in the past will read posts after its cursor itself.
       if (source.of !== "posts" || isRecovery || (cursor !== undefined && BigInt(id) > cursor)) continue
       const item = this.#itemOf(connection, post, matched)
-      if (item !== undefined) line.push(item)
+      if (item === undefined) continue
+      line.push(item)
+      if (source.byRules === true) served.add(appId)
     }
-    const rules = [...byApp.values()].flat()
+    const rules = [...served].flatMap(matched)
     if (rules.length === 0) return
     this.#matches.push({ postId: id, at: now(), text: post.text, rules })
     if (this.#matches.length >= 2 * maxMatches) this.#matches = this.#matches.slice(-maxMatches)
@@ -203,7 +217,7 @@ class StreamHub implements Hub {
 
   /** The item of a post, if the stream contains it. */
   #itemOf(
-    { appId, partition, rendering, source }: Open,
+    { appId, partition, rendering, source }: OpenConnection,
     post: Post,
     matched: (appId: string) => ReadonlyArray<string>
   ): Line.Item | undefined {
@@ -217,9 +231,9 @@ class StreamHub implements Hub {
     const { backfill_minutes = 0, end_time, partition = 1, start_time } = parameters
     const { appId } = caller
     const { byRules } = sources[endpoint]
-    const at = this.#parts.now()
+    const at = this.#dependencies.now()
     const isRecovery = isRecovering(parameters)
-    if (caller.access !== "research" && (byRules !== true || isRecovery || backfill_minutes > 0)) {
+    if (!hasFullAccess(caller) && (byRules !== true || isRecovery || backfill_minutes > 0)) {
       return Problem.notEnrolled("Enterprise")
     }
     if (isRecovery) {
@@ -233,26 +247,27 @@ class StreamHub implements Hub {
         return Problem.invalidRequest("The `start_time` must be before the `end_time`, and both in the past.")
       }
     }
-    if (fault?.kind === "no-rules" || byRules === true && this.#parts.store.streamRules.count(appId) === 0) {
+    if (fault?.kind === "no-rules" || byRules === true && this.#dependencies.store.streamRules.count(appId) === 0) {
       return Problem.streamRefused("RuleConfigurationIssue")
     }
     const held = [...this.#open.values()].filter((other) =>
       other.appId === appId && other.isRecovery === isRecovery &&
       (isRecovery || other.endpoint === endpoint && other.partition === partition)
     ).length
-    return fault?.kind === "too-many-connections" || held >= (isRecovery ? maxRecoveries : this.#parts.maxConnections)
+    return fault?.kind === "too-many-connections" ||
+        held >= (isRecovery ? maxRecoveries : this.#dependencies.maxConnections)
       ? Problem.streamRefused("TooManyConnections")
       : undefined
   }
 
-  #opened(request: StreamRequest, fault: LineFault.LineFault | undefined): Open {
+  #opened(request: StreamRequest, fault: LineFault.LineFault | undefined): OpenConnection {
     const { caller, clientIp, definition, endpoint, origin, parameters, selection, wire } = request
     const { backfill_minutes = 0, end_time, partition = 1, start_time } = parameters
-    const { now } = this.#parts
+    const { now } = this.#dependencies
     const at = now()
     const source = sources[endpoint]
     const isRecovery = isRecovering(parameters)
-    const entry: Entry = {
+    const entry: MutableConnection = {
       id: randomUUID(),
       appId: caller.appId,
       endpoint,
@@ -266,21 +281,21 @@ class StreamHub implements Hub {
     }
     const from = start_time ?? (backfill_minutes > 0 ? at - backfill_minutes * 60_000 : undefined)
     const to = isRecovery ? end_time ?? at : undefined
-    const line = Line.make({
+    const line = new Line.Line({
       now,
       fault,
       delivered: request.delivered,
       past: from === undefined ? undefined : this.#pastOf(() => connection, source, from, to),
       afterPast: isRecovery ? "recovery_complete" : undefined,
-      left: (items) => {
+      onSent: (items) => {
         entry.sent += items.length
         entry.sentAt = now()
         this.#recorder?.send(entry.id, items.map(({ id }) => id))
-        request.left(items.flatMap(({ resources }) => resources), now())
+        request.onSent(items.flatMap(({ resources }) => resources), now())
       },
       ended: (reason) => this.#close(connection, reason)
     })
-    const connection: Open = {
+    const connection: OpenConnection = {
       id: entry.id,
       appId: caller.appId,
       endpoint,
@@ -297,11 +312,11 @@ class StreamHub implements Hub {
   }
 
   /** Reads the items between two times in parts; without an end, up to the live items. */
-  #pastOf(connection: () => Open, { of }: Source, from: number, to: number | undefined): Past {
+  #pastOf(connection: () => OpenConnection, { of }: Source, from: number, to: number | undefined): Past {
     return of === "posts" ? this.#pastPosts(connection, from, to) : this.#pastEvents(connection, from, to)
   }
 
-  #pastEvents(connection: () => Open, from: number, to = Infinity): Past {
+  #pastEvents(connection: () => OpenConnection, from: number, to = Infinity): Past {
     let events: ReadonlyArray<StreamEvents.StreamEvent> | undefined = this.#recent.between(from, to)
     return () => {
       const { endpoint, partition, rendering, source } = connection()
@@ -313,14 +328,14 @@ class StreamHub implements Hub {
     }
   }
 
-  #pastPosts(connection: () => Open, from: number, to: number | undefined): Past {
+  #pastPosts(connection: () => OpenConnection, from: number, to: number | undefined): Past {
     let isOver = false
     let after = Snowflake.fromMillis(from) - 1n
     const before = to === undefined ? Snowflake.maximum : Snowflake.fromMillis(to)
     return () => {
       if (isOver) return undefined
       const current = connection()
-      const page = this.#parts.store.posts.between({ after, before, limit: pageSize })
+      const page = this.#dependencies.store.posts.between({ after, before, limit: pageSize })
       isOver = page.length < pageSize
       const last = page.at(-1)
       if (last !== undefined) after = Snowflake.parse(last.id)
@@ -329,8 +344,8 @@ class StreamHub implements Hub {
     }
   }
 
-  /** Sends heartbeats, and triggers a fault that names a time. */
-  #keepAlive(connection: Open, fault: LineFault.LineFault | undefined): Effect.Effect<void> {
+  /** Sends heartbeats, and triggers a scheduled fault. */
+  #keepAlive(connection: OpenConnection, fault: LineFault.LineFault | undefined): Effect.Effect<void> {
     return Effect.gen({ self: this }, function*() {
       const { line } = connection
       if (fault?.at !== undefined) {
@@ -343,15 +358,18 @@ class StreamHub implements Hub {
     })
   }
 
-  #close({ entry, fiber, id }: Open, reason: Line.Reason): void {
+  #close({ entry, fiber, id }: OpenConnection, reason: Line.Reason): void {
     if (!this.#open.delete(id)) return
-    entry.closedAt = this.#parts.now()
+    entry.closedAt = this.#dependencies.now()
     entry.reason = reason
     this.#closed.push(entry)
     if (this.#closed.length >= 2 * maxClosed) this.#closed = this.#closed.slice(-maxClosed)
     fiber?.interruptUnsafe()
   }
 }
+
+/** True for an app whose access level stands for the service's Enterprise access. */
+const hasFullAccess = ({ access }: StreamRequest["caller"]): boolean => access === "research"
 
 const isRecovering = ({ end_time, start_time }: StreamRequest["parameters"]): boolean =>
   start_time !== undefined || end_time !== undefined

@@ -35,22 +35,8 @@ export interface Options {
   /** Waits until everything written has been handed to the socket. */
   readonly delivered: Effect.Effect<void>
   /** Called with sent items. */
-  readonly left: (items: ReadonlyArray<Item>) => void
+  readonly onSent: (items: ReadonlyArray<Item>) => void
   readonly ended: (reason: Reason) => void
-}
-
-/** The output of a connection. */
-export interface Line {
-  readonly push: (item: Item) => void
-  /** Sends a heartbeat if nothing was sent for `after` milliseconds; returns the delay until the next call. */
-  readonly beat: (after: number) => number
-  /** Makes the fault take effect, if it names a time. */
-  readonly strike: () => void
-  /** True if the client has started to read. */
-  readonly isRead: () => boolean
-  /** Ends the response, with a last line if given. Queued items are dropped. */
-  readonly end: (reason: Reason, farewell?: string) => void
-  readonly stream: Stream.Stream<Uint8Array, ConnectionLost>
 }
 
 /** The maximum size of the queue of a client that does not read, in bytes. */
@@ -89,11 +75,9 @@ type State =
   /** Ends once the queue is empty. */
   | { readonly _tag: "Ending" | "Breaking"; readonly reason: Reason }
 
-/** Starts with an empty line, so that the client receives the response head immediately. */
-export const make = (options: Options): Line => new ConnectionLine(options)
-
-class ConnectionLine implements Line {
-  readonly stream: Line["stream"]
+/** The output of a connection. It starts with an empty line, so that the client receives the response head immediately. */
+export class Line {
+  readonly stream: Stream.Stream<Uint8Array, ConnectionLost>
   readonly #options: Options
   #waiting: Array<Waiting> = [{ bytes: lineEnd, item: undefined }]
   #waitingBytes = 0
@@ -133,10 +117,12 @@ class ConnectionLine implements Line {
     this.#rouse()
   }
 
+  /** True if the client has started to read. */
   isRead(): boolean {
     return this.#isRead
   }
 
+  /** Sends a heartbeat if nothing was sent for `after` milliseconds; returns the delay until the next call. */
   beat(after: number): number {
     const now = this.#options.now()
     const silence = now - this.#sentAt
@@ -154,19 +140,23 @@ class ConnectionLine implements Line {
     return after
   }
 
+  /** Makes the fault take effect, if it is scheduled. */
   strike(): void {
     if (this.#state._tag !== "Open" || this.#options.fault === undefined) return
     this.#applyFault(this.#options.fault)
     this.#rouse()
   }
 
+  /** Ends the response, with a last line if given. Queued items are dropped. */
   end(reason: Reason, text?: string): void {
-    if (this.#state._tag !== "Open") return
+    if (this.#isReported) return
     this.#waiting = []
     this.#waitingBytes = 0
     this.#stalledUntil = 0
     if (text !== undefined) this.#put(text + lineEnd)
-    this.#stop("Ending", reason)
+    // Also replaces the end that a fault has begun, for a client that does not read.
+    this.#state = { _tag: "Ending", reason }
+    this.#past = undefined
     // Reported even if the client does not read any more, so that it may connect again.
     this.#report(reason)
     this.#rouse()
@@ -258,7 +248,7 @@ class ConnectionLine implements Line {
     this.#waiting = count === this.#waiting.length ? [] : this.#waiting.slice(count)
     this.#waitingBytes -= bytes
     const items = leaving.flatMap(({ item }) => item ?? [])
-    if (items.length > 0) this.#options.left(items)
+    if (items.length > 0) this.#options.onSent(items)
     return isText
       ? encoder.encode(leaving.map((each) => each.bytes).join(""))
       : Buffer.concat(leaving.map((each) => typeof each.bytes === "string" ? Buffer.from(each.bytes) : each.bytes))
@@ -272,7 +262,7 @@ class ConnectionLine implements Line {
     if (bytes.length > size) this.#waiting[0] = { bytes: bytes.subarray(size), item: first.item }
     else {
       this.#waiting.shift()
-      if (first.item !== undefined) this.#options.left([first.item])
+      if (first.item !== undefined) this.#options.onSent([first.item])
     }
     return bytes.subarray(0, size)
   }

@@ -12,7 +12,7 @@ export interface LineFault {
   readonly action: Action
   /** True if it takes effect between two lines; otherwise it affects a line. */
   readonly isBetween: boolean
-  /** Milliseconds after the connection opened, if the fault names a time instead of a line. */
+  /** Milliseconds after the connection opened, if the fault is scheduled by time. */
   readonly at: number | undefined
   /** True if it takes effect now. Called before each line and, if `isBetween`, after the last one too. */
   readonly isDue: () => boolean
