@@ -1,11 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { catalogue } from "@postwire/core/Catalogue"
-import { getUser } from "@postwire/core/operations/Users"
-import type { Definition } from "@postwire/core/schema/Definition"
 import { scopes } from "@postwire/core/schema/Scopes"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import * as Authentication from "../src/auth/Authentication.ts"
 import * as Nonces from "../src/auth/Nonces.ts"
 import type * as Credentials from "../src/store/Credentials.ts"
 import { type Answer, day, make, now, second, signed } from "./support/Requests.ts"
@@ -47,29 +43,6 @@ describe("bearer tokens", () => {
         assertRefused(answer, 401, header)
         assert.notProperty(answer.headers, "x-access-level")
         for (const secret of [bearerToken, appToken]) assert.notInclude(JSON.stringify(answer.body), secret)
-      }
-    }))
-
-  it.effect("of the app alone are refused where a user is needed", () =>
-    Effect.gen(function*() {
-      const { request, seeded: { ada } } = yield* make()
-      for (
-        const [method, path, body] of [
-          ["GET", "/2/users/me"],
-          ["GET", "/2/dm_events"],
-          ["GET", `/2/users/${ada.id}/bookmarks`],
-          ["POST", `/2/users/${ada.id}/bookmarks`, { post_id: "1" }],
-          ["POST", `/2/users/${ada.id}/likes`, { post_id: "1" }],
-          ["DELETE", `/2/users/${ada.id}/likes/1`],
-          ["POST", "/2/posts", { text: "a" }],
-          ["DELETE", "/2/posts/1"],
-          ["POST", "/2/dm_conversations/with/1/messages", { text: "a" }]
-        ] as const
-      ) {
-        const answer = yield* request(method, path, { as: "app", body })
-        assertRefused(answer, 403, path)
-        assert.match(answer.body.detail, /^Authenticating with OAuth 2\.0 Application-Only is forbidden/)
-        assert.match(answer.body.type, /unsupported-authentication$/)
       }
     }))
 })
@@ -209,14 +182,6 @@ describe("rights", () => {
         }
       })
   )
-
-  it.effect("granted to the app later do not change a token", () =>
-    Effect.gen(function*() {
-      const { app, request, store } = yield* setting("read")
-      store.credentials.setRights(app.id, "read-write-directmessages")
-      const answer = yield* request("POST", "/2/posts", { as: { header: "Bearer limited" }, body: { text: "a" } })
-      assertRefused(answer, 403)
-    }))
 })
 
 describe("the user in the path", () => {
@@ -242,18 +207,6 @@ describe("the user in the path", () => {
       assert.isFalse(store.likes.has(other, post))
       assert.isFalse(store.bookmarks.has(other, post))
     }))
-})
-
-describe("formsOf", () => {
-  it("follows the declaration", () => {
-    const forms = (definition: Definition) => Authentication.formsOf(definition).map((form) => form.slice(6, 14))
-    const [oauth1, user, app] = ["1.0a Use", "2.0 User", "2.0 Appl"] as const
-    assert.sameMembers(forms(catalogue.bookmark.definition), [user])
-    assert.sameMembers(forms(catalogue.getBookmarks.definition), [user])
-    assert.sameMembers(forms(catalogue.searchAllPosts.definition), [user, app])
-    assert.sameMembers(forms(getUser.definition), [oauth1, user, app])
-    assert.sameMembers(forms(catalogue.createPost.definition), [oauth1, user])
-  })
 })
 
 describe("the time of a signature", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { day, make, minute, now, second, signed } from "./support/Requests.ts"
+import { day, make, minute, now } from "./support/Requests.ts"
 
 describe("the clock of the service", () => {
   it.effect("is that of the program, moved", () =>
@@ -77,22 +77,6 @@ describe("the clock of the service", () => {
         assert.deepStrictEqual(yield* me, [200, 74, begun + 30 * minute])
         yield* TestClock.adjust("15 minutes")
       }
-    }))
-
-  it.effect("is what timestamps of signatures are held against", () =>
-    Effect.gen(function*() {
-      const bench = yield* make()
-      const url = `${bench.baseUrl}/2/users/me`
-      const status = (time: number) =>
-        Effect.map(
-          bench.request("GET", "/2/users/me", { as: { header: signed(bench.secrets, "GET", url, { time }) } }),
-          (answer) => answer.status
-        )
-      assert.strictEqual(yield* status(now), 200)
-      bench.sandbox.clock.advance("1 day")
-      assert.strictEqual(yield* status(now), 401)
-      assert.strictEqual(yield* status(now + day), 200)
-      assert.strictEqual(yield* status(now + day - 301 * second), 401)
     }))
 
   it.effect("dates what is written", () =>

@@ -49,43 +49,15 @@ const never: Readonly<Record<string, string>> = {
 }
 
 /** What it returns of some things and not of others. */
-const sometimes = [
-  "media.alt_text",
-  "media.non_public_metrics",
-  "media.public_metrics",
-  "media.variants",
-  "post.attachments",
-  "post.community_id",
-  "post.context_annotations",
-  "post.display_text_range",
-  "post.edit_controls",
-  "post.entities",
-  "post.entities.annotations",
-  "post.entities.urls.description",
-  "post.entities.urls.images",
-  "post.entities.urls.status",
-  "post.entities.urls.title",
-  "post.geo",
-  "post.geo.coordinates",
-  "post.matched_media_notes",
-  "post.media_metadata",
-  "post.non_public_metrics",
-  "post.note_post",
-  "post.note_request_suggestions",
-  "post.organic_metrics",
-  "post.paid_partnership",
-  "post.scopes",
-  "post.source",
-  "post.withheld",
-  "space.ended_at",
-  "space.invited_user_ids",
-  "user.connection_status",
-  "user.entities",
-  "user.location",
-  "user.public_metrics.media_count",
-  "user.subscribes_to_you",
-  "user.subscription_type"
-]
+const sometimes = Object.entries({
+  media: "alt_text non_public_metrics public_metrics variants",
+  post: "attachments community_id context_annotations display_text_range edit_controls entities " +
+    "entities.annotations entities.urls.description entities.urls.images entities.urls.status " +
+    "entities.urls.title geo geo.coordinates matched_media_notes media_metadata non_public_metrics note_post " +
+    "note_request_suggestions organic_metrics paid_partnership scopes source withheld",
+  space: "ended_at invited_user_ids",
+  user: "connection_status entities location public_metrics.media_count subscribes_to_you subscription_type"
+}).flatMap(([kind, paths]) => paths.split(" ").map((path) => `${kind}.${path}`))
 
 /** The paths that a schema declares: an object, what it holds, and what that holds. */
 const declared = (ast: SchemaAST.AST, path: string): ReadonlyArray<string> =>

@@ -336,40 +336,6 @@ describe("spaces", () => {
     }))
 })
 
-describe("lists", () => {
-  it.effect("show what is asked for, on both wires", () =>
-    Effect.gen(function*() {
-      const { request, seeded: { ada }, store } = yield* make({ posts: 0 })
-      const owner = store.users.insert({ username: "owner", name: "Owner", createdAt: now - day })
-      const list = store.lists.insert({ ownerId: owner, name: "L", createdAt: now - day, description: "about" })
-      for (const id of [ada.id, owner, ada.id]) store.lists.setMember(list, id, true)
-      store.lists.setFollower(list, owner, true)
-      const { body } = yield* request(
-        "GET",
-        `/2/users/${owner}/followed_lists?expansions=owner_id&user.fields=public_metrics&list.fields=` +
-          "created_at,description,follower_count,member_count,owner_id,private"
-      )
-      assert.deepStrictEqual(body.data, [{
-        id: list,
-        name: "L",
-        created_at: new Date(now - day).toISOString(),
-        description: "about",
-        follower_count: 1,
-        member_count: 2,
-        owner_id: owner,
-        private: false
-      }])
-      assert.strictEqual(body.includes.users[0].public_metrics.listed_count, 1)
-      store.lists.setMember(list, owner, false)
-      assert.strictEqual(store.lists.byId(list)?.member_count, 1)
-      assert.strictEqual(store.users.byId(owner)?.public_metrics.listed_count, 0)
-      const post = store.posts.insert({ authorId: ada.id, text: "mine", createdAt: now })
-      for (const word of ["posts", "tweets"]) {
-        assert.deepStrictEqual(idsOf((yield* request("GET", `/2/lists/${list}/${word}`)).body.data), [post])
-      }
-    }))
-})
-
 describe("group conversations", () => {
   it.effect("are made with their first message, and go on", () =>
     Effect.gen(function*() {

@@ -65,30 +65,6 @@ describe("the life of a list that tweepy recorded", () => {
       }
       assert.isUndefined(store.lists.byId(id))
     }))
-
-  it.effect.each(Wire.names)("is the same through the client, on the %s wire", (wire) =>
-    Effect.gen(function*() {
-      const bench = yield* life(wire)
-      const { member, store } = bench
-      yield* Effect.gen(function*() {
-        const { data: created } = yield* Lists.createList({ name: "Test List", private: true })
-        const id = created!.id
-        assert.deepStrictEqual(created, { id, name: "Test List" })
-        assert.deepStrictEqual((yield* Lists.addListMember({ id, user_id: member })).data, { is_member: true })
-        assert.deepStrictEqual((yield* Lists.pinList({ list_id: id })).data, { pinned: true })
-        const pinned = yield* Lists.getPinnedLists()
-        assert.deepStrictEqual([pinned.data, pinned.meta["result_count"]], [[{ id, name: "Test List" }], 1])
-        assert.deepStrictEqual((yield* Lists.removeListMember({ id, user_id: member })).data, { is_member: false })
-        assert.deepStrictEqual((yield* Lists.unpinList({ list_id: id })).data, { pinned: false })
-        const description = "Test List Description"
-        assert.deepStrictEqual((yield* Lists.updateList({ id, description })).data, { updated: true })
-        assert.strictEqual(store.lists.byId(id)?.description, description)
-        assert.deepStrictEqual((yield* Lists.deleteList({ id })).data, { deleted: true })
-        const gone = yield* Lists.getList({ id })
-        assert.isUndefined(gone.data)
-        assert.strictEqual(gone.errors[0]?.resource_type, "list")
-      }).pipe(Effect.provide(bench.client(wire)))
-    }))
 })
 
 describe("lists", () => {

@@ -20,46 +20,19 @@ const definitionOf = (name: Name): Definition => catalogue[name].definition
 const created: ReadonlyArray<Name> = ["createDirectMessage", "createDirectMessageConversation", "createPost"]
 
 /** What acts for a user, or shows what only a user may see. */
-const needUser: ReadonlyArray<Name> = [
-  "block",
-  "bookmark",
+const needUser: ReadonlyArray<string> = [
   ...created,
-  "deletePost",
-  "followUser",
-  "getBlocked",
-  "getBookmarks",
-  "getDirectMessageEvents",
-  "getHomeTimeline",
-  "getMe",
-  "getMuted",
-  "getSpaceBuyers",
-  "hideReply",
-  "like",
-  "mute",
-  "removeBookmark",
-  "repost",
-  "unblock",
-  "unfollowList",
-  "unfollowUser",
-  "unhideReply",
-  "unlike",
-  "unmute",
-  "unrepost"
+  ..."block bookmark deletePost followUser getBlocked getBookmarks getDirectMessageEvents getHomeTimeline getMe".split(
+    " "
+  ),
+  ..."getMuted getSpaceBuyers hideReply like mute removeBookmark repost unblock unfollowList unfollowUser".split(" "),
+  ..."unhideReply unlike unmute unrepost".split(" ")
 ]
 
 /** What has no user_auth and takes bearer tokens alone. */
-const bearerOnly: ReadonlyArray<Name> = [
-  "bookmark",
-  "getAllPostsCount",
-  "getBookmarks",
-  "getRecentPostsCount",
-  "getSpace",
-  "getSpaceBuyers",
-  "getSpacePosts",
-  "getSpaces",
-  "removeBookmark",
-  "searchAllPosts",
-  "searchSpaces"
+const bearerOnly: ReadonlyArray<string> = [
+  ..."bookmark getAllPostsCount getBookmarks getRecentPostsCount getSpace getSpaceBuyers getSpacePosts".split(" "),
+  ..."getSpaces removeBookmark searchAllPosts searchSpaces".split(" ")
 ]
 
 /** What these answer has names that are the same in the words of all dates, those of posts or those of tweets. */

@@ -9,7 +9,6 @@ const now = Date.UTC(2026, 10, 20, 12)
 type Operation = Pick<Definition, "name" | "limits" | "pace">
 
 const { definition: like } = catalogue.like
-const { definition: unlike } = catalogue.unlike
 const { definition: getAllPostsCount } = catalogue.getAllPostsCount
 const { definition: searchAllPosts } = catalogue.searchAllPosts
 
@@ -24,28 +23,6 @@ const counter =
   }
 
 describe("RateLimits", () => {
-  it("begins with its first request and lasts 15 minutes, however many follow", () => {
-    const limits = RateLimits.make()
-    const count = counter(limits)
-    for (let used = 1; used <= 50; used++) {
-      assert.deepStrictEqual(count(now + used * 1000), {
-        limit: 50,
-        remaining: 50 - used,
-        resetAt: now + 901_000,
-        allowed: true
-      })
-    }
-    const spent = { limit: 50, remaining: 0, resetAt: now + 901_000, allowed: false }
-    assert.deepStrictEqual(count(now + 60_000), spent)
-    assert.deepStrictEqual(count(now + 900_999), spent)
-    assert.deepStrictEqual(count(now + 901_000), {
-      limit: 50,
-      remaining: 49,
-      resetAt: now + 1_801_000,
-      allowed: true
-    })
-  })
-
   it("begins anew when the clock is set back, at once", () => {
     const limits = RateLimits.make()
     const count = counter(limits, searchAllPosts)
@@ -64,15 +41,6 @@ describe("RateLimits", () => {
     // Within its window, too.
     assert.isTrue(count(now - 86_400_000 + 5_000).allowed)
     assert.deepInclude(count(now - 86_400_000 + 1_000), { remaining: 297, allowed: true })
-  })
-
-  it("is one per operation and credential, and one set per service", () => {
-    const limits = RateLimits.make()
-    for (let i = 0; i < 60; i++) limits.count(like, user, now)
-    assert.isFalse(limits.count(like, user, now).allowed)
-    assert.isTrue(limits.count(like, { ...user, key: "b" }, now).allowed)
-    assert.isTrue(limits.count(unlike, user, now).allowed)
-    assert.isTrue(RateLimits.make().count(like, user, now).allowed)
   })
 
   it("refuses what comes within a second of what may come once per second, without counting it", () => {
@@ -120,24 +88,5 @@ describe("RateLimits", () => {
       "x-rate-limit-remaining": "0",
       "x-rate-limit-reset": "1001"
     })
-  })
-})
-
-describe("postCap", () => {
-  it("is spent when it is reached, per project, and begins again with the month", () => {
-    const cap = RateLimits.postCap(10)
-    cap.add("a", 9, now)
-    assert.isFalse(cap.isSpent("a", now))
-    // The page that goes beyond was answered whole.
-    cap.add("a", 5, now)
-    assert.isTrue(cap.isSpent("a", now))
-    assert.isFalse(cap.isSpent("b", now))
-    cap.add("b", 10, now)
-    assert.isTrue(cap.isSpent("b", now))
-    const december = Date.UTC(2026, 11, 1)
-    assert.deepStrictEqual([cap.isSpent("a", december - 1), cap.isSpent("a", december)], [true, false])
-    cap.add("a", 1, december)
-    assert.isFalse(cap.isSpent("a", december))
-    assert.isTrue(RateLimits.postCap(0).isSpent("a", now))
   })
 })

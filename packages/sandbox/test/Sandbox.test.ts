@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Wire from "@postwire/core/wire/Wire"
 import { createClient } from "@postwire/node"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -10,7 +9,7 @@ import { networkInterfaces, tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Sandbox from "../src/Sandbox.ts"
 import * as Seed from "../src/seed/Seed.ts"
-import { Store, StoreUnavailable } from "../src/store/Store.ts"
+import { Store } from "../src/store/Store.ts"
 import { make, now, secretsOf } from "./support/Requests.ts"
 
 const folder = Effect.acquireRelease(
@@ -206,12 +205,6 @@ describe("a file", () => {
       const rejected = yield* Effect.promise(() => Sandbox.start(options).catch((error: unknown) => error))
       assert.instanceOf(rejected, Sandbox.InvalidOption)
     }))
-
-  it.effect("that is no database is refused", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(make({ file: join(yield* folder, "missing", "state.sqlite") }))
-      assert.instanceOf(error, StoreUnavailable)
-    }))
 })
 
 describe("layerServer", () => {
@@ -244,58 +237,6 @@ describe("layerServer", () => {
     const { appToken: _, ...secrets } = secretsOf(sandbox)
     return { ...sandbox, port: Number(url.port), secrets, send }
   })
-
-  it.live("serves the Promise client on both wires", () =>
-    Effect.gen(function*() {
-      const { baseUrl, secrets, seeded } = yield* serve()
-      for (const wire of Wire.names) {
-        yield* Effect.promise(async () => {
-          await using client = createClient({ baseUrl, wire, ...secrets })
-          assert.strictEqual((await client.getMe()).data?.id, seeded.ada.id)
-          const { data: created } = await client.createPost({
-            text: `hello from ${wire}`,
-            media_ids: [seeded.mediaIds[0]!]
-          })
-          const id = created!.id
-          assert.deepStrictEqual((await client.like({ post_id: id })).data, { liked: true })
-          assert.deepStrictEqual((await client.bookmark({ post_id: id })).data, { bookmarked: true })
-          assert.strictEqual((await client.getBookmarks({ max_results: 5 })).data?.[0]?.id, id)
-          const post = await client.getPost({
-            id,
-            expansions: ["author_id", "attachments.media_keys"],
-            post_fields: ["public_metrics"]
-          })
-          assert.strictEqual(post.data?.public_metrics.like_count, 1)
-          assert.strictEqual(post.includes.users?.[0]?.username, "ada")
-          assert.strictEqual(post.includes.media?.length, 1)
-          assert.deepStrictEqual((await client.unlike({ post_id: id })).data, { liked: false })
-          assert.strictEqual((await client.getPosts({ ids: [id, "1"] })).errors.length, 1)
-          assert.strictEqual((await client.getUser({ username: "ada" })).data?.id, seeded.ada.id)
-          assert.strictEqual((await client.getUsersPosts({ id: seeded.ada.id })).data?.[0]?.id, id)
-          const ids = new Set<string>()
-          for await (const found of client.searchRecentPosts.items({ query: "effect", max_results: 50 })) {
-            ids.add(found.id)
-          }
-          // The archive takes one request per second of one credential.
-          if (wire === "x") {
-            for await (const found of client.searchAllPosts.items({ query: "effect", max_results: 500 })) {
-              ids.add(found.id)
-            }
-          }
-          assert.isAbove(ids.size, 200)
-          const events = await client.getDirectMessageEvents({ dm_event_fields: ["dm_conversation_id"] })
-          const sent = await client.createDirectMessage({
-            dm_conversation_id: events.data![0]!.dm_conversation_id,
-            text: "hello"
-          })
-          assert.strictEqual(
-            (await client.getDirectMessageEvents({ max_results: 1 })).data?.[0]?.id,
-            sent.data?.dm_event_id
-          )
-          assert.deepStrictEqual((await client.deletePost({ id })).data, { deleted: true })
-        })
-      }
-    }))
 
   it.live("serves many at once, and bodies of megabytes", () =>
     Effect.gen(function*() {
@@ -420,20 +361,5 @@ describe("layerServer", () => {
         "POST /2/posts HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nContent-Type: application/json\r\n\r\n{"
       )
       assert.strictEqual((yield* send("/2/users/me")).status, 200)
-    }))
-
-  it.live("keeps what was written after the scope has closed", () =>
-    Effect.gen(function*() {
-      const file = join(yield* folder, "state.sqlite")
-      const write = Effect.scoped(Effect.gen(function*() {
-        const { baseUrl, secrets } = yield* serve({ file })
-        return yield* Effect.promise(async () => {
-          await using client = createClient({ baseUrl, ...secrets })
-          return (await client.createPost({ text: "durable" })).data!.id
-        })
-      }))
-      const id = yield* write
-      const { send } = yield* serve({ file, posts: 4 })
-      assert.strictEqual(JSON.parse((yield* send(`/2/posts/${id}`)).text).data.text, "durable")
     }))
 })
