@@ -23,6 +23,7 @@ import * as FileJournal from "./FileJournal.ts"
 import * as FileSource from "./FileSource.ts"
 import * as FileSpill from "./FileSpill.ts"
 import * as FileTokenStore from "./FileTokenStore.ts"
+import * as RedisConnection from "./internal/redisConnection.ts"
 import * as NodeCrypto from "./NodeCrypto.ts"
 import * as RedisRateLimitStore from "./RedisRateLimitStore.ts"
 import * as RedisSpendStore from "./RedisSpendStore.ts"
@@ -183,7 +184,7 @@ export const checkTokenStore = (place: Settings["tokenStore"]): Effect.Effect<vo
   if (typeof place !== "string" || place === "") {
     return invalid("must be the path of a folder, an address, or an object with the methods read, write and lock")
   }
-  if (isAddress(place)) return Effect.asVoid(RedisTokenStore.checkUrl(place))
+  if (isAddress(place)) return Effect.asVoid(RedisConnection.checkUrl(place, "tokenStore"))
   if (place.startsWith("~")) return invalid("begins with ~, which only a shell replaces: write the whole path")
   return isFolder(place)
     ? Effect.void
@@ -259,14 +260,13 @@ const isProxy = (proxy: string): boolean =>
 const checkStore = Effect.fnUntraced(function*(
   setting: "rateLimitStore" | "spendStore",
   store: unknown,
-  checkUrl: (url: string) => Effect.Effect<unknown, InvalidSettings>,
   example: string
 ) {
   if (store === undefined) return
   if (typeof store !== "string" || store === "") {
     return yield* new InvalidSettings({ setting, rule: "must be the path of a file or an address" })
   }
-  if (isAddress(store)) yield* checkUrl(store)
+  if (isAddress(store)) yield* RedisConnection.checkUrl(store, setting)
   else if (!isPath(store)) {
     // The value is not shown: it may contain a password.
     return yield* new InvalidSettings({
@@ -301,10 +301,10 @@ export const check = Effect.fnUntraced(function*(
 ): Effect.fn.Return<void, InvalidSettings> {
   yield* Shared.check(settings, [...AccountSettings.names, ...own, ...others])
   yield* AccountSettings.check(settings)
-  yield* checkStore("rateLimitStore", settings.rateLimitStore, RedisRateLimitStore.checkUrl, "./limits")
-  yield* checkStore("spendStore", settings.spendStore, RedisSpendStore.checkUrl, "./spend")
+  yield* checkStore("rateLimitStore", settings.rateLimitStore, "./limits")
+  yield* checkStore("spendStore", settings.spendStore, "./spend")
   if (settings.streamLog !== undefined && settings.streamLog !== "memory") {
-    yield* RedisStreamLog.checkUrl(settings.streamLog)
+    yield* RedisConnection.checkUrl(settings.streamLog, "streamLog")
   }
   yield* checkTokenStore(settings.tokenStore)
   yield* checkJournal(settings.journal)

@@ -3,31 +3,23 @@ import type { InvalidSettings } from "@postwire/core/errors/Errors"
 import type * as Ledger from "@postwire/core/rate-limit/Ledger"
 import * as RateLimitStore from "@postwire/core/rate-limit/RateLimitStore"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redis from "effect/persistence/Redis"
-import type * as Redacted from "effect/Redacted"
+import type * as Layer from "effect/Layer"
+import type * as Redis from "effect/persistence/Redis"
 import * as RedisConnection from "./internal/redisConnection.ts"
 import { scripts } from "./internal/redisScripts.ts"
 
 /** Settings of the store with its own connection. */
-export interface Options {
-  /** `redis://[[user]:[password]@]host[:port][/database]`, or `rediss://` for TLS. */
-  readonly url: string | Redacted.Redacted
-}
-
-/** Checks an address without showing it: it may contain a password. */
-export const checkUrl = (given: string | Redacted.Redacted): Effect.Effect<string, InvalidSettings> =>
-  RedisConnection.checkUrl(given, "rateLimitStore")
+export interface Options extends RedisConnection.Options {}
 
 /** The reasons by the number that `reserve` returns, from 1. */
 const reasons: ReadonlyArray<Ledger.Reason> = ["window", "refusal", "pace", "in flight", "turn"]
 
-const make = (redis: RedisConnection.Evaluator): RateLimitStore.Store => {
-  const reserve = redis.eval(scripts.reserve)
-  const settle = redis.eval(scripts.settle)
-  const read = redis.eval(scripts.read)
-  const answered = <A>(step: Effect.Effect<A, RedisConnection.RedisFailed>) =>
-    Effect.mapError(RedisConnection.step(redis, step), (failed) => new RateLimitStore.RateLimitStoreUnavailable(failed))
+const make = (evaluate: RedisConnection.Evaluate): RateLimitStore.Store => {
+  const reserve = evaluate(scripts.reserve)
+  const settle = evaluate(scripts.settle)
+  const read = evaluate(scripts.read)
+  const answered = <A>(step: Effect.Effect<A, RedisConnection.StepFailed>) =>
+    Effect.mapError(step, (failed) => new RateLimitStore.RateLimitStoreUnavailable(failed))
   return {
     reserve: (key, lease, pace, place) =>
       Effect.map(
@@ -49,17 +41,12 @@ const make = (redis: RedisConnection.Evaluator): RateLimitStore.Store => {
 }
 
 /** The store on any `Redis` service of Effect. */
-export const layer: Layer.Layer<RateLimitStore.RateLimitStore, never, Redis.Redis> = /*#__PURE__*/ Layer.effect(
-  RateLimitStore.RateLimitStore,
-  /*#__PURE__*/ Effect.map(Redis.Redis, (redis) => make(RedisConnection.ofService(redis)))
-)
+export const layer: Layer.Layer<RateLimitStore.RateLimitStore, never, Redis.Redis> = /*#__PURE__*/ RedisConnection
+  .layer(RateLimitStore.RateLimitStore, make)
 
 /**
  * The store with its own connection, opened at the first request and closed with the scope. Fails when the address is invalid
  * or the package `@redis/client` is not installed, but not when the server does not respond.
  */
 export const layerUrl = (options: Options): Layer.Layer<RateLimitStore.RateLimitStore, InvalidSettings> =>
-  Layer.effect(
-    RateLimitStore.RateLimitStore,
-    Effect.map(RedisConnection.connectionOf(options.url, "rateLimitStore"), make)
-  )
+  RedisConnection.layerUrl(RateLimitStore.RateLimitStore, options, "rateLimitStore", make)

@@ -7,42 +7,34 @@
 import type { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as StreamLog from "@postwire/core/streams/shared/StreamLog"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redis from "effect/persistence/Redis"
-import type * as Redacted from "effect/Redacted"
+import type * as Layer from "effect/Layer"
+import type * as Redis from "effect/persistence/Redis"
 import * as RedisConnection from "./internal/redisConnection.ts"
 import { type RedisEntry, scripts } from "./internal/redisStreamScripts.ts"
 
 /** Settings of the log with its own connection. */
-export interface Options {
-  /** `redis://[[user]:[password]@]host[:port][/database]`, or `rediss://` for TLS. */
-  readonly url: string | Redacted.Redacted
-}
-
-/** Checks an address without showing it: it may contain a password. */
-export const checkUrl = (given: string | Redacted.Redacted): Effect.Effect<string, InvalidSettings> =>
-  RedisConnection.checkUrl(given, "streamLog")
+export interface Options extends RedisConnection.Options {}
 
 /** The polling interval of a waiting reader: a script takes a fraction of a millisecond. */
 const pollMillis = 100
 
-const make = (redis: RedisConnection.Evaluator): StreamLog.Store => {
-  const acquire = redis.eval(scripts.acquire)
-  const prolong = redis.eval(scripts.prolong)
-  const release = redis.eval(scripts.release)
-  const append = redis.eval(scripts.append)
-  const extent = redis.eval(scripts.extent)
-  const read = redis.eval(scripts.read)
-  const ids = redis.eval(scripts.ids)
-  const cursor = redis.eval(scripts.cursor)
-  const commit = redis.eval(scripts.commit)
-  const forget = redis.eval(scripts.forget)
-  const trim = redis.eval(scripts.trim)
+const make = (evaluate: RedisConnection.Evaluate): StreamLog.Store => {
+  const acquire = evaluate(scripts.acquire)
+  const prolong = evaluate(scripts.prolong)
+  const release = evaluate(scripts.release)
+  const append = evaluate(scripts.append)
+  const extent = evaluate(scripts.extent)
+  const read = evaluate(scripts.read)
+  const ids = evaluate(scripts.ids)
+  const cursor = evaluate(scripts.cursor)
+  const commit = evaluate(scripts.commit)
+  const forget = evaluate(scripts.forget)
+  const trim = evaluate(scripts.trim)
 
-  const answered = <A>(step: Effect.Effect<A, RedisConnection.RedisFailed>) =>
-    Effect.mapError(RedisConnection.step(redis, step), (failed) => new StreamLog.StreamLogUnavailable(failed))
+  const answered = <A>(step: Effect.Effect<A, RedisConnection.StepFailed>) =>
+    Effect.mapError(step, (failed) => new StreamLog.StreamLogUnavailable(failed))
 
-  const held = ({ consumer, stream }: StreamLog.Seat, step: Effect.Effect<0 | 1, RedisConnection.RedisFailed>) =>
+  const held = ({ consumer, stream }: StreamLog.Seat, step: Effect.Effect<0 | 1, RedisConnection.StepFailed>) =>
     Effect.flatMap(
       answered(step),
       (isHeld) => isHeld === 1 ? Effect.void : Effect.fail(new StreamLog.LeaseLost({ stream, consumer }))
@@ -103,9 +95,9 @@ const placedOf = ([position, [, at, , id = "", , text = "", , follows]]: RedisEn
 })
 
 /** The log on any `Redis` service of Effect. */
-export const layer: Layer.Layer<StreamLog.StreamLog, never, Redis.Redis> = /*#__PURE__*/ Layer.effect(
+export const layer: Layer.Layer<StreamLog.StreamLog, never, Redis.Redis> = /*#__PURE__*/ RedisConnection.layer(
   StreamLog.StreamLog,
-  /*#__PURE__*/ Effect.map(Redis.Redis, (redis) => make(RedisConnection.ofService(redis)))
+  make
 )
 
 /**
@@ -113,7 +105,4 @@ export const layer: Layer.Layer<StreamLog.StreamLog, never, Redis.Redis> = /*#__
  * package `@redis/client` is not installed.
  */
 export const layerUrl = (options: Options): Layer.Layer<StreamLog.StreamLog, InvalidSettings> =>
-  Layer.effect(
-    StreamLog.StreamLog,
-    Effect.map(RedisConnection.connectionOf(options.url, "streamLog"), make)
-  )
+  RedisConnection.layerUrl(StreamLog.StreamLog, options, "streamLog", make)

@@ -9,17 +9,14 @@
 import type { InvalidSettings, StorageFault } from "@postwire/core/errors/Errors"
 import * as Texts from "@postwire/core/storage/Texts"
 import * as TokenStore from "@postwire/core/storage/TokenStore"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redis from "effect/persistence/Redis"
+import type * as Layer from "effect/Layer"
+import type * as Redis from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
 import * as RedisConnection from "./internal/redisConnection.ts"
 import * as RedisStorage from "./internal/redisStorage.ts"
 
 /** Settings of the store with its own connection. */
-export interface Options {
-  /** `redis://[[user]:[password]@]host[:port][/database]`, or `rediss://` for TLS. */
-  readonly url: string | Redacted.Redacted
+export interface Options extends RedisConnection.Options {
   /**
    * Milliseconds for which the lock outlives a holder that died, and for which a holder may be delayed (stopped, swapped out, cut
    * off) without losing the tokens it has refreshed. Default: 10,000.
@@ -27,20 +24,16 @@ export interface Options {
   readonly lease?: number | undefined
 }
 
-/** Checks an address without showing it: it may contain a password. */
-export const checkUrl = (given: string | Redacted.Redacted): Effect.Effect<string, InvalidSettings> =>
-  RedisConnection.checkUrl(given, "tokenStore")
-
-const make = (redis: RedisConnection.Evaluator, place: string, lease?: number): TokenStore.Store =>
+const make = (evaluate: RedisConnection.Evaluate, place: string, lease?: number): TokenStore.Store =>
   Texts.fromStorage(
-    RedisStorage.make(redis, ({ reason }): Texts.Problem => ({ fault: faultOf(reason), detail: reason })),
+    RedisStorage.make(evaluate, ({ reason }): Texts.Problem => ({ fault: faultOf(reason), detail: reason })),
     { place, lease }
   )
 
 /** The store on any `Redis` service of Effect. */
-export const layer: Layer.Layer<TokenStore.TokenStore, never, Redis.Redis> = /*#__PURE__*/ Layer.effect(
+export const layer: Layer.Layer<TokenStore.TokenStore, never, Redis.Redis> = /*#__PURE__*/ RedisConnection.layer(
   TokenStore.TokenStore,
-  /*#__PURE__*/ Effect.map(Redis.Redis, (redis) => make(RedisConnection.ofService(redis), "Redis"))
+  (evaluate) => make(evaluate, "Redis")
 )
 
 /**
@@ -48,10 +41,11 @@ export const layer: Layer.Layer<TokenStore.TokenStore, never, Redis.Redis> = /*#
  * package `@redis/client` is not installed. A server that does not respond fails the operations that use it.
  */
 export const layerUrl = (options: Options): Layer.Layer<TokenStore.TokenStore, InvalidSettings> =>
-  Layer.effect(
+  RedisConnection.layerUrl(
     TokenStore.TokenStore,
-    Effect.map(RedisConnection.connectionOf(options.url, "tokenStore"), (redis) =>
-      make(redis, placeOf(options), options.lease))
+    options,
+    "tokenStore",
+    (evaluate) => make(evaluate, placeOf(options), options.lease)
   )
 
 /** An address without the user and the password. */

@@ -1,6 +1,6 @@
 /** A file lock that the system releases however its process ends: SQLite's, which also excludes within a process. */
 
-import { makePrivate } from "./sqliteFile.ts"
+import { isBusy, makePrivate } from "./sqliteFile.ts"
 
 /** A held lock. */
 export interface FileLock {
@@ -49,7 +49,7 @@ const attempt = (path: string): FileLock | undefined => {
       }
     }
   } catch (cause) {
-    if (sqliteCodeOf(cause) !== busy) {
+    if (!isBusy(cause)) {
       database.close()
       throw cause
     }
@@ -70,9 +70,3 @@ const remove = (path: string, isEffective: () => boolean): void => {
 const files = () => process.getBuiltinModule("node:fs")
 
 const look = (path: string) => files().lstatSync(path, { bigint: true, throwIfNoEntry: false })
-
-const busy = 5
-
-/** The primary code of SQLite. */
-const sqliteCodeOf = (cause: unknown): number | undefined =>
-  typeof cause === "object" && cause !== null && "errcode" in cause ? Number(cause.errcode) & 0xff : undefined

@@ -1,9 +1,9 @@
 /** A connection to Redis, opened on demand and dropped when Redis does not respond. */
 import { InvalidSettings } from "@postwire/core/errors/Errors"
 import type * as RedisClient from "@redis/client"
-import type * as Cause from "effect/Cause"
-import * as Data from "effect/Data"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
@@ -15,38 +15,62 @@ const stepTimeoutMillis = 2_000
 /** A connection that receives nothing for this time is dropped. */
 const idleTimeoutMillis = 30_000
 
-/** A step failed. Has the fields of Effect's `RedisError`, without its schema. */
-export interface RedisFailed extends Pick<Redis.RedisError, "_tag" | "cause"> {}
-
-class NotDone extends Data.TaggedError("RedisError")<{ readonly cause: unknown }> implements RedisFailed {}
-
-/** Runs scripts. */
-export interface Evaluator {
-  readonly eval: <Params extends ReadonlyArray<unknown>, Result>(
-    script: Script<Params, Result>
-  ) => (...params: Params) => Effect.Effect<Result, RedisFailed>
-  /** Connects if there is no connection. */
-  readonly connected: Effect.Effect<unknown, RedisFailed | Cause.TimeoutError>
-  /** Drops a connection that no longer responds. */
-  readonly giveUp: Effect.Effect<void>
+/** The failure of a script, in the words of Redis or of the system. */
+export interface StepFailed {
+  readonly reason: string
 }
+
+/** Runs scripts with a time limit, and drops a connection that does not respond. */
+export type Evaluate = <Params extends ReadonlyArray<unknown>, Result>(
+  script: Script<Params, Result>
+) => (...params: Params) => Effect.Effect<Result, StepFailed>
+
+/** Settings of a store with its own connection. */
+export interface Options {
+  /** `redis://[[user]:[password]@]host[:port][/database]`, or `rediss://` for TLS. */
+  readonly url: string | Redacted.Redacted
+}
+
+/** A store on any `Redis` service of Effect. */
+export const layer = <I, S>(
+  tag: Context.Key<I, S>,
+  make: (evaluate: Evaluate) => S
+): Layer.Layer<I, never, Redis.Redis> =>
+  Layer.effect(
+    tag,
+    Effect.map(Redis.Redis, (redis) =>
+      make(<Params extends ReadonlyArray<unknown>, Result>({ lua, numberOfKeys, params }: Script<Params, Result>) => {
+        const run = redis.eval(Redis.script(params, { lua, numberOfKeys }).withReturnType<Result>())
+        return (...values: Params) =>
+          limited(Effect.mapError(run(...values), ({ cause }) => failedBy(cause)))
+      }))
+  )
+
+/** A store with its own connection, closed with the scope. */
+export const layerUrl = <I, S>(
+  tag: Context.Key<I, S>,
+  { url }: Options,
+  setting: string,
+  make: (evaluate: Evaluate) => S
+): Layer.Layer<I, InvalidSettings> => Layer.effect(tag, Effect.map(connectionOf(url, setting), make))
+
+const limited = <A>(
+  effect: Effect.Effect<A, StepFailed>,
+  millis = stepTimeoutMillis,
+  giveUp = Effect.void
+): Effect.Effect<A, StepFailed> =>
+  Effect.timeoutOrElse(effect, {
+    duration: millis,
+    orElse: () => Effect.andThen(giveUp, Effect.fail({ reason: "Redis takes too long" }))
+  })
+
+const failedBy = (cause: unknown): StepFailed => ({
+  reason: cause instanceof Error
+    ? cause.message.replace(/\.? script: \w+, on @user_script.*$/s, "").slice(0, 200)
+    : "Redis failed"
+})
 
 type Client = ReturnType<typeof RedisClient.createClient>
-
-interface Open {
-  client: Client | undefined
-  connecting: Promise<Client> | undefined
-  isReady: boolean
-  isClosed: boolean
-}
-
-const drop = (open: Open): void => {
-  const { client } = open
-  open.client = undefined
-  open.connecting = undefined
-  open.isReady = false
-  if (client?.isOpen === true) client.destroy()
-}
 
 // Not imported: programs that are bundled often have a `createRequire` of their own before everything.
 const modules = () => process.getBuiltinModule("node:module")
@@ -87,7 +111,7 @@ const isServer = ({ hostname, pathname, protocol }: URL): boolean =>
 export const connectionOf = (
   given: string | Redacted.Redacted,
   setting: string
-): Effect.Effect<Evaluator, InvalidSettings, Scope.Scope> =>
+): Effect.Effect<Evaluate, InvalidSettings, Scope.Scope> =>
   Effect.flatMap(checkUrl(given, setting), (url) => {
     const path = find()
     return path === undefined
@@ -97,118 +121,112 @@ export const connectionOf = (
           rule: "in Redis needs the package @redis/client, which is not installed: npm install @redis/client"
         })
       )
-      : connection(url, path)
+      : Effect.map(
+        Effect.acquireRelease(
+          Effect.sync(() => new Connection(url, path)),
+          (connection) => Effect.sync(() => connection.close())
+        ),
+        ({ evaluate }) => evaluate
+      )
   })
-
-/** The scripts of any `Redis` service of Effect. */
-export const ofService = (redis: Redis.Redis["Service"]): Evaluator => ({
-  eval: <Params extends ReadonlyArray<unknown>, Result>({ lua, numberOfKeys, params }: Script<Params, Result>) =>
-    redis.eval(Redis.script(params, { lua, numberOfKeys }).withReturnType<Result>()),
-  connected: Effect.void,
-  giveUp: Effect.void
-})
-
-/** Runs a step with a time limit, after which the connection is dropped. */
-export const step = <A>(redis: Evaluator, effect: Effect.Effect<A, RedisFailed>): Effect.Effect<A, StepFailed> =>
-  Effect.andThen(redis.connected, Effect.timeout(effect, stepTimeoutMillis)).pipe(
-    Effect.tapError((error) => error._tag === "TimeoutError" ? redis.giveUp : Effect.void),
-    Effect.mapError((error) => ({
-      reason: error._tag === "TimeoutError"
-        ? "Redis takes too long"
-        : error.cause instanceof Error
-        ? error.cause.message.replace(/\.? script: \w+, on @user_script.*$/s, "").slice(0, 200)
-        : "Redis failed"
-    }))
-  )
-
-/** The failure of a step, in the words of Redis or of the system. */
-export interface StepFailed {
-  readonly reason: string
-}
 
 /**
  * Connects when there is something to send, and again after the connection was lost. Nothing runs in the background, so that a
- * program ends without closing its client. `path` is the path of `@redis/client`.
+ * program ends without closing its client.
  */
-const connection = (url: string, path: string) => {
-  const connect = async (open: Open): Promise<Client> => {
+class Connection {
+  readonly #url: string
+  /** The path of `@redis/client`. */
+  readonly #path: string
+  #client: Client | undefined
+  #connecting: Promise<Client> | undefined
+  #isReady = false
+  #isClosed = false
+
+  constructor(url: string, path: string) {
+    this.#url = url
+    this.#path = path
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#drop()
+  }
+
+  readonly evaluate: Evaluate = <Params extends ReadonlyArray<unknown>, Result>(
+    { lua, numberOfKeys, params }: Script<Params, Result>
+  ) => {
+    const sha = process.getBuiltinModule("node:crypto").createHash("sha1").update(lua).digest("hex")
+    const giveUp = Effect.sync(() => this.#drop())
+    const connected = Effect.suspend(() =>
+      this.#isReady ? Effect.void : limited(promised(() => this.#connected()), connectTimeoutMillis, giveUp)
+    )
+    return (...values: Params) => {
+      const run = promised(() => {
+        const keys = typeof numberOfKeys === "number" ? numberOfKeys : numberOfKeys(...values)
+        return this.#send<Result>(lua, sha, [String(keys), ...params(...values).map(String)])
+      })
+      return Effect.andThen(connected, limited(run, stepTimeoutMillis, giveUp))
+    }
+  }
+
+  async #send<A>(lua: string, sha: string, rest: ReadonlyArray<string>): Promise<A> {
+    const client = await this.#connected()
+    try {
+      return await client.sendCommand<A>(["EVALSHA", sha, ...rest])
+    } catch (cause) {
+      if (cause instanceof Error && cause.message.startsWith("NOSCRIPT")) {
+        return await client.sendCommand<A>(["EVAL", lua, ...rest])
+      }
+      throw cause
+    }
+  }
+
+  #connected(): Promise<Client> {
+    if (this.#connecting !== undefined) return this.#connecting
+    const connecting = this.#connect().then(
+      (client) => {
+        this.#isReady = this.#connecting === connecting
+        return client
+      },
+      (cause) => {
+        if (this.#connecting === connecting) this.#drop()
+        throw cause
+      }
+    )
+    this.#connecting = connecting
+    return connecting
+  }
+
+  async #connect(): Promise<Client> {
     // Loaded late: it is some hundred files.
-    const { createClient }: typeof RedisClient = modules().createRequire(path)(path)
+    const { createClient }: typeof RedisClient = modules().createRequire(this.#path)(this.#path)
     const client: Client = createClient({
-      url,
+      url: this.#url,
       disableOfflineQueue: true,
       // An unresponsive connection is dropped, like an idle one.
       socket: { connectTimeout: connectTimeoutMillis, socketTimeout: idleTimeoutMillis, reconnectStrategy: false }
     })
     const lose = () => {
-      if (open.client === client) drop(open)
+      if (this.#client === client) this.#drop()
     }
     client.on("error", lose).on("end", lose)
-    if (open.isClosed) throw new Error("the store is closed")
-    open.client = client
+    if (this.#isClosed) throw new Error("the store is closed")
+    this.#client = client
     await client.connect()
     // A pending step has a timer, which keeps the program running.
     client.unref()
     return client
   }
-  return Effect.map(
-    Effect.acquireRelease(
-      Effect.sync((): Open => ({ client: undefined, connecting: undefined, isReady: false, isClosed: false })),
-      (open) =>
-        Effect.sync(() => {
-          open.isClosed = true
-          drop(open)
-        })
-    ),
-    (open): Evaluator => {
-      const connected = (): Promise<Client> => {
-        if (open.connecting !== undefined) return open.connecting
-        const connecting = connect(open).then(
-          (client) => {
-            open.isReady = open.connecting === connecting
-            return client
-          },
-          (cause) => {
-            if (open.connecting === connecting) drop(open)
-            throw cause
-          }
-        )
-        open.connecting = connecting
-        return connecting
-      }
-      const evaluate = async <A>(lua: string, sha: string, rest: ReadonlyArray<string>): Promise<A> => {
-        const client = await connected()
-        try {
-          return await client.sendCommand<A>(["EVALSHA", sha, ...rest])
-        } catch (cause) {
-          if (cause instanceof Error && cause.message.startsWith("NOSCRIPT")) {
-            return await client.sendCommand<A>(["EVAL", lua, ...rest])
-          }
-          throw cause
-        }
-      }
-      const catching = (cause: unknown) => new NotDone({ cause })
-      return {
-        giveUp: Effect.sync(() => drop(open)),
-        connected: Effect.suspend(() =>
-          open.isReady
-            ? Effect.void
-            : Effect.timeout(Effect.tryPromise({ try: connected, catch: catching }), connectTimeoutMillis)
-        ),
-        eval: <Params extends ReadonlyArray<unknown>, Result>(
-          { lua, numberOfKeys, params }: Script<Params, Result>
-        ) => {
-          const sha = process.getBuiltinModule("node:crypto").createHash("sha1").update(lua).digest("hex")
-          return (...values: Params): Effect.Effect<Result, RedisFailed> =>
-            Effect.tryPromise({
-              try: () => {
-                const keys = typeof numberOfKeys === "number" ? numberOfKeys : numberOfKeys(...values)
-                return evaluate<Result>(lua, sha, [String(keys), ...params(...values).map(String)])
-              },
-              catch: catching
-            })
-        }
-      }
-    }
-  )
+
+  #drop(): void {
+    const client = this.#client
+    this.#client = undefined
+    this.#connecting = undefined
+    this.#isReady = false
+    if (client?.isOpen === true) client.destroy()
+  }
 }
+
+const promised = <A>(run: () => Promise<A>): Effect.Effect<A, StepFailed> =>
+  Effect.tryPromise({ try: run, catch: failedBy })

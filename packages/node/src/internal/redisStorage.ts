@@ -5,7 +5,7 @@
 import * as Storage from "@postwire/core/storage/Storage"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as RedisConnection from "./redisConnection.ts"
+import type * as RedisConnection from "./redisConnection.ts"
 import type { Script } from "./redisScripts.ts"
 
 type Sets = ReadonlyArray<{ readonly key: string; readonly members: Iterable<string> }>
@@ -105,14 +105,13 @@ const mostTogether = 100
 
 /** The storage. `unavailable` makes the error of a step that failed. */
 export const make = <E>(
-  redis: RedisConnection.Evaluator,
+  evaluate: RedisConnection.Evaluate,
   unavailable: (failed: RedisConnection.StepFailed) => E
 ): Storage.Storage<E> => {
-  const read = redis.eval(scripts.read)
-  const write = redis.eval(scripts.write)
-  const keys = redis.eval(scripts.keys)
-  const answered = <A>(step: Effect.Effect<A, RedisConnection.RedisFailed>) =>
-    Effect.mapError(RedisConnection.step(redis, step), unavailable)
+  const read = evaluate(scripts.read)
+  const write = evaluate(scripts.write)
+  const keys = evaluate(scripts.keys)
+  const answered = <A>(step: Effect.Effect<A, RedisConnection.StepFailed>) => Effect.mapError(step, unavailable)
   let waiting: ReadonlyArray<Pending<E>> = []
   let isRunning = false
 

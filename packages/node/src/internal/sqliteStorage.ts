@@ -1,43 +1,105 @@
-/** A storage in an SQLite file that processes of one machine share. */
-import type { InvalidSettings } from "@postwire/core/errors/Errors"
+/** A storage in an SQLite file that processes of one machine share. Its steps are transactions. */
+import { InvalidSettings } from "@postwire/core/errors/Errors"
 import type * as Storage from "@postwire/core/storage/Storage"
 import { setMillis } from "@postwire/core/storage/Storage"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import type { DatabaseSync } from "node:sqlite"
-import * as SqliteFile from "./sqliteFile.ts"
+import { isBusy, makePrivate } from "./sqliteFile.ts"
 
 /** Options of a storage. */
-export interface Options<E> extends SqliteFile.Names<E> {
+export interface Options<E> {
   readonly path: string
+  /** The setting that holds the path. */
+  readonly setting: string
+  readonly unavailable: (reason: string) => E
   /** Durability in a power loss: with `NORMAL` the last commits may be lost, with `OFF` the file may be damaged. */
   readonly synchronous: "OFF" | "NORMAL"
 }
 
+/** A file that others keep locked for longer counts as unavailable. */
+const lockTimeoutMillis = 2_000
+
+const betweenAttempts = Schedule.min([Schedule.exponential("5 millis", 1.5), Schedule.spaced("100 millis")])
+
 /** The storage in a file, by the machine's clock; closed with the scope. Fails only when the file cannot be opened. */
-export const make = <E>(
-  { path, synchronous, ...names }: Options<E>
-): Effect.Effect<Storage.Storage<E>, InvalidSettings, Scope.Scope> =>
-  Effect.gen(function*() {
-    const { atomically, close, open } = SqliteFile.make(path, {
-      ...names,
-      prepare: (database) => stepsIn(database, synchronous)
+export const make = Effect.fnUntraced(function*<E>(
+  { path, setting, synchronous, unavailable }: Options<E>
+): Effect.fn.Return<Storage.Storage<E>, InvalidSettings, Scope.Scope> {
+  let opened: ReturnType<typeof open> | undefined
+  const steps = () => opened ??= open(path, synchronous)
+  const close = () => {
+    opened?.close()
+    opened = undefined
+  }
+  const attempt = <A>(use: () => A) =>
+    Effect.try({
+      try: use,
+      catch: (cause) => ({
+        isLocked: isBusy(cause),
+        reason: cause instanceof Error ? cause.message : "node:sqlite failed"
+      })
     })
-    yield* Effect.addFinalizer(() => Effect.sync(close))
-    yield* open
-    return {
-      get: (keys) => atomically(({ get }) => get(keys)),
-      modify: (target, f) => atomically(({ modify }) => modify(target, f)),
-      keys: (prefix) => atomically(({ keys }) => keys(prefix))
-    }
-  })
+  const turns = Semaphore.makeUnsafe(1)
+  let waiting = 0
+  const atomically = <A>(use: (own: ReturnType<typeof open>) => A): Effect.Effect<A, E> => {
+    const once = Effect.tapError(
+      attempt(() => use(steps())),
+      ({ isLocked }) => isLocked ? Effect.void : Effect.sync(close)
+    )
+    // A step that finds the file locked retries without blocking the thread, one at a time; later steps wait behind it.
+    const patiently = Effect.suspend(() => {
+      waiting++
+      return turns.withPermit(Effect.retry(once, { while: ({ isLocked }) => isLocked, schedule: betweenAttempts }))
+        .pipe(
+          Effect.timeoutOrElse({
+            duration: lockTimeoutMillis,
+            orElse: () => Effect.fail({ isLocked: true, reason: "the file stays locked" })
+          }),
+          Effect.ensuring(Effect.sync(() => waiting--))
+        )
+    })
+    return Effect.suspend(() =>
+      waiting > 0 ? patiently : Effect.catchIf(once, ({ isLocked }) => isLocked, () => patiently)
+    ).pipe(Effect.mapError(({ reason }) => unavailable(reason)))
+  }
+  yield* Effect.addFinalizer(() => Effect.sync(close))
+  yield* attempt(steps).pipe(
+    Effect.catchIf(({ isLocked }) => isLocked, () => Effect.void),
+    Effect.mapError(({ reason }) => new InvalidSettings({ setting, rule: `is a file that cannot be used (${reason})` }))
+  )
+  return {
+    get: (keys) => atomically(({ get }) => get(keys)),
+    modify: (target, f) => atomically(({ modify }) => modify(target, f)),
+    keys: (prefix) => atomically(({ keys }) => keys(prefix))
+  }
+})
+
+const open = (path: string, synchronous: Options<unknown>["synchronous"]) => {
+  // Not imported: a program without such a file does not load it, and does not see the warning that it is experimental.
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
+  makePrivate(path)
+  // Waiting inside SQLite blocks the thread. A step of another process takes microseconds.
+  const database = new DatabaseSync(path, { timeout: 2 })
+  const close = () => {
+    if (database.isOpen) database.close()
+  }
+  try {
+    return { ...stepsIn(database, synchronous), close }
+  } catch (cause) {
+    close()
+    throw cause
+  }
+}
 
 // The number goes up when the columns change: processes of two versions may share the file.
 const texts = "postwire_texts_1"
 const sets = "postwire_sets_1"
 const members = "postwire_members_1"
 
-const stepsIn = (database: DatabaseSync, synchronous: "OFF" | "NORMAL") => {
+const stepsIn = (database: DatabaseSync, synchronous: Options<unknown>["synchronous"]) => {
   database.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = ${synchronous};
@@ -49,7 +111,20 @@ const stepsIn = (database: DatabaseSync, synchronous: "OFF" | "NORMAL") => {
   const time = database.prepare("SELECT unixepoch('subsec') * 1000 AS now")
   const clock = () => Math.floor(Number(time.get()?.["now"]))
   database.prepare(`DELETE FROM ${texts} WHERE until < ?`).run(clock())
-  const transact = SqliteFile.transactions(database)
+  const begin = database.prepare("BEGIN IMMEDIATE")
+  const commit = database.prepare("COMMIT")
+  const rollback = database.prepare("ROLLBACK")
+  const transact = <A>(step: () => A): A => {
+    begin.run()
+    try {
+      const result = step()
+      commit.run()
+      return result
+    } catch (cause) {
+      rollback.run()
+      throw cause
+    }
+  }
   const select = database.prepare(`SELECT text FROM ${texts} WHERE key = ?`)
   const upsert = database.prepare(
     `INSERT INTO ${texts} VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET text = excluded.text, until = excluded.until`
