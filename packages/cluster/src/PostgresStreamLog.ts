@@ -51,7 +51,7 @@ export const layer: Layer.Layer<StreamLog.StreamLog, SqlError, PgClient.PgClient
       "stream text, seat text, token bigint NOT NULL, holder text NOT NULL, ends bigint NOT NULL, " +
         "position bigint, at bigint, PRIMARY KEY (stream, seat)"
     )
-    return make(sql, yield* listening(sql))
+    return { ...seatsIn(sql), ...entriesIn(sql, yield* listening(sql)) }
   })
 )
 
@@ -95,35 +95,24 @@ const listening = Effect.fnUntraced(function*(sql: PgClient.PgClient) {
 const now = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 const micros = "floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
-const make = (
-  sql: PgClient.PgClient,
-  waitFor: Effect.Success<ReturnType<typeof listening>>
-): StreamLog.Store => {
+const answering = (sql: PgClient.PgClient) => <A>(step: Effect.Effect<A, SqlError>) =>
+  Effect.mapError(Steps.within(sql, step, stepTimeoutMillis), (error) =>
+    new StreamLog.StreamLogUnavailable({
+      reason: error._tag === "TimeoutError" ? "the database takes too long" : error.message
+    }))
+
+const ifAny = (seat: StreamLog.Seat) => (rows: ReadonlyArray<unknown>) =>
+  rows.length > 0
+    ? Effect.void
+    : Effect.fail(new StreamLog.LeaseLost({ stream: seat.stream, consumer: seat.consumer }))
+
+const of = (sql: PgClient.PgClient, seat: StreamLog.Seat) =>
+  sql`stream = ${seat.stream} AND seat = ${StreamLog.seatName(seat)}`
+
+/** The steps of leases and cursors. */
+const seatsIn = (sql: PgClient.PgClient) => {
+  const answered = answering(sql)
   const clock = sql.literal(now)
-
-  const answered = <A>(step: Effect.Effect<A, SqlError>): Effect.Effect<A, StreamLog.StreamLogUnavailable> =>
-    Effect.mapError(Steps.within(sql, step, stepTimeoutMillis), (error) =>
-      new StreamLog.StreamLogUnavailable({
-        reason: error._tag === "TimeoutError" ? "the database takes too long" : error.message
-      }))
-
-  const ifAny = (seat: StreamLog.Seat) => (rows: ReadonlyArray<unknown>) =>
-    rows.length > 0
-      ? Effect.void
-      : Effect.fail(new StreamLog.LeaseLost({ stream: seat.stream, consumer: seat.consumer }))
-
-  const of = (seat: StreamLog.Seat) => sql`stream = ${seat.stream} AND seat = ${StreamLog.seatName(seat)}`
-
-  const extent = (stream: string): Effect.Effect<StreamLog.Extent, SqlError> =>
-    Effect.map(
-      sql<{ readonly last: string; readonly until: string | null }>`
-        SELECT last::text, until::text FROM ${sql(extents)} WHERE stream = ${stream}`,
-      ([extent]) => ({
-        last: Number(extent?.last ?? 0),
-        until: extent === undefined || extent.until === null ? undefined : Number(extent.until)
-      })
-    )
-
   return {
     acquire: (seat, holder, millis) =>
       answered(Steps.transaction(
@@ -137,28 +126,67 @@ const make = (
           UPDATE ${sql(seats)} SET
             token = CASE WHEN ends > ${clock} THEN token ELSE GREATEST(token + 1, ${sql.literal(micros)}) END,
             holder = ${holder}, ends = ${clock} + ${Math.ceil(millis)}
-          WHERE ${of(seat)} AND (ends <= ${clock} OR holder = ${holder}) RETURNING token::text`
+          WHERE ${of(sql, seat)} AND (ends <= ${clock} OR holder = ${holder}) RETURNING token::text`
           if (seated !== undefined) return { _tag: "Held", token: Number(seated.token) } as const
           const [other] = yield* sql<{ readonly left: string }>`
-          SELECT GREATEST(0, ends - ${clock})::text AS left FROM ${sql(seats)} WHERE ${of(seat)}`
+          SELECT GREATEST(0, ends - ${clock})::text AS left FROM ${sql(seats)} WHERE ${of(sql, seat)}`
           return { _tag: "Taken", millis: Number(other?.left ?? 0) } as const
         })
       )),
     prolong: (seat, token, millis) =>
       Effect.flatMap(
         answered(sql`UPDATE ${sql(seats)} SET ends = ${clock} + ${Math.ceil(millis)}
-          WHERE ${of(seat)} AND token = ${token} RETURNING 1`),
+          WHERE ${of(sql, seat)} AND token = ${token} RETURNING 1`),
         ifAny(seat)
       ),
     release: (seat, token) =>
-      Effect.asVoid(answered(sql`UPDATE ${sql(seats)} SET ends = 0 WHERE ${of(seat)} AND token = ${token}`)),
+      Effect.asVoid(answered(sql`UPDATE ${sql(seats)} SET ends = 0 WHERE ${of(sql, seat)} AND token = ${token}`)),
+    cursor: (stream, consumer) =>
+      Effect.map(
+        answered(sql<{ readonly position: string; readonly at: string }>`
+          SELECT position::text, at::text FROM ${sql(seats)} WHERE ${
+          of(sql, { stream, consumer })
+        } AND position IS NOT NULL`),
+        ([row]) => row === undefined ? undefined : { position: Number(row.position), at: Number(row.at) }
+      ),
+    commit: (stream, consumer, token, { at, position }) =>
+      Effect.flatMap(
+        answered(sql`
+          UPDATE ${sql(seats)} SET at = CASE WHEN position > ${position} THEN at ELSE ${at} END,
+            position = GREATEST(position, ${position})
+          WHERE ${of(sql, { stream, consumer })} AND token = ${token} RETURNING 1`),
+        ifAny({ stream, consumer })
+      ),
+    forget: (stream, consumer) =>
+      Effect.asVoid(answered(sql`
+        WITH unheld AS (DELETE FROM ${sql(seats)} WHERE ${of(sql, { stream, consumer })} AND ends <= ${clock})
+        UPDATE ${sql(seats)} SET position = NULL, at = NULL WHERE ${
+        of(sql, { stream, consumer })
+      } AND ends > ${clock}`))
+  } satisfies Partial<StreamLog.Store>
+}
+
+/** The steps of entries. */
+const entriesIn = (sql: PgClient.PgClient, waitFor: Effect.Success<ReturnType<typeof listening>>) => {
+  const answered = answering(sql)
+  const extent = (stream: string): Effect.Effect<StreamLog.Extent, SqlError> =>
+    Effect.map(
+      sql<{ readonly last: string; readonly until: string | null }>`
+        SELECT last::text, until::text FROM ${sql(extents)} WHERE stream = ${stream}`,
+      ([extent]) => ({
+        last: Number(extent?.last ?? 0),
+        until: extent === undefined || extent.until === null ? undefined : Number(extent.until)
+      })
+    )
+
+  return {
     append: Effect.fnUntraced(function*(stream, token, after, added, until) {
       const last = yield* answered(Steps.transaction(
         sql,
         Effect.gen(function*() {
           // The row lock keeps the lease until the end of the transaction.
           const held = yield* sql`
-          SELECT 1 FROM ${sql(seats)} WHERE ${of({ stream })} AND token = ${token} FOR UPDATE`
+          SELECT 1 FROM ${sql(seats)} WHERE ${of(sql, { stream })} AND token = ${token} FOR UPDATE`
           const { last } = yield* extent(stream)
           if (held.length === 0 || last < after) return undefined
           const first = Math.max(last + 1, token)
@@ -198,26 +226,6 @@ const make = (
           SELECT id FROM ${sql(entries)} WHERE stream = ${stream} AND at >= ${since} AND id <> ''`),
         (rows) => rows.map(({ id }) => id)
       ),
-    cursor: (stream, consumer) =>
-      Effect.map(
-        answered(sql<{ readonly position: string; readonly at: string }>`
-          SELECT position::text, at::text FROM ${sql(seats)} WHERE ${
-          of({ stream, consumer })
-        } AND position IS NOT NULL`),
-        ([row]) => row === undefined ? undefined : { position: Number(row.position), at: Number(row.at) }
-      ),
-    commit: (stream, consumer, token, { at, position }) =>
-      Effect.flatMap(
-        answered(sql`
-          UPDATE ${sql(seats)} SET at = CASE WHEN position > ${position} THEN at ELSE ${at} END,
-            position = GREATEST(position, ${position})
-          WHERE ${of({ stream, consumer })} AND token = ${token} RETURNING 1`),
-        ifAny({ stream, consumer })
-      ),
-    forget: (stream, consumer) =>
-      Effect.asVoid(answered(sql`
-        WITH unheld AS (DELETE FROM ${sql(seats)} WHERE ${of({ stream, consumer })} AND ends <= ${clock})
-        UPDATE ${sql(seats)} SET position = NULL, at = NULL WHERE ${of({ stream, consumer })} AND ends > ${clock}`)),
     trim: (stream, { before, keep, readBefore }) =>
       Effect.asVoid(answered(sql`
         DELETE FROM ${sql(entries)} WHERE stream = ${stream} AND position < (
@@ -237,7 +245,7 @@ const make = (
             (SELECT last + 1 FROM ${sql(extents)} WHERE stream = ${stream})
           )
         )`))
-  }
+  } satisfies Partial<StreamLog.Store>
 }
 
 interface EntryRow {

@@ -85,22 +85,13 @@ export const make = (environment: Environment) => {
       return told.pipe(Effect.andThen(restore(Effect.sleep(millis))), Effect.andThen(attempt))
     }
 
-    /** Runs a step within the time of the call. */
-    const within = <A, E>(clock: Clock.Clock, step: Effect.Effect<A, E>): Effect.Effect<A, E> => {
-      const begun = Monotonic.millisUnsafe(clock)
-      return Effect.onExitPrimitive(step, () => {
-        terms.left -= Monotonic.millisUnsafe(clock) - begun
-        return undefined
-      })
-    }
-
     const reserve = (clock: Clock.Clock, lease: string, day: string) => {
       here.reserved += needed
       // A request that no limit covers does not need the store.
       const patience = isLimited ? terms.left : terms.left / 2
       const reservation = { day, operation, account, micros: needed }
       return Effect.onExitPrimitive(
-        within(clock, store.reserve(bill, lease, reservation, limits, patience, restore)),
+        within(terms, clock, store.reserve(bill, lease, reservation, limits, patience, restore)),
         (exit) => {
           if (Exit.isFailure(exit) || exit.value.refused !== undefined) here.reserved -= needed
           return undefined
@@ -116,19 +107,7 @@ export const make = (environment: Environment) => {
       if (Bill.sumOf(here) + needed > total) return refuse("total", here, total, day)
       const lease = newLease()
       return Effect.matchEffect(reserve(clock, lease, day), {
-        onFailure: ({ reason: unavailable }) => {
-          const [period, limit] = limits.perDay === undefined
-            ? ["month", limits.perMonth ?? Infinity] as const
-            : ["day", limits.perDay] as const
-          return Effect.fail(
-            new SpendLimitReached({
-              ...reached(request, period, limit, day),
-              resetAt: undefined,
-              spent: 0,
-              unavailable
-            })
-          )
-        },
+        onFailure: ({ reason }) => Effect.fail(unchecked(request, limits, day, reason)),
         onSuccess: (decision) => {
           const { newest, refused } = decision
           const limit = (refused === "day" ? limits.perDay : refused === "month" ? limits.perMonth : undefined) ??
@@ -138,7 +117,7 @@ export const make = (environment: Environment) => {
           const isDoubtful = isLimited && needed <= limit && time === undefined && (newest ?? supposed) !== day
           if (isDoubtful && !service.isSilent) {
             return release(lease, refused, day).pipe(
-              Effect.andThen(Effect.suspend(() => within(clock, restore(service.request(ask, terms.left))))),
+              Effect.andThen(Effect.suspend(() => within(terms, clock, restore(service.request(ask, terms.left))))),
               Effect.flatMap(() => {
                 // A service that names no time is taken to have the clock of this machine.
                 if (!service.isSilent) supposed = newest ?? day
@@ -161,6 +140,24 @@ export const make = (environment: Environment) => {
     return attempt
   }
 }
+
+/** Runs a step within the time of the call. */
+const within = <A, E>(terms: Request["terms"], clock: Clock.Clock, step: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+  const begun = Monotonic.millisUnsafe(clock)
+  return Effect.onExitPrimitive(step, () => {
+    terms.left -= Monotonic.millisUnsafe(clock) - begun
+    return undefined
+  })
+}
+
+/** The error of a limit that the store could not check. */
+const unchecked = (request: Request, { perDay, perMonth = Infinity }: Bill.Limits, day: string, unavailable: string) =>
+  new SpendLimitReached({
+    ...reached(request, perDay === undefined ? "month" : "day", perDay ?? perMonth, day),
+    resetAt: undefined,
+    spent: 0,
+    unavailable
+  })
 
 const reached = (
   { needed, operation }: Request,
