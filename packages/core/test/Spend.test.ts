@@ -39,7 +39,8 @@ const scene = (
       Layer.provide(Layer.succeed(SpendStore.SpendStore, store))
     )
   )
-  return { ...service, told, store, layer, read: () => store.read(baseUrl, "2026-01-01", "2027-12-31") }
+  const read = () => store.read(baseUrl, "2026-01-01", "2027-12-31")
+  return { ...service, told, store, layer, read, total: () => Effect.map(read(), sumOf) }
 }
 
 const at = <A, E>(effect: Effect.Effect<A, E>, millis = noon) => Effect.andThen(TestClock.setTime(millis), effect)
@@ -62,8 +63,17 @@ const sumOf = (
   reserved: entries.reduce((sum, { reserved }) => sum + reserved, 0)
 })
 
+/** The amounts of a store on the day of the tests. */
+const totalOf = (store: SpendStore.Store) => Effect.map(store.read(baseUrl, "2026-11-22", "2026-11-22"), sumOf)
+
 const run = <A, E>(effect: Effect.Effect<A, E, Client>, layer: Layer.Layer<Client, Errors.InvalidSettings>) =>
   Effect.provide(effect, Layer.orDie(layer))
+
+/** Runs a program with a client at noon. */
+const play = <A>(
+  layer: Layer.Layer<Client, Errors.InvalidSettings>,
+  program: () => Generator<Effect.Effect<unknown, unknown, Client>, A, never>
+) => at(run(Effect.gen(program), layer))
 
 const reached = (exit: Exit.Exit<unknown, unknown>): Errors.SpendLimitReached => {
   const error = Exit.isFailure(exit) ? exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error : undefined
@@ -146,34 +156,24 @@ describe("what an answer is charged", () => {
 
   it.effect("is less where the owner of the app reads what is theirs, with a credential of theirs", () => {
     const { layer, told } = scene(() => found("1"), { appOwner: "42" })
-    return at(Effect.gen(function*() {
-      yield* run(
-        Effect.gen(function*() {
-          yield* getUsersPosts({ id: "42", user_auth: true })
-          yield* getUsersPosts({ id: "42", user_auth: false })
-          yield* getUsersPosts({ id: "43", user_auth: true })
-        }),
-        layer
-      )
+    return play(layer, function*() {
+      yield* getUsersPosts({ id: "42", user_auth: true })
+      yield* getUsersPosts({ id: "42", user_auth: false })
+      yield* getUsersPosts({ id: "43", user_auth: true })
       // They are counted apart: the same post is charged for each.
       assert.deepStrictEqual(told.map(({ dollars }) => dollars), [0.001, 0.005, 0.005])
-    }))
+    })
   })
 
   it.effect("is counted apart at the full price where the user of a bearer token is not known", () => {
     const { layer, told } = scene(() => found("1"), { appOwner: "42" })
-    return at(Effect.gen(function*() {
-      yield* run(
-        Effect.gen(function*() {
-          yield* getUsersPosts({ id: "42", user_auth: false })
-          yield* searchRecentPosts({ query: "a" })
-          yield* getUsersPosts({ id: "42", user_auth: true })
-        }),
-        layer
-      )
+    return play(layer, function*() {
+      yield* getUsersPosts({ id: "42", user_auth: false })
+      yield* searchRecentPosts({ query: "a" })
+      yield* getUsersPosts({ id: "42", user_auth: true })
       // The service charges at most so much, whoever the token belongs to.
       assert.deepStrictEqual(told.map(({ dollars }) => dollars), [0.005, 0.005, 0.001])
-    }))
+    })
   })
 
   it.effect("is reserved at the full price where the owner's reads have no price of their own", () => {
@@ -189,20 +189,15 @@ describe("what an answer is charged", () => {
 
   it.effect("is by its request where it writes, and more where its text has a link", () => {
     const { layer, told } = scene(() => ({ status: 201, body: { data: { id: "1", text: "a" } } }))
-    return at(Effect.gen(function*() {
-      yield* run(
-        Effect.gen(function*() {
-          yield* createPost({ text: "no link" })
-          yield* createPost({ text: "see example.com" })
-          yield* createPost({
-            text: "write me",
-            direct_message_deep_link: "https://x.com/messages/compose?recipient_id=1"
-          })
-        }),
-        layer
-      )
+    return play(layer, function*() {
+      yield* createPost({ text: "no link" })
+      yield* createPost({ text: "see example.com" })
+      yield* createPost({
+        text: "write me",
+        direct_message_deep_link: "https://x.com/messages/compose?recipient_id=1"
+      })
       assert.deepStrictEqual(told.map(({ charged, dollars }) => [charged, dollars]), [[1, 0.015], [1, 0.2], [1, 0.2]])
-    }))
+    })
   })
 
   it.effect("is counted in every form, and by other prices where they are set", () => {
@@ -215,25 +210,20 @@ describe("what an answer is charged", () => {
 
   it.effect("is nothing for what is refused, and for each try that was answered", () => {
     const answers: ReadonlyArray<Answer> = [{ status: 500 }, { status: 429 }, { status: 404 }, found("1")]
-    const { layer, read, requests, told } = scene((_, index) => answers[index] ?? {}, {}, undefined, {
+    const { layer, total, requests, told } = scene((_, index) => answers[index] ?? {}, {}, undefined, {
       ...secrets,
       retries: 1
     })
-    return at(Effect.gen(function*() {
-      yield* run(
-        Effect.gen(function*() {
-          const fiber = yield* Effect.forkChild(Effect.exit(getPosts({ ids: ["1"] })))
-          yield* TestClock.adjust(5_000)
-          yield* Fiber.join(fiber)
-          yield* Effect.exit(getPosts({ ids: ["1"] }))
-          yield* getPosts({ ids: ["1"] })
-        }),
-        layer
-      )
+    return play(layer, function*() {
+      const fiber = yield* Effect.forkChild(Effect.exit(getPosts({ ids: ["1"] })))
+      yield* TestClock.adjust(5_000)
+      yield* Fiber.join(fiber)
+      yield* Effect.exit(getPosts({ ids: ["1"] }))
+      yield* getPosts({ ids: ["1"] })
       assert.lengthOf(requests, 4)
       assert.deepStrictEqual(told.map(({ dollars }) => dollars), [0.005])
-      assert.deepStrictEqual(sumOf(yield* read()), { spent: 5_000, inDoubt: 0, reserved: 0 })
-    }))
+      assert.deepStrictEqual(yield* total(), { spent: 5_000, inDoubt: 0, reserved: 0 })
+    })
   })
 
   it.effect("is not told by a client that does not count", () => {
@@ -260,11 +250,11 @@ describe("what an answer is charged", () => {
 describe("what has no answer", () => {
   const lost = (cause: object) =>
     Effect.gen(function*() {
-      const { layer, read, told } = scene(() => transportError(cause))
+      const { layer, read, told, total } = scene(() => transportError(cause))
       return yield* at(Effect.gen(function*() {
         yield* Effect.exit(run(getPosts({ ids: ["1", "2", "3"] }), layer))
         assert.strictEqual(told.length, (yield* read()).length)
-        return sumOf(yield* read())
+        return yield* total()
       }))
     })
 
@@ -283,21 +273,16 @@ describe("what has no answer", () => {
     }))
 
   it.effect("is in doubt when it is not JSON, or the caller gives it up", () => {
-    const { layer, read, told } = scene((_, index) => index === 0 ? { body: "{\"data\":[{" } : Effect.never)
-    return at(Effect.gen(function*() {
-      yield* run(
-        Effect.gen(function*() {
-          yield* Effect.exit(getPosts({ ids: ["1"] }))
-          const fiber = yield* Effect.forkChild(getPosts({ ids: ["1", "2"] }))
-          yield* TestClock.adjust(1)
-          assert.strictEqual(sumOf(yield* read()).reserved, 10_000)
-          yield* Fiber.interrupt(fiber)
-        }),
-        layer
-      )
+    const { layer, total, told } = scene((_, index) => index === 0 ? { body: "{\"data\":[{" } : Effect.never)
+    return play(layer, function*() {
+      yield* Effect.exit(getPosts({ ids: ["1"] }))
+      const fiber = yield* Effect.forkChild(getPosts({ ids: ["1", "2"] }))
+      yield* TestClock.adjust(1)
+      assert.strictEqual((yield* total()).reserved, 10_000)
+      yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(told.map(({ dollars, inDoubt }) => [dollars, inDoubt]), [[0.005, true], [0.01, true]])
-      assert.deepStrictEqual(sumOf(yield* read()), { spent: 0, inDoubt: 15_000, reserved: 0 })
-    }))
+      assert.deepStrictEqual(yield* total(), { spent: 0, inDoubt: 15_000, reserved: 0 })
+    })
   })
 
   it.effect("counts as in doubt after a quarter of an hour, should its process be gone", () => {
@@ -309,9 +294,9 @@ describe("what has no answer", () => {
         { day: "2026-11-22", operation: "getPosts", account: "ada", micros: 7_000 },
         {}
       )
-      assert.deepStrictEqual(sumOf(yield* store.read(baseUrl, "2026-11-22", "2026-11-22")).reserved, 7_000)
+      assert.deepStrictEqual((yield* totalOf(store)).reserved, 7_000)
       yield* TestClock.adjust("16 minutes")
-      assert.deepStrictEqual(sumOf(yield* store.read(baseUrl, "2026-11-22", "2026-11-22")).inDoubt, 7_000)
+      assert.deepStrictEqual((yield* totalOf(store)).inDoubt, 7_000)
     }))
   })
 })
@@ -321,32 +306,29 @@ describe("a limit", () => {
     const { layer, requests, store } = scene((request) => found(...request.query["ids"]?.split(",") ?? []), {
       spendLimit: { perDay: 0.01, perMonth: 0.02 }
     })
-    return at(run(
-      Effect.gen(function*() {
-        yield* beginDay(store)
-        yield* getPosts({ ids: ["1", "2"] })
-        const ofDay = reached(yield* Effect.exit(getPosts({ ids: ["3"] })))
-        assert.deepInclude(ofDay, {
-          operation: "getPosts",
-          period: "day",
-          spent: 0.01,
-          limit: 0.01,
-          needed: 0.005,
-          resetAt: new Date("2026-11-23T00:00:00Z")
-        })
-        assert.strictEqual(
-          ofDay.message,
-          "getPosts: it may cost $0.005, and $0.01 of the $0.01 of the day are spent or reserved. It resets at 2026-11-23T00:00:00.000Z."
-        )
-        yield* TestClock.setTime(Date.parse("2026-11-23T00:00:00Z"))
-        yield* getPosts({ ids: ["1", "2"] })
-        yield* TestClock.setTime(Date.parse("2026-11-24T00:00:00Z"))
-        const ofMonth = reached(yield* Effect.exit(getPosts({ ids: ["1"] })))
-        assert.deepStrictEqual([ofMonth.period, ofMonth.resetAt], ["month", new Date("2026-12-01T00:00:00Z")])
-        assert.lengthOf(requests, 2)
-      }),
-      layer
-    ))
+    return play(layer, function*() {
+      yield* beginDay(store)
+      yield* getPosts({ ids: ["1", "2"] })
+      const ofDay = reached(yield* Effect.exit(getPosts({ ids: ["3"] })))
+      assert.deepInclude(ofDay, {
+        operation: "getPosts",
+        period: "day",
+        spent: 0.01,
+        limit: 0.01,
+        needed: 0.005,
+        resetAt: new Date("2026-11-23T00:00:00Z")
+      })
+      assert.strictEqual(
+        ofDay.message,
+        "getPosts: it may cost $0.005, and $0.01 of the $0.01 of the day are spent or reserved. It resets at 2026-11-23T00:00:00.000Z."
+      )
+      yield* TestClock.setTime(Date.parse("2026-11-23T00:00:00Z"))
+      yield* getPosts({ ids: ["1", "2"] })
+      yield* TestClock.setTime(Date.parse("2026-11-24T00:00:00Z"))
+      const ofMonth = reached(yield* Effect.exit(getPosts({ ids: ["1"] })))
+      assert.deepStrictEqual([ofMonth.period, ofMonth.resetAt], ["month", new Date("2026-12-01T00:00:00Z")])
+      assert.lengthOf(requests, 2)
+    })
   })
 
   it.effect("that a request cannot keep to on any day says so, and sums are told in cents", () => {
@@ -383,18 +365,13 @@ describe("a limit", () => {
     const store = SpendStore.makeMemory()
     const one = scene(() => found("1"), settings, store)
     const other = scene(() => found("2"), settings, store)
-    return at(Effect.gen(function*() {
-      yield* run(
-        Effect.gen(function*() {
-          yield* getPosts({ ids: ["1"] })
-          yield* TestClock.adjust("40 days")
-          const error = reached(yield* Effect.exit(getPosts({ ids: ["2"] })))
-          assert.deepStrictEqual([error.period, error.resetAt], ["total", undefined])
-        }),
-        one.layer
-      )
+    return play(one.layer, function*() {
+      yield* getPosts({ ids: ["1"] })
+      yield* TestClock.adjust("40 days")
+      const error = reached(yield* Effect.exit(getPosts({ ids: ["2"] })))
+      assert.deepStrictEqual([error.period, error.resetAt], ["total", undefined])
       yield* run(getPosts({ ids: ["2"] }), other.layer)
-    }))
+    })
   })
 
   it.effect("waits for what is in flight where that may cost less than is reserved", () => {
@@ -403,48 +380,42 @@ describe("a limit", () => {
       (_, index) => index === 0 ? Effect.as(Deferred.await(gate), found("1")) : found("2"),
       { spendLimit: { perDay: 0.5 } }
     )
-    return at(run(
-      Effect.gen(function*() {
-        yield* beginDay(store)
-        // It may have a hundred posts, and has one.
-        const first = yield* Effect.forkChild(searchRecentPosts({ query: "a", max_results: 100 }))
-        yield* TestClock.adjust(1)
-        const second = yield* Effect.forkChild(searchRecentPosts({ query: "b", max_results: 80 }))
-        yield* TestClock.adjust(1_000)
-        assert.lengthOf(requests, 1)
-        yield* Deferred.succeed(gate, undefined)
-        yield* TestClock.adjust(2_000)
-        yield* Fiber.join(first)
-        yield* Fiber.join(second)
-        assert.lengthOf(requests, 2)
-      }),
-      layer
-    ))
+    return play(layer, function*() {
+      yield* beginDay(store)
+      // It may have a hundred posts, and has one.
+      const first = yield* Effect.forkChild(searchRecentPosts({ query: "a", max_results: 100 }))
+      yield* TestClock.adjust(1)
+      const second = yield* Effect.forkChild(searchRecentPosts({ query: "b", max_results: 80 }))
+      yield* TestClock.adjust(1_000)
+      assert.lengthOf(requests, 1)
+      yield* Deferred.succeed(gate, undefined)
+      yield* TestClock.adjust(2_000)
+      yield* Fiber.join(first)
+      yield* Fiber.join(second)
+      assert.lengthOf(requests, 2)
+    })
   })
 
   it.effect("says that a call waits for what others have reserved", () => {
     const log = lines()
     const store = SpendStore.makeMemory()
     const { layer } = scene(() => found("1"), { spendLimit: { perDay: 0.5 } }, store)
-    return at(run(
-      Effect.gen(function*() {
-        const others = { day: "2026-11-22", operation: "getPosts", account: "ada", micros: 400_000 }
-        yield* store.reserve(baseUrl, "of another process", others, {})
-        const call = yield* Effect.forkChild(searchRecentPosts({ query: "b", max_results: 80 }))
-        yield* TestClock.adjust(4_000)
-        assert.deepStrictEqual(log.told, [])
-        yield* TestClock.adjust(4_000)
-        assert.lengthOf(log.told, 1)
-        assert.match(
-          log.told[0]!,
-          /Warn: searchRecentPosts waits: requests in flight have reserved \$0\.40 of the limit/
-        )
-        yield* store.settle(baseUrl, "of another process", Bill.free(others))
-        yield* TestClock.adjust(2_000)
-        yield* Fiber.join(call)
-      }),
-      layer
-    )).pipe(Effect.provide(log.layer))
+    return play(layer, function*() {
+      const others = { day: "2026-11-22", operation: "getPosts", account: "ada", micros: 400_000 }
+      yield* store.reserve(baseUrl, "of another process", others, {})
+      const call = yield* Effect.forkChild(searchRecentPosts({ query: "b", max_results: 80 }))
+      yield* TestClock.adjust(4_000)
+      assert.deepStrictEqual(log.told, [])
+      yield* TestClock.adjust(4_000)
+      assert.lengthOf(log.told, 1)
+      assert.match(
+        log.told[0]!,
+        /Warn: searchRecentPosts waits: requests in flight have reserved \$0\.40 of the limit/
+      )
+      yield* store.settle(baseUrl, "of another process", Bill.free(others))
+      yield* TestClock.adjust(2_000)
+      yield* Fiber.join(call)
+    }).pipe(Effect.provide(log.layer))
   })
 
   it.effect("takes what a call waits for it from the time of the call", () => {
@@ -454,23 +425,20 @@ describe("a limit", () => {
         method === "HEAD" ? {} : index === 1 ? Effect.as(Deferred.await(gate), found("1")) : Effect.never,
       { tells: false }
     )
-    return at(run(
-      Effect.gen(function*() {
-        yield* Effect.forkChild(searchRecentPosts({ query: "a", max_results: 100 }))
-        yield* TestClock.adjust(1)
-        const call = searchRecentPosts({ query: "b", max_results: 80 }, { timeout: 3_000 })
-        const second = yield* Effect.forkChild(Effect.flip(call))
-        yield* TestClock.adjust(2_000)
-        yield* Deferred.succeed(gate, undefined)
-        yield* TestClock.adjust(1_000)
-        assert.deepStrictEqual(requests.map(({ method }) => method), ["HEAD", "GET", "GET"])
-        yield* TestClock.adjust(100)
-        const error = second.pollUnsafe()
-        assert.isTrue(error !== undefined && Exit.isSuccess(error))
-        assert.deepInclude(yield* Fiber.join(second), { _tag: "TransportFailure", timeout: "total" })
-      }),
-      layer(secrets, Layer.orDie(Spend.layer({ spendLimit: { perDay: 0.5 } })))
-    ))
+    return play(layer(secrets, Layer.orDie(Spend.layer({ spendLimit: { perDay: 0.5 } }))), function*() {
+      yield* Effect.forkChild(searchRecentPosts({ query: "a", max_results: 100 }))
+      yield* TestClock.adjust(1)
+      const call = searchRecentPosts({ query: "b", max_results: 80 }, { timeout: 3_000 })
+      const second = yield* Effect.forkChild(Effect.flip(call))
+      yield* TestClock.adjust(2_000)
+      yield* Deferred.succeed(gate, undefined)
+      yield* TestClock.adjust(1_000)
+      assert.deepStrictEqual(requests.map(({ method }) => method), ["HEAD", "GET", "GET"])
+      yield* TestClock.adjust(100)
+      const error = second.pollUnsafe()
+      assert.isTrue(error !== undefined && Exit.isSuccess(error))
+      assert.deepInclude(yield* Fiber.join(second), { _tag: "TransportFailure", timeout: "total" })
+    })
   })
 
   it.effect.prop(
@@ -526,14 +494,14 @@ describe("a limit", () => {
           )), { concurrency: "unbounded" }))
         for (let passed = 0; passed < 600; passed++) {
           yield* TestClock.adjust(250)
-          const { inDoubt, reserved, spent } = sumOf(yield* store.read(baseUrl, "2026-11-22", "2026-11-22"))
+          const { inDoubt, reserved, spent } = yield* totalOf(store)
           assert.isAtMost(spent + inDoubt + reserved, limit * 1_000_000)
           if (all.pollUnsafe() !== undefined) {
             break
           }
         }
         yield* Fiber.join(all)
-        const { inDoubt, reserved, spent } = sumOf(yield* store.read(baseUrl, "2026-11-22", "2026-11-22"))
+        const { inDoubt, reserved, spent } = yield* totalOf(store)
         assert.strictEqual(reserved, 0)
         assert.isAtMost(charged, limit * 1_000_000)
         assert.isAtMost(spent, charged)
@@ -730,20 +698,17 @@ describe("a limit where clocks are wrong", () => {
       { spendLimit: { perDay: 1 } }
     )
     const before = { day: "2026-11-21", operation: "getPosts", account: "ada", micros: 5_000 }
-    return at(run(
-      Effect.gen(function*() {
-        yield* store.reserve(baseUrl, "of another process", before, {})
-        yield* store.settle(baseUrl, "of another process", { ...Bill.free(before), micros: 5_000, isCharged: true })
-        const calls = yield* Effect.forkChild(
-          Effect.forEach(Array.from({ length: 50 }), () => getPosts({ ids: ["1"] }), { concurrency: "unbounded" })
-        )
-        yield* TestClock.adjust(2_000)
-        assert.isDefined(calls.pollUnsafe())
-        assert.lengthOf(requests.filter(({ method }) => method === "HEAD"), 1)
-        assert.lengthOf(requests, 51)
-      }),
-      layer
-    ))
+    return play(layer, function*() {
+      yield* store.reserve(baseUrl, "of another process", before, {})
+      yield* store.settle(baseUrl, "of another process", { ...Bill.free(before), micros: 5_000, isCharged: true })
+      const calls = yield* Effect.forkChild(
+        Effect.forEach(Array.from({ length: 50 }), () => getPosts({ ids: ["1"] }), { concurrency: "unbounded" })
+      )
+      yield* TestClock.adjust(2_000)
+      assert.isDefined(calls.pollUnsafe())
+      assert.lengthOf(requests.filter(({ method }) => method === "HEAD"), 1)
+      assert.lengthOf(requests, 51)
+    })
   })
 
   it.effect("is not moved to another day by one answer with a wrong date", () => {
@@ -752,16 +717,13 @@ describe("a limit where clocks are wrong", () => {
       ...found(String(index)),
       headers: { date: dates[index] ?? "" }
     }), { spendLimit: { perDay: 0.015 } })
-    return at(run(
-      Effect.gen(function*() {
-        yield* beginDay(store)
-        for (let i = 0; i < 3; i++) yield* getPosts({ ids: ["1"] })
-        assert.strictEqual(reached(yield* Effect.exit(getPosts({ ids: ["1"] }))).spent, 0.015)
-        assert.deepStrictEqual(told.map(({ day }) => day), ["2026-11-22", "2026-11-22", "2026-11-22"])
-        assert.lengthOf(requests, 3)
-      }),
-      layer
-    ))
+    return play(layer, function*() {
+      yield* beginDay(store)
+      for (let i = 0; i < 3; i++) yield* getPosts({ ids: ["1"] })
+      assert.strictEqual(reached(yield* Effect.exit(getPosts({ ids: ["1"] }))).spent, 0.015)
+      assert.deepStrictEqual(told.map(({ day }) => day), ["2026-11-22", "2026-11-22", "2026-11-22"])
+      assert.lengthOf(requests, 3)
+    })
   })
 })
 
@@ -798,11 +760,7 @@ describe("a store that is gone", () => {
           yield* TestClock.adjust(6_000)
           yield* getPosts({ ids: ["1"] })
           yield* TestClock.adjust("16 minutes")
-          assert.deepStrictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
-            spent: 5_000,
-            inDoubt: 0,
-            reserved: 0
-          })
+          assert.deepStrictEqual(yield* totalOf(memory), { spent: 5_000, inDoubt: 0, reserved: 0 })
         }),
         layer
       ))
@@ -813,12 +771,9 @@ describe("a store that is gone", () => {
     const { state, store } = breakable()
     const { layer } = scene(() => found("1"), {}, store)
     state.fails = "before"
-    return at(run(
-      Effect.gen(function*() {
-        for (let i = 0; i < 3; i++) assert.strictEqual((yield* getPosts({ ids: ["1"] })).cost?.dollars, 0.005)
-      }),
-      layer
-    ))
+    return play(layer, function*() {
+      for (let i = 0; i < 3; i++) assert.strictEqual((yield* getPosts({ ids: ["1"] })).cost?.dollars, 0.005)
+    })
   })
 
   it.effect("is used again after a short outage under steady traffic, and the limit of all holds", () => {
@@ -837,7 +792,7 @@ describe("a store that is gone", () => {
           yield* TestClock.adjust(100)
         }
         assert.strictEqual(id, 200)
-        assert.strictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")).spent, 1_000_000)
+        assert.strictEqual((yield* totalOf(memory)).spent, 1_000_000)
       }).pipe(Effect.scoped)
     )
   })
@@ -855,18 +810,15 @@ describe("a store that is gone", () => {
       { spendLimit: { perDay: 10_000, withoutStore: "allow" } },
       counted
     )
-    return at(run(
-      Effect.gen(function*() {
-        yield* getPosts({ ids: ["1"] })
-        state.fails = "before"
-        for (let i = 0; i < 700; i++) yield* searchRecentPosts({ query: "a", max_results: 100 })
-        state.fails = "never"
-        yield* TestClock.adjust(11_000)
-        assert.strictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")).spent, 701 * 500_000)
-        assert.isBelow(settled, 600)
-      }),
-      layer
-    ))
+    return play(layer, function*() {
+      yield* getPosts({ ids: ["1"] })
+      state.fails = "before"
+      for (let i = 0; i < 700; i++) yield* searchRecentPosts({ query: "a", max_results: 100 })
+      state.fails = "never"
+      yield* TestClock.adjust(11_000)
+      assert.strictEqual((yield* totalOf(memory)).spent, 701 * 500_000)
+      assert.isBelow(settled, 600)
+    })
   })
 
   it.effect("does not wait for a charge that it can never take", () => {
@@ -885,24 +837,17 @@ describe("a store that is gone", () => {
       },
       picky
     )
-    return at(run(
-      Effect.gen(function*() {
-        yield* beginDay(memory)
-        yield* getPost({ id: "9" })
-        state.fails = "after"
-        yield* Effect.exit(getPosts({ ids: ["2"] }))
-        state.fails = "never"
-        yield* TestClock.adjust(6_000)
-        assert.strictEqual((yield* getPosts({ ids: ["1"] })).cost?.dollars, 0.005)
-        yield* TestClock.adjust(6_000)
-        assert.deepStrictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
-          spent: 5_000,
-          inDoubt: 0,
-          reserved: 5_000
-        })
-      }),
-      layer
-    ))
+    return play(layer, function*() {
+      yield* beginDay(memory)
+      yield* getPost({ id: "9" })
+      state.fails = "after"
+      yield* Effect.exit(getPosts({ ids: ["2"] }))
+      state.fails = "never"
+      yield* TestClock.adjust(6_000)
+      assert.strictEqual((yield* getPosts({ ids: ["1"] })).cost?.dollars, 0.005)
+      yield* TestClock.adjust(6_000)
+      assert.deepStrictEqual(yield* totalOf(memory), { spent: 5_000, inDoubt: 0, reserved: 5_000 })
+    })
   })
 
   it.effect("takes none of the time that a call has not", () => {
@@ -915,30 +860,23 @@ describe("a store that is gone", () => {
       settle: (...args) => step("settle", memory.settle(...args)),
       read: memory.read
     })
-    return at(run(
-      Effect.gen(function*() {
-        const ended = (millis: number) =>
-          Effect.gen(function*() {
-            const call = yield* Effect.forkChild(Effect.exit(getPosts({ ids: ["1"] }, { timeout: 500 })))
-            yield* TestClock.adjust(millis)
-            const exit = call.pollUnsafe()
-            assert.isTrue(exit !== undefined && Exit.isSuccess(exit))
-            return yield* Fiber.join(call)
-          })
-        yield* beginDay(memory)
-        assert.strictEqual(reached(yield* ended(500)).unavailable, "it takes too long")
-        state.hangs = "settle"
-        assert.isTrue(Exit.isSuccess(yield* ended(500)))
-        state.hangs = "nothing"
-        yield* TestClock.adjust("10 minutes")
-        assert.deepStrictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
-          spent: 5_000,
-          inDoubt: 0,
-          reserved: 0
+    return play(layer, function*() {
+      const ended = (millis: number) =>
+        Effect.gen(function*() {
+          const call = yield* Effect.forkChild(Effect.exit(getPosts({ ids: ["1"] }, { timeout: 500 })))
+          yield* TestClock.adjust(millis)
+          const exit = call.pollUnsafe()
+          assert.isTrue(exit !== undefined && Exit.isSuccess(exit))
+          return yield* Fiber.join(call)
         })
-      }),
-      layer
-    ))
+      yield* beginDay(memory)
+      assert.strictEqual(reached(yield* ended(500)).unavailable, "it takes too long")
+      state.hangs = "settle"
+      assert.isTrue(Exit.isSuccess(yield* ended(500)))
+      state.hangs = "nothing"
+      yield* TestClock.adjust("10 minutes")
+      assert.deepStrictEqual(yield* totalOf(memory), { spent: 5_000, inDoubt: 0, reserved: 0 })
+    })
   })
 
   for (const fails of ["before", "after"] as const) {
@@ -961,7 +899,7 @@ describe("a store that is gone", () => {
               assert.isTrue(Exit.isFailure(exit))
               state.fails = "never"
               yield* TestClock.adjust(11_000)
-              assert.deepInclude(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
+              assert.deepInclude(yield* totalOf(memory), {
                 spent: 20_000,
                 inDoubt: 0
               })
@@ -969,11 +907,7 @@ describe("a store that is gone", () => {
             }),
             layer
           )
-          assert.deepInclude(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
-            spent: 25_000,
-            inDoubt: 0,
-            reserved: 0
-          })
+          assert.deepInclude(yield* totalOf(memory), { spent: 25_000, inDoubt: 0, reserved: 0 })
           assert.lengthOf(log.told.filter((line) => line.startsWith("Warn")), 1)
           assert.lengthOf(log.told.filter((line) => line.startsWith("Info")), 1)
         }).pipe(Effect.provide(log.layer))
@@ -986,19 +920,16 @@ describe("a store that is gone", () => {
     const { layer } = scene((request) => found(...request.query["ids"]?.split(",") ?? []), {
       spendLimit: { perDay: 0.02, withoutStore: "allow" }
     }, store)
-    return at(run(
-      Effect.gen(function*() {
-        yield* getPosts({ ids: ["1"] })
-        state.fails = "before"
-        yield* getPosts({ ids: ["2", "3"] })
-        state.fails = "never"
-        yield* TestClock.adjust(11_000)
-        state.fails = "before"
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(getPosts({ ids: ["4", "5"] }))))
-        yield* getPosts({ ids: ["4"] })
-      }),
-      layer
-    ))
+    return play(layer, function*() {
+      yield* getPosts({ ids: ["1"] })
+      state.fails = "before"
+      yield* getPosts({ ids: ["2", "3"] })
+      state.fails = "never"
+      yield* TestClock.adjust(11_000)
+      state.fails = "before"
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(getPosts({ ids: ["4", "5"] }))))
+      yield* getPosts({ ids: ["4"] })
+    })
   })
 
   it.effect("does not count a charge twice that it took without an answer", () => {
@@ -1012,18 +943,15 @@ describe("a store that is gone", () => {
           () => ++lost === 1 ? Effect.fail(new SpendStore.SpendStoreUnavailable({ reason: "reset" })) : Effect.void
         )
     })
-    return at(run(
-      Effect.gen(function*() {
-        state.fails = "before"
-        yield* createPost({ text: "a" })
-        state.fails = "never"
-        yield* TestClock.adjust("1 minute")
-        const entries = yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")
-        assert.deepStrictEqual(sumOf(entries), { spent: 15_000, inDoubt: 0, reserved: 0 })
-        assert.strictEqual(lost, 2)
-      }),
-      layer
-    ))
+    return play(layer, function*() {
+      state.fails = "before"
+      yield* createPost({ text: "a" })
+      state.fails = "never"
+      yield* TestClock.adjust("1 minute")
+      const entries = yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")
+      assert.deepStrictEqual(sumOf(entries), { spent: 15_000, inDoubt: 0, reserved: 0 })
+      assert.strictEqual(lost, 2)
+    })
   })
 
   it.effect("gets charges that come while a sum waits to be recorded, and every request that was added up", () => {
@@ -1069,17 +997,14 @@ describe("a store that is gone", () => {
       ...store,
       settle: (...args) => Effect.suspend(() => (steps++, store.settle(...args)))
     })
-    return at(run(
-      Effect.gen(function*() {
-        state.fails = "before"
-        for (let i = 0; i < 100; i++) yield* Effect.exit(getPosts({ ids: ["1"] }))
-        state.fails = "never"
-        yield* TestClock.adjust("1 minute")
-        // Two reservations may have been made before the store rested.
-        assert.strictEqual(steps, 2)
-      }),
-      layer
-    ))
+    return play(layer, function*() {
+      state.fails = "before"
+      for (let i = 0; i < 100; i++) yield* Effect.exit(getPosts({ ids: ["1"] }))
+      state.fails = "never"
+      yield* TestClock.adjust("1 minute")
+      // Two reservations may have been made before the store rested.
+      assert.strictEqual(steps, 2)
+    })
   })
 
   it.effect("is left to rest also where it never says that it fails", () => {
@@ -1095,18 +1020,15 @@ describe("a store that is gone", () => {
       reserve: (...args) => isHung ? hangs : memory.reserve(...args),
       settle: (...args) => isHung ? hangs : memory.settle(...args)
     })
-    return at(run(
-      Effect.gen(function*() {
-        const calls = yield* Effect.forkChild(
-          Effect.forEach(Array.from({ length: 6 }), () => getPosts({ ids: ["1"] }), { discard: true })
-        )
-        yield* TestClock.adjust(10_000)
-        assert.isDefined(calls.pollUnsafe())
-        assert.strictEqual(hanging, 0)
-        isHung = false
-      }),
-      layer
-    ))
+    return play(layer, function*() {
+      const calls = yield* Effect.forkChild(
+        Effect.forEach(Array.from({ length: 6 }), () => getPosts({ ids: ["1"] }), { discard: true })
+      )
+      yield* TestClock.adjust(10_000)
+      assert.isDefined(calls.pollUnsafe())
+      assert.strictEqual(hanging, 0)
+      isHung = false
+    })
   })
 
   it.effect("gets a charge that was on its way when the client was closed", () => {
@@ -1147,7 +1069,7 @@ describe("a store that is gone", () => {
         yield* client(false)
         assert.include(log.told.at(-1), "it lacks $0.01 of this process")
         yield* client(true)
-        assert.strictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")).spent, 10_000)
+        assert.strictEqual((yield* totalOf(memory)).spent, 10_000)
       }).pipe(Effect.provide(log.layer))
     )
   })
