@@ -3,6 +3,7 @@
  * it: their results could not be stored either.
  */
 import * as RateLimitStore from "@postwire/core/rate-limit/RateLimitStore"
+import type { StorageUnavailable } from "@postwire/core/storage/Storage"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
@@ -16,8 +17,13 @@ const travelMillis = 250
 /** The store, by the clock of the database. Its tables are created if they do not exist. */
 export const layer: Layer.Layer<RateLimitStore.RateLimitStore, SqlError, SqlClient.SqlClient> = Layer.effect(
   RateLimitStore.RateLimitStore,
-  Effect.map(
-    PostgresStorage.make((step) => Effect.orDie(Effect.retry(step, Schedule.spaced("250 millis")))),
-    (storage) => RateLimitStore.fromStorage(storage, travelMillis)
-  )
+  Effect.map(PostgresStorage.make(), ({ get, keys, modify }) =>
+    RateLimitStore.fromStorage({
+      get: (texts) => patiently(get(texts)),
+      modify: (target, f) => patiently(modify(target, f)),
+      keys
+    }, travelMillis))
 )
+
+const patiently = <A>(step: Effect.Effect<A, StorageUnavailable>) =>
+  Effect.orDie(Effect.retry(step, Schedule.spaced("250 millis")))

@@ -9,12 +9,5 @@ import * as PostgresStorage from "./internal/postgresStorage.ts"
 /** The store, by the clock of the database. Its tables are created if they do not exist. */
 export const layer: Layer.Layer<SpendStore.SpendStore, SqlError, SqlClient.SqlClient> = Layer.effect(
   SpendStore.SpendStore,
-  Effect.map(
-    PostgresStorage.make(Effect.mapError((error) =>
-      new SpendStore.SpendStoreUnavailable({
-        reason: error._tag === "TimeoutError" ? "the database takes too long" : error.message
-      })
-    )),
-    (storage) => SpendStore.fromStorage(storage)
-  )
+  Effect.map(PostgresStorage.make(), (storage) => SpendStore.fromStorage(storage))
 )

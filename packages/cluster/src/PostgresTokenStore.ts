@@ -5,30 +5,19 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Texts from "@postwire/core/storage/Texts"
 import * as TokenStore from "@postwire/core/storage/TokenStore"
-import type * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import * as DatabaseProblem from "./DatabaseProblem.ts"
 import * as PostgresStorage from "./internal/postgresStorage.ts"
 
 /** The store, with the milliseconds for which a lock outlives a holder that died. */
 export const make = Effect.fnUntraced(
   function*(lease?: number): Effect.fn.Return<TokenStore.Store, SqlError, PgClient.PgClient> {
     const sql = yield* PgClient.PgClient
-    const storage = yield* PostgresStorage.make(
-      (step) =>
-        step.pipe(
-          // A refresh token is saved even if a transaction of the caller fails later.
-          Effect.updateContext((context: Context.Context<never>) => Context.omit(sql.transactionService)(context)),
-          Effect.mapError(problemOf)
-        ),
-      // The number goes up when the columns change.
-      "postwire_accounts_2"
-    ).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+    // The number goes up when the columns change.
+    const storage = yield* Effect.provideService(PostgresStorage.make("postwire_accounts_2"), SqlClient.SqlClient, sql)
     return Texts.fromStorage(storage, { place: placeOf(sql.config), lease })
   }
 )
@@ -44,10 +33,4 @@ const placeOf = ({ database = "", host = "localhost", port = 5432, url }: PgClie
   if (url === undefined || !URL.canParse(Redacted.value(url))) return `postgres://${host}:${port}/${database}`
   const { host: authority, pathname } = new URL(Redacted.value(url))
   return `postgres://${authority}${pathname}`
-}
-
-const problemOf = (error: SqlError | Cause.TimeoutError): Texts.Problem => {
-  if (error._tag === "TimeoutError") return { fault: "unavailable", detail: "The database takes too long" }
-  const { fault = "unavailable", reason = error.reason.message } = DatabaseProblem.of(error) ?? {}
-  return { fault, detail: reason }
 }

@@ -19,7 +19,7 @@ suite(
       ([scope, { url }]) =>
         Effect.flatMap(
           Layer.build(layerPostgres({ url: Redacted.make(url) })),
-          (context) => Effect.provide(PostgresStorage.make((step) => step), context)
+          (context) => Effect.provide(PostgresStorage.make(), context)
         ).pipe(Effect.provideService(Scope.Scope, scope), Effect.orDie)
     )
   ),

@@ -6,6 +6,7 @@ import { catalogue } from "../src/Catalogue.ts"
 import * as Ledger from "../src/rate-limit/Ledger.ts"
 import * as RateLimit from "../src/rate-limit/RateLimit.ts"
 import * as RateLimitStore from "../src/rate-limit/RateLimitStore.ts"
+import { StorageUnavailable } from "../src/storage/Storage.ts"
 import { make } from "./support/Service.ts"
 
 const start = 1_767_258_000_000
@@ -235,7 +236,7 @@ describe("orMemory", () => {
         Effect.suspend(() => {
           asked++
           return isGone
-            ? Effect.fail(new RateLimitStore.RateLimitStoreUnavailable({ reason: "it is gone" }))
+            ? Effect.fail(new StorageUnavailable({ reason: "it is gone" }))
             : effect
         })
       const store: RateLimitStore.Store = {

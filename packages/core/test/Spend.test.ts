@@ -11,6 +11,7 @@ import * as Keeping from "../src/spend/internal/keeping.ts"
 import * as Prices from "../src/spend/Prices.ts"
 import * as Spend from "../src/spend/Spend.ts"
 import * as SpendStore from "../src/spend/SpendStore.ts"
+import { StorageUnavailable } from "../src/storage/Storage.ts"
 import * as RequestEncoder from "../src/wire/RequestEncoder.ts"
 import { named } from "../src/wire/Wire.ts"
 import * as MovedClock from "./support/MovedClock.ts"
@@ -732,9 +733,9 @@ describe("a store that is gone", () => {
   const breakable = () => {
     const memory = SpendStore.makeMemory()
     const state = { fails: "never" as "never" | "before" | "after" }
-    const step = <A>(effect: Effect.Effect<A>): Effect.Effect<A, SpendStore.SpendStoreUnavailable> =>
-      Effect.suspend((): Effect.Effect<A, SpendStore.SpendStoreUnavailable> => {
-        const gone = Effect.fail(new SpendStore.SpendStoreUnavailable({ reason: "it is away" }))
+    const step = <A>(effect: Effect.Effect<A>): Effect.Effect<A, StorageUnavailable> =>
+      Effect.suspend((): Effect.Effect<A, StorageUnavailable> => {
+        const gone = Effect.fail(new StorageUnavailable({ reason: "it is away" }))
         return state.fails === "never" ? effect : state.fails === "before" ? gone : Effect.andThen(effect, gone)
       })
     const store: SpendStore.Store = {
@@ -827,7 +828,7 @@ describe("a store that is gone", () => {
       ...store,
       settle: (bill, lease, charge) =>
         charge.operation === "getPost"
-          ? Effect.fail(new SpendStore.SpendStoreUnavailable({ reason: "no such operation" }))
+          ? Effect.fail(new StorageUnavailable({ reason: "no such operation" }))
           : store.settle(bill, lease, charge)
     }
     const { layer } = scene(
@@ -940,7 +941,7 @@ describe("a store that is gone", () => {
       settle: (...args) =>
         Effect.tap(
           store.settle(...args),
-          () => ++lost === 1 ? Effect.fail(new SpendStore.SpendStoreUnavailable({ reason: "reset" })) : Effect.void
+          () => ++lost === 1 ? Effect.fail(new StorageUnavailable({ reason: "reset" })) : Effect.void
         )
     })
     return play(layer, function*() {

@@ -8,13 +8,20 @@ import * as Texts from "../src/storage/Texts.ts"
 const makeClients = () => {
   const storage = Storage.makeMemory()
   return (lease?: number) => {
-    const link = { fault: undefined as Texts.Problem["fault"] | undefined, steps: 0 }
-    const linked = <A>(step: Effect.Effect<A>): Effect.Effect<A, Texts.Problem> =>
-      Effect.suspend((): Effect.Effect<A, Texts.Problem> => {
+    const link = { fault: undefined as Storage.StorageUnavailable["fault"] | "unavailable", steps: 0 }
+    const linked = <A>(step: Effect.Effect<A>): Effect.Effect<A, Storage.StorageUnavailable> =>
+      Effect.suspend((): Effect.Effect<A, Storage.StorageUnavailable> => {
         link.steps++
-        return link.fault === undefined ? step : Effect.fail({ fault: link.fault, detail: "cut off" })
+        return link.fault === undefined
+          ? step
+          : Effect.fail(
+            new Storage.StorageUnavailable({
+              fault: link.fault === "unavailable" ? undefined : link.fault,
+              reason: "cut off"
+            })
+          )
       })
-    const own: Storage.Storage<Texts.Problem> = {
+    const own: Storage.Storage = {
       get: (keys) => linked(storage.get(keys)),
       modify: (target, f) => linked(storage.modify(target, f)),
       keys: (prefix) => linked(storage.keys(prefix))

@@ -18,20 +18,18 @@ const make = (evaluate: RedisConnection.Evaluate): RateLimitStore.Store => {
   const reserve = evaluate(scripts.reserve)
   const settle = evaluate(scripts.settle)
   const read = evaluate(scripts.read)
-  const answered = <A>(step: Effect.Effect<A, RedisConnection.StepFailed>) =>
-    Effect.mapError(step, (failed) => new RateLimitStore.RateLimitStoreUnavailable(failed))
   return {
     reserve: (key, lease, pace, place) =>
       Effect.map(
-        answered(reserve(key, lease, pace, place)),
+        reserve(key, lease, pace, place),
         ([reason, value]): Ledger.Decision =>
           reason === 0
             ? { granted: true, refusals: value }
             : { granted: false, reason: reasons[reason - 1] ?? "in flight", millis: value }
       ),
-    settle: (key, lease, report) => answered(settle(key, lease, report)),
+    settle: (key, lease, report) => settle(key, lease, report),
     read: (key) =>
-      Effect.map(answered(read(key)), ([inFlight, endsIn, reset, remaining, limit]) => ({
+      Effect.map(read(key), ([inFlight, endsIn, reset, remaining, limit]) => ({
         inFlight,
         window: endsIn === undefined || reset === undefined || remaining === undefined
           ? undefined

@@ -9,8 +9,7 @@ import * as RedisStorage from "./internal/redisStorage.ts"
 /** Settings of the store with its own connection. */
 export interface Options extends RedisConnection.Options {}
 
-const make = (evaluate: RedisConnection.Evaluate): SpendStore.Store =>
-  SpendStore.fromStorage(RedisStorage.make(evaluate, (failed) => new SpendStore.SpendStoreUnavailable(failed)))
+const make = (evaluate: RedisConnection.Evaluate) => SpendStore.fromStorage(RedisStorage.make(evaluate))
 
 /** The store on any `Redis` service of Effect. */
 export const layer: Layer.Layer<SpendStore.SpendStore, never, Redis.Redis> = /*#__PURE__*/ RedisConnection.layer(

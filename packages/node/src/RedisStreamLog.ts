@@ -5,6 +5,7 @@
  * yes`, and `maxmemory-policy noeviction` or one of the `volatile` policies.
  */
 import type { InvalidSettings } from "@postwire/core/errors/Errors"
+import type { StorageUnavailable } from "@postwire/core/storage/Storage"
 import * as StreamLog from "@postwire/core/streams/shared/StreamLog"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
@@ -31,10 +32,10 @@ const make = (evaluate: RedisConnection.Evaluate): StreamLog.Store => {
   const forget = evaluate(scripts.forget)
   const trim = evaluate(scripts.trim)
 
-  const answered = <A>(step: Effect.Effect<A, RedisConnection.StepFailed>) =>
-    Effect.mapError(step, (failed) => new StreamLog.StreamLogUnavailable(failed))
+  const answered = <A>(step: Effect.Effect<A, StorageUnavailable>) =>
+    Effect.mapError(step, ({ reason }) => new StreamLog.StreamLogUnavailable({ reason }))
 
-  const held = ({ consumer, stream }: StreamLog.Seat, step: Effect.Effect<0 | 1, RedisConnection.StepFailed>) =>
+  const held = ({ consumer, stream }: StreamLog.Seat, step: Effect.Effect<0 | 1, StorageUnavailable>) =>
     Effect.flatMap(
       answered(step),
       (isHeld) => isHeld === 1 ? Effect.void : Effect.fail(new StreamLog.LeaseLost({ stream, consumer }))

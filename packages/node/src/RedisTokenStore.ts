@@ -6,7 +6,7 @@
  * `maxmemory-policy noeviction` or one of the `volatile` policies, and `min-replicas-to-write 1` if a replica may take over.
  * The texts are not encrypted.
  */
-import type { InvalidSettings, StorageFault } from "@postwire/core/errors/Errors"
+import type { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as Texts from "@postwire/core/storage/Texts"
 import * as TokenStore from "@postwire/core/storage/TokenStore"
 import type * as Layer from "effect/Layer"
@@ -25,10 +25,7 @@ export interface Options extends RedisConnection.Options {
 }
 
 const make = (evaluate: RedisConnection.Evaluate, place: string, lease?: number): TokenStore.Store =>
-  Texts.fromStorage(
-    RedisStorage.make(evaluate, ({ reason }): Texts.Problem => ({ fault: faultOf(reason), detail: reason })),
-    { place, lease }
-  )
+  Texts.fromStorage(RedisStorage.make(evaluate), { place, lease })
 
 /** The store on any `Redis` service of Effect. */
 export const layer: Layer.Layer<TokenStore.TokenStore, never, Redis.Redis> = /*#__PURE__*/ RedisConnection.layer(
@@ -53,15 +50,3 @@ const placeOf = ({ url }: Options): string => {
   const { host, pathname, protocol } = new URL(Redacted.isRedacted(url) ? Redacted.value(url) : url)
   return `${protocol}//${host}${pathname}`
 }
-
-/** The fault by the codes of Redis, which may be anywhere in the error of a script. */
-const faultOf = (reason: string): StorageFault => faults.find(([code]) => reason.includes(code))?.[1] ?? "unavailable"
-
-const faults: ReadonlyArray<readonly [code: string, fault: StorageFault]> = [
-  ["OOM", "full"],
-  ["READONLY", "forbidden"],
-  ["NOAUTH", "forbidden"],
-  ["WRONGPASS", "forbidden"],
-  ["NOPERM", "forbidden"],
-  ["WRONGTYPE", "damaged"]
-]

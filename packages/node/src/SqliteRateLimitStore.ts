@@ -22,8 +22,7 @@ export const layer = (options: Options): Layer.Layer<RateLimitStore.RateLimitSto
       SqliteStorage.make({
         path: options.path,
         synchronous: "OFF",
-        setting: "rateLimitStore",
-        unavailable: (reason) => new RateLimitStore.RateLimitStoreUnavailable({ reason })
+        setting: "rateLimitStore"
       }),
       (storage) => RateLimitStore.fromStorage(storage)
     )

@@ -22,8 +22,7 @@ export const layer = (options: Options): Layer.Layer<SpendStore.SpendStore, Inva
       SqliteStorage.make({
         path: options.path,
         synchronous: "NORMAL",
-        setting: "spendStore",
-        unavailable: (reason) => new SpendStore.SpendStoreUnavailable({ reason })
+        setting: "spendStore"
       }),
       (storage) => SpendStore.fromStorage(storage, { leaseOf: (lease) => `${process.pid} ${lease}`, isGone })
     )

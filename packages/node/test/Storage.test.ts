@@ -20,8 +20,7 @@ suite(
       SqliteStorage.make({
         path: join(folder, "storage.db"),
         synchronous: "OFF",
-        setting: "storage",
-        unavailable: (reason) => new Error(reason)
+        setting: "storage"
       }).pipe(Effect.provideService(Scope.Scope, scope), Effect.orDie))
   )
 )
@@ -40,7 +39,7 @@ suite(
       ]),
       ([scope, { url }]) =>
         RedisConnection.connectionOf(url, "storage").pipe(
-          Effect.map((redis) => RedisStorage.make(redis, ({ reason }) => new Error(reason))),
+          Effect.map((redis) => RedisStorage.make(redis)),
           Effect.provideService(Scope.Scope, scope),
           Effect.orDie
         )

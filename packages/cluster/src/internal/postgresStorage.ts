@@ -1,10 +1,11 @@
 /** A storage in a PostgreSQL database that several machines share, by the clock of the database. */
 import type * as Storage from "@postwire/core/storage/Storage"
-import { setMillis } from "@postwire/core/storage/Storage"
-import type * as Cause from "effect/Cause"
+import { setMillis, StorageUnavailable } from "@postwire/core/storage/Storage"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import * as DatabaseProblem from "../DatabaseProblem.ts"
 import * as SharedTable from "./sharedTable.ts"
 import * as Steps from "./steps.ts"
 
@@ -19,13 +20,12 @@ const members = "postwire_members_1"
 const now = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 /**
- * The storage. Its tables are created if they do not exist. `end` decides how a step that failed ends. Secret texts have a table of
- * their own.
+ * The storage. Its tables are created if they do not exist. Secret texts have a table of their own. A step joins no transaction of
+ * the caller: it would hide and lock the texts until its end, and undo the step if it fails.
  */
-export const make = Effect.fnUntraced(function*<E>(
-  end: <A>(step: Effect.Effect<A, SqlError | Cause.TimeoutError>) => Effect.Effect<A, E>,
+export const make = Effect.fnUntraced(function*(
   texts = shared
-): Effect.fn.Return<Storage.Storage<E>, SqlError, SqlClient.SqlClient> {
+): Effect.fn.Return<Storage.Storage, SqlError, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   yield* SharedTable.open(
     sql,
@@ -90,17 +90,23 @@ export const make = Effect.fnUntraced(function*<E>(
     }
   )
 
+  const ended = <A>(step: Effect.Effect<A, SqlError>) =>
+    Steps.within(sql, step, stepTimeoutMillis).pipe(
+      Effect.updateContext((context: Context.Context<never>) => Context.omit(sql.transactionService)(context)),
+      Effect.mapError((error) => {
+        if (error._tag === "TimeoutError") return new StorageUnavailable({ reason: "the database takes too long" })
+        const { fault, reason = error.reason.message } = DatabaseProblem.of(error) ?? {}
+        return new StorageUnavailable({ fault, reason })
+      })
+    )
+
   return {
-    get: (keys) => end(Steps.within(sql, get(keys), stepTimeoutMillis)),
-    modify: (target, f) => end(Steps.within(sql, Steps.transaction(sql, modify(target, f)), stepTimeoutMillis)),
+    get: (keys) => ended(get(keys)),
+    modify: (target, f) => ended(Steps.transaction(sql, modify(target, f))),
     keys: (prefix) =>
-      end(Steps.within(
-        sql,
-        Effect.map(
-          sql<{ readonly key: string }>`SELECT key FROM ${sql(texts)} WHERE starts_with(key, ${prefix})`,
-          (rows) => rows.map(({ key }) => key)
-        ),
-        stepTimeoutMillis
+      ended(Effect.map(
+        sql<{ readonly key: string }>`SELECT key FROM ${sql(texts)} WHERE starts_with(key, ${prefix})`,
+        (rows) => rows.map(({ key }) => key)
       ))
   }
 })

@@ -5,27 +5,20 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import { Recent } from "../internal/recentMap.ts"
 import type { Logging } from "../runtime/Logging.ts"
 import * as Monotonic from "../runtime/Monotonic.ts"
-import type { Storage } from "../storage/Storage.ts"
+import type { Storage, StorageUnavailable } from "../storage/Storage.ts"
 import * as Ledger from "./Ledger.ts"
 
-/** The store did not respond. Calls never fail with it: they continue with what the process itself knows. */
-export class RateLimitStoreUnavailable extends /*#__PURE__*/ Data.TaggedError("RateLimitStoreUnavailable")<{
-  readonly reason: string
-}> {
-  override get message(): string {
-    return `The rate limit store does not respond: ${this.reason}`
-  }
-}
-
-/** A store of ledgers. Every step is atomic among all clients that share the store. */
-export interface Store<E = RateLimitStoreUnavailable> {
+/**
+ * A store of ledgers. Every step is atomic among all clients that share the store. Calls never fail because it is unavailable: they
+ * continue with what the process itself knows.
+ */
+export interface Store<E = StorageUnavailable> {
   /** Requests permission to send, at least `pace` milliseconds after the last request. A granted request has to be settled. */
   readonly reserve: (
     key: string,
@@ -105,7 +98,7 @@ export const orMemory = (store: Store, logging: typeof Logging.Service = identit
   /** The start of the oldest request to the store that a caller gave up waiting for. */
   let silentSince = Infinity
   const prefer = <A>(
-    use: (store: Store<RateLimitStoreUnavailable>) => Effect.Effect<A, RateLimitStoreUnavailable>,
+    use: (store: Store<StorageUnavailable>) => Effect.Effect<A, StorageUnavailable>,
     local: Effect.Effect<A>
   ) =>
     Clock.clockWith((clock) => {
@@ -124,7 +117,7 @@ export const orMemory = (store: Store, logging: typeof Logging.Service = identit
           isDown = true
           return Effect.andThen(
             logging(Effect.logWarning(
-              `${error.message}. This process continues alone and does not see the requests of others`
+              `The rate limit store does not respond: ${error.reason}. This process continues alone and does not see the requests of others`
             )),
             local
           )

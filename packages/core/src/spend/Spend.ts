@@ -22,6 +22,7 @@ import { ServiceClock } from "../rate-limit/ServiceClock.ts"
 import * as Callback from "../runtime/Callback.ts"
 import { Logging } from "../runtime/Logging.ts"
 import * as Response from "../schema/Response.ts"
+import type { StorageUnavailable } from "../storage/Storage.ts"
 import * as Bill from "./Bill.ts"
 import * as Admission from "./internal/admission.ts"
 import * as Keeping from "./internal/keeping.ts"
@@ -52,7 +53,7 @@ export const layerTotal: Layer.Layer<Total> = /*#__PURE__*/ Layer.sync(
 class Guards {
   readonly #checked: Checked
   readonly #here: typeof Total.Service
-  readonly #store: Keeping.Keeping<SpendStore.SpendStoreUnavailable>
+  readonly #store: Keeping.Keeping<StorageUnavailable>
   readonly #admit: ReturnType<typeof Admission.make>
   /** The clocks of services by their addresses. */
   readonly #clocks = new Map<string, ServiceClock>()
@@ -60,7 +61,7 @@ class Guards {
   constructor(
     checked: Checked,
     here: typeof Total.Service,
-    store: Keeping.Keeping<SpendStore.SpendStoreUnavailable>,
+    store: Keeping.Keeping<StorageUnavailable>,
     logging: typeof Logging.Service
   ) {
     this.#checked = checked

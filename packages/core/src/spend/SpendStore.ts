@@ -3,24 +3,14 @@
  * were charged on a day. Clients that share a store share their limits. The rules are in `Bill`.
  */
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Storage from "../storage/Storage.ts"
 import * as Bill from "./Bill.ts"
 
-/** The store did not respond. */
-export class SpendStoreUnavailable extends /*#__PURE__*/ Data.TaggedError("SpendStoreUnavailable")<{
-  readonly reason: string
-}> {
-  override get message(): string {
-    return `The store of what was spent does not answer: ${this.reason}`
-  }
-}
-
 /** A store of bills. Every step is atomic among all clients that share the store. */
-export interface Store<E = SpendStoreUnavailable> {
+export interface Store<E = Storage.StorageUnavailable> {
   /**
    * Reserves the most that a request may be charged, unless that exceeds a limit. Without limits, nothing is refused. A lease that
    * is already held is not changed.

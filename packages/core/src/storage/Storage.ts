@@ -3,7 +3,9 @@
  * these texts, so that they are written once and a backend only reads, compares and writes.
  */
 import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import type { StorageFault } from "../errors/StorageErrors.ts"
 import { IdSet } from "../internal/idSet.ts"
 import * as Monotonic from "../runtime/Monotonic.ts"
 
@@ -36,8 +38,19 @@ export interface Step<A> {
   readonly until?: number
 }
 
+/** A storage could not run a step, or its result was lost. */
+export class StorageUnavailable extends /*#__PURE__*/ Data.TaggedError("StorageUnavailable")<{
+  readonly reason: string
+  /** Default: it is unavailable, and a retry may succeed. */
+  readonly fault?: StorageFault | undefined
+}> {
+  override get message(): string {
+    return `The storage does not respond: ${this.reason}`
+  }
+}
+
 /** A storage. */
-export interface Storage<E> {
+export interface Storage<E = StorageUnavailable> {
   readonly get: (keys: ReadonlyArray<string>) => Effect.Effect<Snapshot, E>
   /** Runs an atomic step. A backend may run `f` again when another process was faster. */
   readonly modify: <A>(target: Target, f: (before: Before) => Step<A>) => Effect.Effect<A, E>

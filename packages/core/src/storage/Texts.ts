@@ -7,7 +7,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { StorageFailure } from "../errors/StorageErrors.ts"
-import type { Storage } from "./Storage.ts"
+import type { Storage, StorageUnavailable } from "./Storage.ts"
 
 /** Texts with a lock each. */
 export interface Texts {
@@ -109,9 +109,6 @@ export const makeMemory = (
   }
 }
 
-/** The fault of a storage. */
-export type Problem = Pick<StorageFailure, "fault" | "detail">
-
 /** The time after which a holder that does not renew its lock loses it. Shorter than the longest wait for a lock. */
 const defaultLeaseMillis = 10_000
 
@@ -126,7 +123,7 @@ const insistently = /*#__PURE__*/ Schedule.upTo(/*#__PURE__*/ Schedule.spaced(25
  * checks in the same step that its lock still has the same holder, so that a late one never replaces a newer text.
  */
 export const fromStorage = (
-  storage: Storage<Problem>,
+  storage: Storage,
   { lease = defaultLeaseMillis, place }: { readonly place: string; readonly lease?: number | undefined }
 ): ListedTexts => {
   const kind = "token store"
@@ -134,12 +131,12 @@ export const fromStorage = (
   const step = <A>(
     place: string,
     action: StorageFailure["action"],
-    step: Effect.Effect<A, Problem>,
+    step: Effect.Effect<A, StorageUnavailable>,
     schedule: Schedule.Schedule<unknown> = again
   ) =>
     Effect.mapError(
-      Effect.retry(step, { schedule, while: ({ fault }) => fault === "unavailable" }),
-      (problem) => new StorageFailure({ kind, place, action, ...problem })
+      Effect.retry(step, { schedule, while: ({ fault }) => fault === undefined }),
+      ({ fault = "unavailable", reason }) => new StorageFailure({ kind, place, action, fault, detail: reason })
     )
   /** Changes a lock, if it is of this holder or, for a new holder, free. */
   const changeLock = (name: string, holder: string, change: "acquire" | "renew" | "release") =>

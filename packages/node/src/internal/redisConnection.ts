@@ -1,5 +1,6 @@
 /** A connection to Redis, opened on demand and dropped when Redis does not respond. */
-import { InvalidSettings } from "@postwire/core/errors/Errors"
+import { InvalidSettings, type StorageFault } from "@postwire/core/errors/Errors"
+import { StorageUnavailable } from "@postwire/core/storage/Storage"
 import type * as RedisClient from "@redis/client"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,15 +16,10 @@ const stepTimeoutMillis = 2_000
 /** A connection that receives nothing for this time is dropped. */
 const idleTimeoutMillis = 30_000
 
-/** The failure of a script, in the words of Redis or of the system. */
-export interface StepFailed {
-  readonly reason: string
-}
-
 /** Runs scripts with a time limit, and drops a connection that does not respond. */
 export type Evaluate = <Params extends ReadonlyArray<unknown>, Result>(
   script: Script<Params, Result>
-) => (...params: Params) => Effect.Effect<Result, StepFailed>
+) => (...params: Params) => Effect.Effect<Result, StorageUnavailable>
 
 /** Settings of a store with its own connection. */
 export interface Options {
@@ -55,20 +51,31 @@ export const layerUrl = <I, S>(
 ): Layer.Layer<I, InvalidSettings> => Layer.effect(tag, Effect.map(connectionOf(url, setting), make))
 
 const limited = <A>(
-  effect: Effect.Effect<A, StepFailed>,
+  effect: Effect.Effect<A, StorageUnavailable>,
   millis = stepTimeoutMillis,
   giveUp = Effect.void
-): Effect.Effect<A, StepFailed> =>
+): Effect.Effect<A, StorageUnavailable> =>
   Effect.timeoutOrElse(effect, {
     duration: millis,
-    orElse: () => Effect.andThen(giveUp, Effect.fail({ reason: "Redis takes too long" }))
+    orElse: () => Effect.andThen(giveUp, Effect.fail(new StorageUnavailable({ reason: "Redis takes too long" })))
   })
 
-const failedBy = (cause: unknown): StepFailed => ({
-  reason: cause instanceof Error
+const failedBy = (cause: unknown): StorageUnavailable => {
+  const reason = cause instanceof Error
     ? cause.message.replace(/\.? script: \w+, on @user_script.*$/s, "").slice(0, 200)
     : "Redis failed"
-})
+  // The code may be anywhere in the error of a script.
+  return new StorageUnavailable({ reason, fault: faults.find(([code]) => reason.includes(code))?.[1] })
+}
+
+const faults: ReadonlyArray<readonly [code: string, fault: StorageFault]> = [
+  ["OOM", "full"],
+  ["READONLY", "forbidden"],
+  ["NOAUTH", "forbidden"],
+  ["WRONGPASS", "forbidden"],
+  ["NOPERM", "forbidden"],
+  ["WRONGTYPE", "damaged"]
+]
 
 type Client = ReturnType<typeof RedisClient.createClient>
 
@@ -228,5 +235,5 @@ class Connection {
   }
 }
 
-const promised = <A>(run: () => Promise<A>): Effect.Effect<A, StepFailed> =>
+const promised = <A>(run: () => Promise<A>): Effect.Effect<A, StorageUnavailable> =>
   Effect.tryPromise({ try: run, catch: failedBy })

@@ -93,36 +93,32 @@ return found`
 }
 
 /** A step that waits for its turn. */
-interface Pending<in out E> {
+interface Pending {
   readonly target: Storage.Target
   /** Runs the step, and returns the new texts if it changes any. */
   readonly run: (before: Storage.Before) => Storage.Step<unknown>["texts"]
-  readonly done: Deferred.Deferred<void, E>
+  readonly done: Deferred.Deferred<void, Storage.StorageUnavailable>
 }
 
 /** Steps in one exchange. */
 const mostTogether = 100
 
-/** The storage. `unavailable` makes the error of a step that failed. */
-export const make = <E>(
-  evaluate: RedisConnection.Evaluate,
-  unavailable: (failed: RedisConnection.StepFailed) => E
-): Storage.Storage<E> => {
+/** The storage. */
+export const make = (evaluate: RedisConnection.Evaluate): Storage.Storage => {
   const read = evaluate(scripts.read)
   const write = evaluate(scripts.write)
   const keys = evaluate(scripts.keys)
-  const answered = <A>(step: Effect.Effect<A, RedisConnection.StepFailed>) => Effect.mapError(step, unavailable)
-  let waiting: ReadonlyArray<Pending<E>> = []
+  let waiting: ReadonlyArray<Pending> = []
   let isRunning = false
 
-  const attempt = (batch: ReadonlyArray<Pending<E>>): Effect.Effect<0 | 1, E> => {
+  const attempt = (batch: ReadonlyArray<Pending>): Effect.Effect<0 | 1, Storage.StorageUnavailable> => {
     const keys = [...new Set(batch.flatMap(({ target }) => target.texts))]
     const wanted = new Map<string, Set<string>>()
     for (const { key, members } of batch.flatMap(({ target }) => target.sets ?? [])) {
       wanted.set(key, new Set([...wanted.get(key) ?? [], ...members]))
     }
     const sets = [...wanted].map(([key, members]) => ({ key, members }))
-    return Effect.flatMap(answered(read(keys, sets)), ([now, texts, absent]) => {
+    return Effect.flatMap(read(keys, sets), ([now, texts, absent]) => {
       const before = texts.map((text) => text ?? undefined)
       const state = new State(keys, before, new Map(sets.map(({ key }, index) => [key, new Set(absent[index])])))
       for (const pending of batch) state.apply(pending, Number(now))
@@ -130,7 +126,7 @@ export const make = <E>(
         state.texts.get(key) === before[index] ? undefined : state.texts.get(key) ?? ""
       )
       if (after.every((text) => text === undefined)) return Effect.succeed(1)
-      return answered(
+      return (
         write({ keys, before, after, sets: [...state.added].map(([key, members]) => ({ key, members })) })
       )
     })
@@ -155,18 +151,17 @@ export const make = <E>(
   })
 
   return {
-    keys: (start) =>
-      Effect.map(answered(keys(start)), (found) => [...new Set(found)].map((key) => key.slice(prefix.length))),
+    keys: (start) => Effect.map(keys(start), (found) => [...new Set(found)].map((key) => key.slice(prefix.length))),
     get: (keys) =>
       Effect.map(
-        answered(read(keys, [])),
+        read(keys, []),
         ([now, texts]) => ({ now: Number(now), texts: texts.map((text) => text ?? undefined) })
       ),
     modify: <A>(target: Storage.Target, f: (before: Storage.Before) => Storage.Step<A>) =>
       Effect.suspend(() => {
         let step: Storage.Step<A> | undefined
         const run = (before: Storage.Before) => (step = f(before)).texts
-        const pending: Pending<E> = { target, run, done: Deferred.makeUnsafe() }
+        const pending: Pending = { target, run, done: Deferred.makeUnsafe() }
         waiting = [...waiting, pending]
         const start = isRunning ? Effect.void : Effect.forkDetach(runAll, { startImmediately: true })
         isRunning = true
@@ -197,7 +192,7 @@ class State {
     this.#absent = absent
   }
 
-  apply({ run, target: { sets = [], texts } }: Pick<Pending<never>, "run" | "target">, now: number): void {
+  apply({ run, target: { sets = [], texts } }: Pick<Pending, "run" | "target">, now: number): void {
     const absent = sets.map(({ key, members }) =>
       new Set(members.filter((member) => this.#absent.get(key)?.has(member)))
     )

@@ -1,7 +1,7 @@
 /** A storage in an SQLite file that processes of one machine share. Its steps are transactions. */
 import { InvalidSettings } from "@postwire/core/errors/Errors"
 import type * as Storage from "@postwire/core/storage/Storage"
-import { setMillis } from "@postwire/core/storage/Storage"
+import { setMillis, StorageUnavailable } from "@postwire/core/storage/Storage"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
@@ -10,11 +10,10 @@ import type { DatabaseSync } from "node:sqlite"
 import { isBusy, makePrivate } from "./sqliteFile.ts"
 
 /** Options of a storage. */
-export interface Options<E> {
+export interface Options {
   readonly path: string
   /** The setting that holds the path. */
   readonly setting: string
-  readonly unavailable: (reason: string) => E
   /** Durability in a power loss: with `NORMAL` the last commits may be lost, with `OFF` the file may be damaged. */
   readonly synchronous: "OFF" | "NORMAL"
 }
@@ -25,9 +24,9 @@ const lockTimeoutMillis = 2_000
 const betweenAttempts = Schedule.min([Schedule.exponential("5 millis", 1.5), Schedule.spaced("100 millis")])
 
 /** The storage in a file, by the machine's clock; closed with the scope. Fails only when the file cannot be opened. */
-export const make = Effect.fnUntraced(function*<E>(
-  { path, setting, synchronous, unavailable }: Options<E>
-): Effect.fn.Return<Storage.Storage<E>, InvalidSettings, Scope.Scope> {
+export const make = Effect.fnUntraced(function*(
+  { path, setting, synchronous }: Options
+): Effect.fn.Return<Storage.Storage, InvalidSettings, Scope.Scope> {
   let opened: ReturnType<typeof open> | undefined
   const steps = () => opened ??= open(path, synchronous)
   const close = () => {
@@ -44,7 +43,7 @@ export const make = Effect.fnUntraced(function*<E>(
     })
   const turns = Semaphore.makeUnsafe(1)
   let waiting = 0
-  const atomically = <A>(use: (own: ReturnType<typeof open>) => A): Effect.Effect<A, E> => {
+  const atomically = <A>(use: (own: ReturnType<typeof open>) => A): Effect.Effect<A, StorageUnavailable> => {
     const once = Effect.tapError(
       attempt(() => use(steps())),
       ({ isLocked }) => isLocked ? Effect.void : Effect.sync(close)
@@ -63,7 +62,7 @@ export const make = Effect.fnUntraced(function*<E>(
     })
     return Effect.suspend(() =>
       waiting > 0 ? patiently : Effect.catchIf(once, ({ isLocked }) => isLocked, () => patiently)
-    ).pipe(Effect.mapError(({ reason }) => unavailable(reason)))
+    ).pipe(Effect.mapError(({ reason }) => new StorageUnavailable({ reason })))
   }
   yield* Effect.addFinalizer(() => Effect.sync(close))
   yield* attempt(steps).pipe(
@@ -77,7 +76,7 @@ export const make = Effect.fnUntraced(function*<E>(
   }
 })
 
-const open = (path: string, synchronous: Options<unknown>["synchronous"]) => {
+const open = (path: string, synchronous: Options["synchronous"]) => {
   // Not imported: a program without such a file does not load it, and does not see the warning that it is experimental.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
   makePrivate(path)
@@ -99,7 +98,7 @@ const texts = "postwire_texts_1"
 const sets = "postwire_sets_1"
 const members = "postwire_members_1"
 
-const stepsIn = (database: DatabaseSync, synchronous: Options<unknown>["synchronous"]) => {
+const stepsIn = (database: DatabaseSync, synchronous: Options["synchronous"]) => {
   database.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = ${synchronous};

@@ -8,15 +8,15 @@ import type { ServiceClock } from "../../rate-limit/ServiceClock.ts"
 import type { Logging } from "../../runtime/Logging.ts"
 import * as Monotonic from "../../runtime/Monotonic.ts"
 import type { Headers } from "../../schema/Response.ts"
+import type { StorageUnavailable } from "../../storage/Storage.ts"
 import * as Bill from "../Bill.ts"
 import * as Prices from "../Prices.ts"
 import type { Checked } from "../SpendSettings.ts"
-import type { SpendStoreUnavailable } from "../SpendStore.ts"
 import type { Keeping, Restore } from "./keeping.ts"
 
 /** The environment that all requests of a layer share. */
 export interface Environment extends Pick<Checked, "limits" | "total"> {
-  readonly store: Keeping<SpendStoreUnavailable>
+  readonly store: Keeping<StorageUnavailable>
   /** The amounts that count towards `total`, in micro-dollars. */
   readonly here: { -readonly [K in keyof Bill.Amounts]: number }
   readonly newLease: () => string

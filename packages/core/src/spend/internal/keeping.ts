@@ -8,8 +8,9 @@ import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import type { Logging } from "../../runtime/Logging.ts"
 import * as Monotonic from "../../runtime/Monotonic.ts"
+import { StorageUnavailable } from "../../storage/Storage.ts"
 import * as Bill from "../Bill.ts"
-import { SpendStoreUnavailable, type Store } from "../SpendStore.ts"
+import type { Store } from "../SpendStore.ts"
 import { type Held, isFree, lackingOf, type Owed, Owing } from "./owing.ts"
 
 /** Makes an effect interruptible inside of a region that is not. */
@@ -44,14 +45,14 @@ export const make = (
   store: Pick<Store, "reserve" | "settle">,
   refuses: boolean,
   logging: typeof Logging.Service
-): Effect.Effect<Keeping<SpendStoreUnavailable>, never, Scope.Scope> =>
+): Effect.Effect<Keeping<StorageUnavailable>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const keeper = new Keeper(store, refuses, logging, yield* Effect.scope)
     yield* Effect.addFinalizer(() => keeper.close)
     return keeper
   })
 
-class Keeper implements Keeping<SpendStoreUnavailable> {
+class Keeper implements Keeping<StorageUnavailable> {
   readonly #store: Pick<Store, "reserve" | "settle">
   readonly #refuses: boolean
   readonly #logging: typeof Logging.Service
@@ -87,7 +88,7 @@ class Keeper implements Keeping<SpendStoreUnavailable> {
     limits: Bill.Limits,
     patience: number,
     restore: Restore
-  ): Effect.Effect<Bill.Decision, SpendStoreUnavailable> {
+  ): Effect.Effect<Bill.Decision, StorageUnavailable> {
     return Effect.flatMap(Monotonic.millis, (now) => {
       const held: Held = { bill, reservation, inStore: "no" }
       if (now < this.#restsUntil) return this.#reserveAlone(lease, held, limits, resting)
@@ -146,7 +147,7 @@ class Keeper implements Keeping<SpendStoreUnavailable> {
     })
   }
 
-  #failed({ reason }: SpendStoreUnavailable): Effect.Effect<void> {
+  #failed({ reason }: StorageUnavailable): Effect.Effect<void> {
     return Effect.flatMap(Monotonic.millis, (now) => {
       if (++this.#failures >= 2) this.#restsUntil = now + restMillis
       if (this.#isAway) return Effect.void
@@ -161,9 +162,9 @@ class Keeper implements Keeping<SpendStoreUnavailable> {
   /** Starts a step, which continues after the caller's time. */
   #start<A>(
     lease: string,
-    effect: Effect.Effect<A, SpendStoreUnavailable>,
+    effect: Effect.Effect<A, StorageUnavailable>,
     patience: number
-  ): Effect.Effect<A, SpendStoreUnavailable> {
+  ): Effect.Effect<A, StorageUnavailable> {
     const step = Effect.suspend(() => {
       this.#underWay.add(lease)
       return Effect.ensuring(effect, Effect.sync(() => this.#underWay.delete(lease)))
@@ -178,7 +179,7 @@ class Keeper implements Keeping<SpendStoreUnavailable> {
     )
   }
 
-  #step<A>(lease: string, effect: Effect.Effect<A, SpendStoreUnavailable>, patience: number) {
+  #step<A>(lease: string, effect: Effect.Effect<A, StorageUnavailable>, patience: number) {
     const watched = Effect.tap(effect, this.#answered)
     return this.#start(lease, Effect.tapError(watched, (error) => this.#failed(error)), patience)
   }
@@ -187,7 +188,7 @@ class Keeper implements Keeping<SpendStoreUnavailable> {
     lease: string,
     held: Held,
     limits: Bill.Limits
-  ): Effect.Effect<Bill.Decision, SpendStoreUnavailable> {
+  ): Effect.Effect<Bill.Decision, StorageUnavailable> {
     return Effect.suspend(() => {
       held.inStore = "perhaps"
       return Effect.map(within(this.#store.reserve(held.bill, lease, held.reservation, limits)), (decision) => {
@@ -266,9 +267,9 @@ class Keeper implements Keeping<SpendStoreUnavailable> {
     lease: string,
     held: Held,
     limits: Bill.Limits,
-    error: SpendStoreUnavailable
-  ): Effect.Effect<Bill.Decision, SpendStoreUnavailable> {
-    return Effect.suspend((): Effect.Effect<Bill.Decision, SpendStoreUnavailable> => {
+    error: StorageUnavailable
+  ): Effect.Effect<Bill.Decision, StorageUnavailable> {
+    return Effect.suspend((): Effect.Effect<Bill.Decision, StorageUnavailable> => {
       const { bill, reservation } = held
       if (this.#refuses && isLimited(limits)) return Effect.andThen(this.#release(lease, held), Effect.fail(error))
       const day = this.#sums.of(bill, reservation.day)
@@ -284,11 +285,11 @@ class Keeper implements Keeping<SpendStoreUnavailable> {
   }
 }
 
-const resting = /*#__PURE__*/ new SpendStoreUnavailable({ reason: "it has failed a moment ago" })
+const resting = /*#__PURE__*/ new StorageUnavailable({ reason: "it has failed a moment ago" })
 
-const tooSlow = /*#__PURE__*/ new SpendStoreUnavailable({ reason: "it takes too long" })
+const tooSlow = /*#__PURE__*/ new StorageUnavailable({ reason: "it takes too long" })
 
-const closed = /*#__PURE__*/ new SpendStoreUnavailable({ reason: "the client was closed" })
+const closed = /*#__PURE__*/ new StorageUnavailable({ reason: "the client was closed" })
 
 const within = <A, E>(effect: Effect.Effect<A, E>, patience = longestStepMillis) =>
   Effect.timeoutOrElse(effect, {
