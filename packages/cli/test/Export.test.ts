@@ -10,14 +10,16 @@ import { ended, start } from "./support/Processes.ts"
 
 const { folder } = Commands
 
-const environment = Effect.map(Sandbox.Sandbox, ({ baseUrl, seeded }) => ({
-  ...process.env,
+/** The variables of an app. */
+const app = Effect.map(Sandbox.Sandbox, ({ baseUrl, seeded }) => ({
   POSTWIRE_BASE_URL: baseUrl,
   POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.appBearerToken)
 }))
 
-const run = (...args: ReadonlyArray<string>) =>
-  Effect.flatMap(environment, (env) => Effect.promise(() => ended(start(args, env))))
+const environment = Effect.map(app, (variables) => ({ ...process.env, ...variables }))
+
+/** Runs a command line as the app. */
+const run = (...args: ReadonlyArray<string>) => Effect.flatMap(app, (variables) => Commands.runWith(variables, ...args))
 
 const search = ["export", "searchRecentPosts", "--query", "effect"]
 
@@ -43,7 +45,7 @@ describe("postwire export", () => {
       assert.deepStrictEqual([first.code, first.errors], [0, ""])
       assert.match(
         first.output,
-        /^done: \d+ posts on \d+ pages\n {2}a\.csv\.gz .* posts\n {2}a\.csv\.gz\.postwire\/users\.csv\.gz .* users\n$/
+        /^done: \d+ posts on \d+ pages\n {2}a\.csv\.gz .* posts\n {2}a\.csv\.gz\.postwire\/users\.csv\.gz .* users$/
       )
       for (const line of first.output.split("\n")) assert.isAtMost(line.length, 80)
 
@@ -169,10 +171,12 @@ describe("postwire export", () => {
 
   it.live("writes to standard output as long as somebody reads", () =>
     Effect.gen(function*() {
-      const { code, errors, output } = yield* run(...search, "--out", "-", "--limit", "15")
+      const env = yield* environment
+      const { code, errors, output } = yield* Effect.promise(() =>
+        ended(start([...search, "--out", "-", "--limit", "15"], env))
+      )
       assert.deepStrictEqual([code, errors], [0, ""])
       assert.strictEqual(output.trimEnd().split("\n").map((line) => JSON.parse(line) as unknown).length, 15)
-      const env = yield* environment
       const closed = yield* Effect.promise(() => {
         const child = start([...search, "--out", "-", "--max-results", "10"], env)
         const end = ended(child)
@@ -197,7 +201,7 @@ describe("postwire export", () => {
       const withFile = (...args: ReadonlyArray<string>) =>
         Effect.promise(() => ended(start([...args, "--credentials", file], env)))
       chmodSync(file, 0o640)
-      const refused = yield* withFile(...search, "--out", join(root, "a.jsonl"))
+      const refused = yield* Commands.parse(...search, "--out", join(root, "a.jsonl"), "--credentials", file)
       assert.strictEqual(refused.code, 1)
       assertTold(refused, /other users may read it \(mode 0640\)/, /chmod 600/)
       chmodSync(file, 0o600)

@@ -292,8 +292,7 @@ const apply = async (
     await report.sync()
   }
   await fs.rename(temporary.report, reportOf(out))
-  await (mayReplace ? fs.rename : disk.moveToFree)(temporary.rows, out)
-  await disk.syncFolder(out)
+  await disk.place(temporary.rows, out, mayReplace)
   return { ...counts, removed: Object.fromEntries(counts.removed) }
 }
 
@@ -311,7 +310,7 @@ async function* compliantLines(
 ): AsyncGenerator<string> {
   const newline = rows.format === "csv" ? await newlineOf(rows) : "\n"
   // Reasons are texts of the service: a spreadsheet must not take them for formulas.
-  const { header, rows: encode } = Csv.encoder(reportTable, "\r\n", true)
+  const { header, rows: encode } = Csv.encoder(reportTable, true)
   await report.writeFile(header)
   const changes: Array<object> = []
   for await (const { id, line, text } of recordsOf(rows)) {

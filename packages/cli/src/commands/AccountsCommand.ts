@@ -12,7 +12,6 @@ import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** `postwire accounts`. */
 export const command = Command.make(
   "accounts",
   {
@@ -44,7 +43,6 @@ export const command = Command.make(
   )
 )
 
-/** An account, or its problem. */
 type Entry = AccountView.View | { readonly name: string; readonly isDefault: boolean; readonly problem: string }
 
 const entriesOf = Effect.fnUntraced(function*(store: Accounts.Place) {

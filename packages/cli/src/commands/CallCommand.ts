@@ -20,7 +20,6 @@ import * as Table from "../terminal/Table.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** Flags of the output and the credentials. */
 export const outputFlags = {
   json: Args.toggle("json", "Print JSON, as without a terminal"),
   table: Args.toggle("table", "Print a table, as on a terminal"),

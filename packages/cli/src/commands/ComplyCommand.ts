@@ -28,7 +28,6 @@ const own = {
 
 type Flags = Omit<Command.Command.Config.Infer<typeof own>, "file">
 
-/** `postwire comply`. */
 export const command = Command.make("comply", own, ({ file, ...flags }) => run(file, flags)).pipe(
   Args.help(
     "Check a stored file against the service: rows that were deleted, suspended or protected are removed in a new file beside " +

@@ -40,7 +40,6 @@ const flags = {
   ...Connection.flags
 }
 
-/** `postwire conversation`. */
 export const command = Command.make("conversation", flags, (given) => run(given)).pipe(
   Args.help(
     "Show a conversation as a tree: its first post and all replies that a search returns or that others reply to. Missing posts " +
@@ -74,7 +73,6 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   yield* Effect.forEach(notesOf(conversation, archive), (note) => Report.say(note), { discard: true })
 })
 
-/** Refuses flags that require a file. */
 const checkTarget = (flags: Flags) => {
   const given = ExportTarget.ofFiles(flags)
   return given === undefined
@@ -112,7 +110,6 @@ const toFile = Effect.fnUntraced(function*(flags: Flags, options: Options) {
     }).pipe(Connection.provide(flags, wire)))
 })
 
-/** The missing posts, with reasons. */
 const notesOf = ({ missing, nodes, outOfReach, posts }: Conversation, archive: boolean): ReadonlyArray<string> => {
   const reasons = new Map<string, number>()
   for (const { reason } of missing) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)

@@ -30,7 +30,6 @@ const own = {
   ...Connection.flags
 }
 
-/** `postwire counts`. */
 export const command = Command.make(
   "counts",
   {

@@ -80,7 +80,6 @@ const exportSearch = Effect.fnUntraced(function*(query: string, file: string) {
   return { ...summary, seconds: ((yield* Monotonic.millis) - begun) / 1000 }
 })
 
-/** One JSON object per line. */
 const toLines = ({ data = [] }: { readonly data: ReadonlyArray<unknown> | undefined }): string =>
   data.map((post) => `${JSON.stringify(post)}\n`).join("")
 
@@ -130,7 +129,6 @@ const run = Effect.fnUntraced(
   }
 )
 
-/** `postwire demo`. */
 export const command = Command.make(
   "demo",
   {

@@ -16,7 +16,6 @@ import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** `postwire doctor`. */
 export const command = Command.make(
   "doctor",
   {

@@ -33,7 +33,6 @@ import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** `--owner`. */
 export const owner = Args.text("owner", "A name for the reader, if its token changes between runs", "NAME")
 
 /** The flags besides those of the operation. */
@@ -98,7 +97,6 @@ type Flags = Command.Command.Config.Infer<typeof own> & EachFlags.Flags & {
   readonly partitions: Option.Option<number>
 }
 
-/** Exports an operation. */
 export const run = Effect.fnUntraced(
   function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
     const address = yield* Cluster.addressOf(flags.cluster, flags.out)
@@ -163,34 +161,29 @@ const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
     "--account": Option.isSome(flags.account),
     "--credentials": Option.isSome(flags.credentials)
   })
-  if (Option.isSome(flags.limit)) {
-    return yield* ErrorReport.refuse(
+  const ofFiles = flags.out === "" ? ExportTarget.ofFiles(flags) ?? (flags.json ? "json" : undefined) : undefined
+  yield* ErrorReport.refuseAny([
+    [
+      Option.isSome(flags.limit),
       "--limit and --cluster contradict each other",
       "An export on a cluster is always complete: narrow it with --start-time, or omit --cluster."
-    )
-  }
-  if (Option.isSome(flags.maxSpend)) {
-    return yield* ErrorReport.refuse(
+    ],
+    [
+      Option.isSome(flags.maxSpend),
       "--max-spend and --cluster contradict each other",
       "Workers of a cluster do not count their costs: see postwire plan first, or omit --cluster."
-    )
-  }
-  if (flags.out === "") {
-    const given = ExportTarget.ofFiles(flags) ?? (flags.json ? "json" : undefined)
-    if (given !== undefined) {
-      return yield* ErrorReport.refuse(
-        `--${given} is for files`,
-        "Name one with --out, or omit it: exports into tables always continue."
-      )
-    }
-    return
-  }
-  if (flags.detach) {
-    return yield* ErrorReport.refuse(
+    ],
+    [
+      ofFiles !== undefined,
+      `--${ofFiles} is for files`,
+      "Name one with --out, or omit it: exports into tables always continue."
+    ],
+    [
+      flags.out !== "" && flags.detach,
       "--detach and --out contradict each other",
       "Files are written when the export is complete."
-    )
-  }
+    ]
+  ])
 })
 
 const optionsOf = (flags: Flags): Pick<Export.Options, "limit" | "account"> => ({

@@ -37,7 +37,6 @@ type Flags = Omit<Command.Command.Config.Infer<typeof own>, "file">
 
 const posts = Hydrate.lookups.posts.definition
 
-/** `postwire hydrate`. */
 export const command = Command.make(
   "hydrate",
   { own, parameters: OperationFlags.make(posts, { without: ["ids"] }) },

@@ -70,7 +70,6 @@ const all = Command.make(
   )
 )
 
-/** `postwire lists`. */
 export const command = Command.make("lists").pipe(
   Command.withSubcommands([ListSync.command, exporting, all]),
   Args.help(

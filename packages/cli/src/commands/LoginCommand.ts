@@ -52,7 +52,6 @@ const flags = {
   credentials: Variables.flag
 }
 
-/** `postwire login`. */
 export const command = Command.make("login", flags, (given) => run(given)).pipe(
   Args.help(
     "Sign a user in with OAuth 2.0 and save the tokens as an account, which is refreshed automatically. The app's secret is read " +
@@ -90,7 +89,6 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   yield* Accounts.noteOtherDefault(kept, places, store)
 }, Effect.scoped)
 
-/** A login and its context. */
 interface Login {
   readonly flags: Flags
   readonly name: Option.Option<string>
@@ -163,7 +161,6 @@ const withOAuth2 = Effect.fnUntraced(function*(login: Login) {
 /** How long a failed command waits for the service, in milliseconds. */
 const timeout = 5_000
 
-/** The user of a token. */
 const userOf = Effect.fnUntraced(function*(settings: Login["settings"], { accessToken }: Account.OAuth2Tokens) {
   const { data } = yield* getMe({ user_auth: false }).pipe(
     Effect.provide(

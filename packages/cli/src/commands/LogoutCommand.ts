@@ -16,7 +16,6 @@ import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 
-/** `postwire logout`. */
 export const command = Command.make(
   "logout",
   {

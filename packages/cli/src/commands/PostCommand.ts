@@ -32,7 +32,6 @@ const flags = {
   ...Connection.flags
 }
 
-/** `postwire post`. */
 export const command = Command.make("post", flags, (given) => run(given)).pipe(
   Args.help(
     "Post a text with pictures, a video or a poll, and print the id. Everything is checked before anything is sent. If a file " +
@@ -89,7 +88,6 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   yield* Report.say(`Posted${names === "" ? "" : `, with ${names}`}.`)
 })
 
-/** The flags of parameters. */
 const parametersOfFlags = {
   media_ids: "--media-id",
   media: "--media",

@@ -21,11 +21,9 @@ const flags = {
   effect: Flag.Literals("effect", ["read", "toggle", "create"]).pipe(
     Args.optional("The effect of sending it twice; a create is not retried (default: read for GET, else create)")
   ),
-  name: Args.text("name", "The name of the operation in messages and for its rate limit (default: method and path)"),
   ...CallCommand.outputFlags
 }
 
-/** `postwire request`. */
 export const command = Command.make("request", flags, (given) => run(given)).pipe(
   Args.help(
     "Request any path of the service, with the credentials and limits of every call. Names are the service's own: " +
@@ -40,7 +38,7 @@ export const command = Command.make("request", flags, (given) => run(given)).pip
 
 const run = Effect.fnUntraced(
   function*(
-    { body, effect, method, name, path, query, userAuth, ...output }: Command.Command.Config.Infer<typeof flags>
+    { body, effect, method, path, query, userAuth, ...output }: Command.Command.Config.Infer<typeof flags>
   ) {
     const request: RawRequest.Request = {
       method,
@@ -48,8 +46,7 @@ const run = Effect.fnUntraced(
       query: yield* UndeclaredFlags.queryOf("query", query),
       body: Option.isNone(body) ? undefined : yield* UndeclaredFlags.bodyOf("body", body.value),
       user_auth: userAuth,
-      effect: Option.getOrUndefined(effect),
-      name: Option.getOrUndefined(name)
+      effect: Option.getOrUndefined(effect)
     }
     const checked = RawRequest.check(request)
     yield* CallCommand.answer(

@@ -122,7 +122,6 @@ const list = Command.make(
   )
 )
 
-/** `postwire rules`. */
 export const command = Command.make("rules").pipe(
   Command.withSubcommands([plan, apply, list]),
   Args.help(
@@ -151,7 +150,6 @@ interface Mistake {
   readonly detail: string
 }
 
-/** Shows mistakes in a file. */
 const failAt = Effect.fnUntraced(function*(file: string, mistakes: ReadonlyArray<Mistake>) {
   const { errors } = yield* Terminal
   const name = file === TextFile.standardInput ? "standard input" : file

@@ -11,7 +11,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Args from "../terminal/Args.ts"
-import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 
 /** The environment variables for a client of a sandbox. */
@@ -33,7 +32,6 @@ const adminToken = Config.option(Config.Redacted(environmentVariable("sandboxAdm
   Config.map(Option.filter((token) => Redacted.value(token) !== ""))
 )
 
-/** `postwire sandbox`. */
 export const command = Command.make(
   "sandbox",
   {
@@ -41,7 +39,6 @@ export const command = Command.make(
     posts: Flag.Int("posts").pipe(Flag.filter(Seed.isSize, () => Seed.size), Args.withDefault("Initial posts", 1_000)),
     seed: Flag.Int("seed").pipe(Args.withDefault("The number that decides all data", 1)),
     file: Args.text("file", "SQLite file for the state (default: memory)"),
-    memory: Args.toggle("memory", "Keep the state in memory, as without --file"),
     start: Flag.Date("start").pipe(Args.optional("The start of the clock, ISO 8601 (default: now)")),
     faults: Flag.Finite("faults").pipe(
       Flag.filter((share) => share >= 0 && share <= 1, () => "0 to 1"),
@@ -62,8 +59,7 @@ export const command = Command.make(
     ),
     json: Report.jsonWhenReady
   },
-  Effect.fnUntraced(function*({ faults, file, json, load, memory, port, posts, seed, spendCap, start, wire }) {
-    yield* ErrorReport.oneOf({ "--memory": memory, "--file": Option.isSome(file) })
+  Effect.fnUntraced(function*({ faults, file, json, load, port, posts, seed, spendCap, start, wire }) {
     const options: Sandbox.ServerOptions = {
       port,
       posts,

@@ -15,9 +15,7 @@ import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** The spending of a period. */
 export interface View {
-  /** The address of the service. */
   readonly service: string
   /** Both inclusive, UTC. */
   readonly from: string
@@ -30,7 +28,6 @@ export interface View {
   readonly month: number
 }
 
-/** `postwire spend`. */
 export const command = Command.make(
   "spend",
   {

@@ -8,18 +8,15 @@ import * as Args from "../terminal/Args.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** The exports and workers. */
 export interface View {
   /** Milliseconds, by the clock of the database. */
   readonly now: number
   /** True if there are workers: a database in a file has none besides its own command. */
   readonly isShared: boolean
-  /** The running workers. */
   readonly workers: ReadonlyArray<string>
   readonly exports: ReadonlyArray<ExportStatus>
 }
 
-/** `postwire status`. */
 export const command = Command.make(
   "status",
   {

@@ -75,7 +75,6 @@ const own = {
 
 type Flags = Command.Command.Config.Infer<typeof own>
 
-/** Parses a number with its unit. */
 function amountOf<A>(
   text: string,
   units: Readonly<Record<string, A>>
@@ -156,7 +155,6 @@ const run = Effect.fnUntraced(
   }
 )
 
-/** Follows a stream, and shows its progress. */
 const follow = (
   source: Follow.Source,
   sink: Sink,
@@ -222,6 +220,5 @@ const agree = Effect.fnUntraced(function*(
   )
 })
 
-/** The plural of a stream's items. */
 const nounOf = ({ result }: Definition): string =>
   result._tag === "One" ? (result.kind === "post" ? "posts" : "likes") : "events"

@@ -40,7 +40,6 @@ const flags = {
   ...Connection.flags
 }
 
-/** `postwire thread`. */
 export const command = Command.make("thread", flags, (given) => run(given)).pipe(
   Args.help(
     "Post a file as a thread, each part in reply to the one before, and print the ids. All parts and files are checked before " +

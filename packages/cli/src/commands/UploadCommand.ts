@@ -10,7 +10,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { basename, resolve } from "node:path"
 import * as Connection from "../connection/Connection.ts"
-import * as MediaView from "../publishing/MediaView.ts"
 import * as UploadProgress from "../publishing/UploadProgress.ts"
 import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
@@ -33,7 +32,6 @@ const flags = {
   ...Connection.flags
 }
 
-/** `postwire upload`. */
 export const command = Command.make("upload", flags, (given) => run(given)).pipe(
   Args.help(
     "Upload a file and print its media id, for postwire post --media-id and for calls. It is checked before anything is sent. " +
@@ -62,10 +60,11 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
       )
   )
   yield* Report.print(flags.json, media, () => [media.id])
-  const now = yield* Clock.currentTimeMillis
-  yield* Report.say(
-    `${basename(flags.file)} ${isOld ? "was uploaded before" : "is uploaded"}: ${MediaView.describe(media, now)}.`
-  )
+  const { category, expiresAt, size, type } = media
+  const left = expiresAt === undefined ? 0 : (expiresAt.getTime() - (yield* Clock.currentTimeMillis)) / 1000
+  const until = expiresAt === undefined ? "" : `; use it within ${Text.duration(left)}`
+  const how = isOld ? "was uploaded before" : "is uploaded"
+  yield* Report.say(`${basename(flags.file)} ${how}: ${type}, ${Text.size(size)}, as ${category}${until}.`)
 })
 
 const optionsOf = Effect.fnUntraced(function*({ alt, category, language, purpose, subtitles }: Flags) {

@@ -14,7 +14,6 @@ import * as Report from "../terminal/Report.ts"
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 
-/** `postwire worker`. */
 export const command = Command.make(
   "worker",
   {

@@ -19,7 +19,6 @@ export interface View {
   readonly isRenewable: boolean | undefined
 }
 
-/** The view of an account. */
 export const make = (name: string, { app, baseUrl, oauth1, oauth2, user }: Account, isDefault: boolean): View => ({
   name,
   isDefault,
@@ -36,7 +35,6 @@ export const make = (name: string, { app, baseUrl, oauth1, oauth2, user }: Accou
   isRenewable: oauth2 && oauth2.refreshToken !== undefined
 })
 
-/** The user, as `@ada`. */
 export const userOf = ({ user }: Pick<Account | View, "user">): string => user === undefined ? "?" : `@${user.username}`
 
 /** When the access token expires, relative to a time in milliseconds. */

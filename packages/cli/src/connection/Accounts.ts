@@ -23,14 +23,12 @@ import * as Variables from "./Variables.ts"
 /** The variable with the name of the account. */
 export const variable = "POSTWIRE_ACCOUNT"
 
-/** `--account NAME`. */
 export const flag = Args.text(
   "account",
   "An account of postwire login (default: POSTWIRE_ACCOUNT, or the credentials)",
   "NAME"
 )
 
-/** `--token-store ADDRESS`. */
 export const storeFlag = Args.text(
   "token-store",
   "The store of accounts: a folder, redis://..., postgres://... (default: POSTWIRE_TOKEN_STORE)",
@@ -48,7 +46,6 @@ export interface Chosen {
   readonly because: "--account" | "POSTWIRE_ACCOUNT" | "default"
 }
 
-/** Errors of the accounts as a whole. */
 export type AccountsError = ErrorReport.Failure | InvalidSettings | StorageFailure
 
 /** The address of the store; `undefined` for the folder of this user. */
@@ -126,7 +123,6 @@ export const choose = Effect.fnUntraced(function*(
   return Option.map(yield* defaultOf(opened.value), (name): Chosen => ({ name, because: "default" }))
 })
 
-/** The variables with credentials. */
 export const credentialsIn = (variables: Variables.Variables): ReadonlyArray<string> =>
   Credentials.names.map(environmentVariable).filter((name) => Variables.valueOf(variables, name) !== undefined)
 
@@ -153,7 +149,6 @@ export const defaultOf = Effect.fnUntraced(function*(store: Place) {
   )
 })
 
-/** Makes an account the default of its store. */
 export const makeDefault = Effect.fnUntraced(function*({ place }: Place, name: string) {
   const fs = yield* FileSystem.FileSystem
   const { folder, path } = yield* defaultsFile

@@ -35,7 +35,6 @@ export const wire = Flag.Literals("wire", names).pipe(
   Args.optional("The service's field names (default: POSTWIRE_WIRE, else neutral)")
 )
 
-/** The flags for the credentials. */
 export const flags = { account: Accounts.flag, tokenStore: Accounts.storeFlag, credentials: Variables.flag }
 
 /** Their values, and `--max-spend` of commands that have it. */

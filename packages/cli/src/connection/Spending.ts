@@ -32,7 +32,6 @@ export const flags = {
   yes: Args.toggle("yes", "Do not ask before high costs")
 }
 
-/** Their values. */
 export type Flags = Command.Command.Config.Infer<typeof flags>
 
 /** The cost of what a command is about to do. */
@@ -77,7 +76,6 @@ export const priceOf = (
 /** The variable with the amount in dollars above which a command asks. */
 export const variable = "POSTWIRE_ASK_ABOVE"
 
-/** The default of that variable. */
 const defaultThreshold = 5
 
 const threshold = Effect.gen(function*() {
@@ -88,7 +86,6 @@ const threshold = Effect.gen(function*() {
   return Prices.microsOf(defaultThreshold)
 })
 
-/** The cost on one line. */
 export const describe = ({ duration, items, micros, of, requests }: Price): string =>
   [
     Text.quantity(items, of),

@@ -7,14 +7,12 @@ import { parseEnv } from "node:util"
 import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 
-/** `--credentials FILE`. */
 export const flag = Args.text(
   "credentials",
   "A file of mode 0600 with lines such as POSTWIRE_BEARER_TOKEN=... (default: the environment)",
   "FILE"
 )
 
-/** Variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
 /** The places of variables; the file takes precedence. */
@@ -35,7 +33,6 @@ export const places = Effect.fnUntraced(
   }
 )
 
-/** All variables. */
 export const all = ({ environment, file }: Places): Variables => ({ ...environment, ...file })
 
 /** The value of a variable; an empty one counts as missing. */

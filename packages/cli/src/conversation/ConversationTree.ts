@@ -5,7 +5,6 @@ import * as Text from "../terminal/Text.ts"
 /** The least width of texts, in columns. */
 const narrowest = 44
 
-/** The lines of a conversation. */
 export const render = ({ nodes }: Conversation, columns: number): ReadonlyArray<string> => {
   const guides = guidesOf(nodes)
   const levels = Math.max(1, Math.floor((columns - narrowest) / 3))

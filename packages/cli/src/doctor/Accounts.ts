@@ -20,13 +20,11 @@ import { type Check, faulty, result } from "./Check.ts"
 import { ofMe } from "./Credentials.ts"
 import { rateLimitChecks } from "./RateLimits.ts"
 
-/** The accounts, and the one in use. */
 export interface Known {
   readonly store: Store
   readonly chosen: Option.Option<Chosen>
 }
 
-/** The service, and how to reach it. */
 interface Service {
   readonly baseUrl: string
   readonly wire: Wire.Wire
@@ -137,7 +135,6 @@ const reasonOf = (error: AnyError): string =>
     ? statementOf(error).replace(/^Account "[^"]*" has to sign in again: /, "")
     : error.message
 
-/** The result of trying an account. */
 interface Tried {
   /** The reason why it cannot be used, from the service. */
   readonly problem: string | undefined

@@ -2,7 +2,6 @@
 import * as Advice from "../terminal/Advice.ts"
 import { statementOf } from "../terminal/ErrorReport.ts"
 
-/** One result. */
 export interface Check {
   readonly name: string
   /** `bad` prevents commands from working, `warning` may, `info` names what is not used. */
@@ -13,7 +12,6 @@ export interface Check {
   readonly details?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Makes a result. */
 export const result = (
   name: string,
   status: Check["status"],

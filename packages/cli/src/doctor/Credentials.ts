@@ -32,10 +32,8 @@ const nameOf = ({ data }: Response<unknown, unknown>): string =>
 const unclear = (error: AnyError): Check["status"] =>
   error._tag === "Unauthorized" || error._tag === "Forbidden" ? "bad" : "warning"
 
-/** A query for counts. */
 const query = "postwire"
 
-/** The permissions of the bearer token. */
 export const bearer = Effect.fnUntraced(
   function*({ bearerToken }: Credentials.Values, isThere: boolean, place: string) {
     const name = environmentVariable("bearerToken")
@@ -90,7 +88,6 @@ const countsCheck = Effect.fnUntraced(
   }
 )
 
-/** The permissions of the user with OAuth 1.0a. */
 export const user = Effect.fnUntraced(function*(
   values: Credentials.Values,
   isThere: boolean,

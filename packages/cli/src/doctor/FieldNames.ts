@@ -15,7 +15,6 @@ export const probe: Effect.Effect<"accepted" | "refused" | "unknown", never, Cli
   Effect.catch((error) => Effect.succeed(error._tag === "BadRequest" ? "refused" as const : "unknown" as const))
 )
 
-/** The check of the wire that is set. */
 export const fieldNamesCheck = (
   set: WireName,
   other: WireName,

@@ -3,7 +3,6 @@ import type * as RateLimit from "@postwire/core/rate-limit/RateLimit"
 import * as Text from "../terminal/Text.ts"
 import { type Check, result } from "./Check.ts"
 
-/** A check for each announced rate limit. */
 export const rateLimitChecks = (
   usages: ReadonlyArray<RateLimit.Usage>,
   now: number,

@@ -9,7 +9,6 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Predicate from "effect/Predicate"
 import { type Check, result } from "./Check.ts"
 
-/** The headers and times of a response. */
 export interface Seen {
   readonly date: string | undefined
   readonly rights: string | undefined

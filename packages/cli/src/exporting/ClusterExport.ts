@@ -24,7 +24,6 @@ import * as Cluster from "./Cluster.ts"
 import { noWorker, watch } from "./ClusterWatch.ts"
 import { malformed } from "./ExportProgress.ts"
 
-/** The values of the flags. */
 export interface Options {
   readonly label: string
   readonly detach: boolean
@@ -89,7 +88,6 @@ const begin = Effect.fnUntraced(function*(query: Query, options: Options) {
   return yield* start(query, { parts: Option.getOrElse(options.partitions, () => 1) })
 })
 
-/** Waits for the end of an export. */
 const finish = Effect.fnUntraced(function*(id: string, isAlone: boolean) {
   const { Engine, Tables } = yield* load
   return yield* watch(yield* Tables, id, isAlone ? undefined : Engine.workers)

@@ -13,7 +13,6 @@ import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import { sumOf } from "./ExportProgress.ts"
 
-/** The flags for a file of rows. */
 export const flags = {
   each: Args.text(
     "each",
@@ -31,7 +30,6 @@ export interface Flags {
   readonly limitEach: Option.Option<number>
 }
 
-/** No flags. */
 export const none: Flags = { each: Option.none(), eachColumn: Option.none(), limitEach: Option.none() }
 
 /** The flag that rows replace, if any. */

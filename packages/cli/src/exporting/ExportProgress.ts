@@ -14,7 +14,6 @@ import * as Text from "../terminal/Text.ts"
 export const whereErrorsAre = ({ files }: Export.Summary, out: string): string =>
   out === "-" ? "above" : `in ${files.find(({ holds }) => holds === "errors")?.name ?? `the table errors of ${out}`}`
 
-/** Flags that affect the display. */
 export interface Flags {
   readonly out: string
   readonly limit: Option.Option<number>
@@ -22,7 +21,6 @@ export interface Flags {
   readonly resume: boolean
 }
 
-/** An estimate of the whole. */
 type Estimated = Pick<Plan.Estimate, "items" | "limits" | "pageSize">
 
 /** The estimate, as soon as there is one. */
@@ -97,7 +95,6 @@ const totalOf = (estimate: Option.Option<Estimated>, limit: Option.Option<number
     onSome: ({ items }) => Math.min(items, Option.getOrElse(limit, () => Infinity))
   })
 
-/** The summary. */
 export const lines = ({ files, progress, status }: Export.Summary, noun: string): ReadonlyArray<string> => {
   const width = Math.max(...files.map(({ name }) => name.length))
   return [
@@ -112,7 +109,6 @@ export const lines = ({ files, progress, status }: Export.Summary, noun: string)
   ]
 }
 
-/** The number of rows with an outcome. */
 export const sumOf = (outcomes: Outcomes): number => Object.values(outcomes).reduce((sum, count) => sum + count, 0)
 
 type Outcomes = NonNullable<Export.Summary["progress"]["outcomes"]>
@@ -126,7 +122,6 @@ export const tally = (outcomes: Outcomes | undefined): ReadonlyArray<string> =>
     }`
   ]
 
-/** The malformed members, by place. */
 export const malformed = (anomalies: Anomalies = {}): ReadonlyArray<string> => {
   const rows = Object.entries(anomalies)
   if (rows.length === 0) return []

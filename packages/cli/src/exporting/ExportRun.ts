@@ -25,7 +25,6 @@ export const check = (
   return prepared instanceof Error ? Effect.fail(prepared) : Effect.void
 }
 
-/** How to show an export. */
 interface Showing<S, R> {
   readonly noun: string
   readonly estimated: ExportProgress.Estimating

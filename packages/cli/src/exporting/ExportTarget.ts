@@ -16,7 +16,6 @@ import * as ErrorReport from "../terminal/ErrorReport.ts"
 const formats = ["jsonl", "csv", "parquet", "sqlite"] as const
 type Format = typeof formats[number]
 
-/** The flags for the file and the format. */
 export const flags = {
   out: Flag.String("out").pipe(
     Flag.withDefault(""),
@@ -32,10 +31,8 @@ export const flags = {
   json: Args.toggle("json", "Print the summary as JSON")
 }
 
-/** Their values. */
 export type Flags = Command.Command.Config.Infer<typeof flags>
 
-/** The mode for existing files. */
 export const modeOf = ({ force, resume }: Pick<Flags, "force" | "resume">): Mode =>
   resume ? "resume" : force ? "force" : "new"
 
@@ -46,50 +43,40 @@ export const ofFiles = (
   Object.entries({ format: Option.isSome(format), force, gzip, guard, resume, zstd }).find(([, isGiven]) => isGiven)
     ?.[0]
 
-/** The sink for the flags. */
 export const sinkOf = (
   flags: Flags & { readonly partitions: Option.Option<number> }
 ): Effect.Effect<Sink, ErrorReport.Failure> =>
   Effect.gen(function*() {
     const { force, guard, gzip, json, out, resume, zstd } = flags
-    if (out === "") {
-      return yield* ErrorReport.refuse("--out is missing", "Name a file, or - for standard output.")
-    }
-    yield* ErrorReport.oneOf({ "--resume": resume, "--force": force })
-    yield* ErrorReport.oneOf({ "--gzip": gzip, "--zstd": zstd })
     const format = Option.getOrElse(flags.format, () => formatOf(out))
     const ending = /\.(gz|zst)$/i.exec(out)?.[1]?.toLowerCase()
-    if (gzip && ending === "zst" || zstd && ending === "gz") {
-      return yield* ErrorReport.refuse(
+    const compression: Compression = gzip || ending === "gz" ? "gzip" : zstd || ending === "zst" ? "zstd" : "none"
+    const isCompressible = (format === "jsonl" || format === "csv") && out !== "-"
+    const isWhole = resume || force || format !== "jsonl" || Option.isSome(flags.partitions)
+    yield* ErrorReport.oneOf({ "--resume": resume, "--force": force })
+    yield* ErrorReport.oneOf({ "--gzip": gzip, "--zstd": zstd })
+    yield* ErrorReport.refuseAny([
+      [out === "", "--out is missing", "Name a file, or - for standard output."],
+      [
+        gzip && ending === "zst" || zstd && ending === "gz",
         `${out} and --${gzip ? "gzip" : "zstd"} contradict each other`,
         "Omit the flag, or rename the file."
-      )
-    }
-    const compression: Compression = gzip || ending === "gz" ? "gzip" : zstd || ending === "zst" ? "zstd" : "none"
-    const whole = /\.(parquet|sqlite3?|db)\.(gz|zst)$/i.test(out) && Option.isNone(flags.format)
-    if (whole) {
-      return yield* ErrorReport.refuse(
+      ],
+      [
+        /\.(parquet|sqlite3?|db)\.(gz|zst)$/i.test(out) && Option.isNone(flags.format),
         `${out} would be JSON Lines`,
         "Remove the last ending, or pass --format jsonl."
-      )
-    }
-    if (guard && format !== "csv") {
-      return yield* ErrorReport.refuse("--guard is for csv", "Omit it, or pass --format csv.")
-    }
-    if (compression !== "none" && (format === "parquet" || format === "sqlite" || out === "-")) {
-      return yield* ErrorReport.refuse("Only files of jsonl and csv are compressed", "Omit --gzip and --zstd.")
-    }
-    if (out === "-") {
-      if (json) {
-        return yield* ErrorReport.refuse(
-          "--json and --out - contradict each other",
-          "Name a file, or omit --json."
-        )
-      }
-      return resume || force || format !== "jsonl" || Option.isSome(flags.partitions)
-        ? yield* ErrorReport.refuse("Standard output takes only JSON Lines, in one part", "Name a file with --out.")
-        : StandardOutput.make()
-    }
+      ],
+      [guard && format !== "csv", "--guard is for csv", "Omit it, or pass --format csv."],
+      [
+        compression !== "none" && !isCompressible,
+        "Only files of jsonl and csv are compressed",
+        "Omit --gzip and --zstd."
+      ],
+      [out === "-" && json, "--json and --out - contradict each other", "Name a file, or omit --json."],
+      [out === "-" && isWhole, "Standard output takes only JSON Lines, in one part", "Name a file with --out."]
+    ])
+    if (out === "-") return StandardOutput.make()
     switch (format) {
       case "jsonl":
         return JsonLines.make(out, { compression })

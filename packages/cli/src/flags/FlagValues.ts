@@ -6,7 +6,6 @@ import { openAsBlob } from "node:fs"
 import * as TextFile from "../terminal/TextFile.ts"
 import * as UndeclaredFlags from "./UndeclaredFlags.ts"
 
-/** The parameters in the flags. */
 export const read = Effect.fnUntraced(
   function*(definition: Definition, given: Readonly<Record<string, unknown>>) {
     const declared = parametersOf(definition)

@@ -9,7 +9,6 @@ import * as Option from "effect/Option"
 import * as Args from "../terminal/Args.ts"
 import { forShells } from "../terminal/ShellWords.ts"
 
-/** Flags by the name of their parameter. */
 export type Flags = Record<string, Flag.Flag<Option.Option<unknown>>>
 
 /** Every operation, without aliases. */
@@ -17,13 +16,10 @@ const definitions: ReadonlyArray<Definition> = [
   ...new Set(Object.values(catalogue).map(({ definition }): Definition => definition))
 ]
 
-/** The operations with pages. */
 export const paged: ReadonlyArray<Definition> = definitions.filter(({ paging }) => paging !== undefined)
 
-/** The streams. */
 export const live: ReadonlyArray<Definition> = definitions.filter(({ live }) => live !== undefined)
 
-/** The operations with a single response. */
 export const answering: ReadonlyArray<Definition> = definitions.filter(({ live }) => live === undefined)
 
 /** The parameters for the next page. Commands that fetch all pages do not have them. */
@@ -79,7 +75,6 @@ export const make = (
   return flags
 }
 
-/** The parameters that were given. */
 export const parametersOf = (given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(given).flatMap(([name, value]) =>
@@ -87,7 +82,6 @@ export const parametersOf = (given: Readonly<Record<string, unknown>>): Readonly
     )
   )
 
-/** The alternatives to a parameter. */
 const othersOf = ({ alternatives }: Definition, name: string): ReadonlyArray<string> =>
   alternatives?.of.includes(name) === true ? alternatives.of.filter((other) => other !== name) : []
 
@@ -144,7 +138,6 @@ const items = (name: string): Flag.Flag<ReadonlyArray<string>> =>
     Flag.map((texts) => texts.length === 1 ? texts.flatMap((text) => text.split(",")) : texts)
   )
 
-/** The rule in short. */
 const describe = (name: string, parameter: Parameters.AnyParameter, standard: unknown): string => {
   const { default: usual = standard, kind, open, values } = parameter
   const rule = kind === "list" && values !== undefined

@@ -13,7 +13,6 @@ import * as TextFile from "../terminal/TextFile.ts"
 export const query = (name: string): Flag.Flag<ReadonlyArray<string>> =>
   Args.many(name, "NAME=VALUE", "A query parameter with the service's name; repeatable")
 
-/** A flag for a JSON body. */
 export const body = (name: string, what: string): Flag.Flag<Option.Option<string>> =>
   Args.text(name, `${what}, as JSON or @FILE, with the service's names`, "JSON|@FILE")
 
@@ -39,7 +38,6 @@ export const queryOf = (
   )
 }
 
-/** The JSON of a body. */
 export const bodyOf = (
   flag: string,
   given: string
@@ -56,7 +54,6 @@ export const bodyOf = (
     }
   )
 
-/** The options of a call. */
 export const extrasOf = Effect.fnUntraced(
   function*({ extraBody, extraQuery }: {
     readonly extraBody: Option.Option<string>

@@ -49,7 +49,6 @@ const flags = {
   ...Connection.flags
 }
 
-/** `postwire lists sync`. */
 export const command = Command.make("sync", flags, (given) => run(given)).pipe(
   Args.help(
     "Make the members of a list those of a file: add missing ones, remove others, with one request each, at the pace of the " +
@@ -110,7 +109,6 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
     ))
 }, Effect.scoped)
 
-/** Reads the users in the file. */
 const read = Effect.fnUntraced(function*({ column, file }: Flags) {
   const { stdin } = yield* Stdio.Stdio
   const rows = yield* Rows.open(file, {
@@ -165,7 +163,6 @@ const priceOfReading = (members: number, names: number): Spending.Price => {
 /** The users found by name: unknown names cost nothing. */
 const lookedUp = ({ add }: MembersPlan): number => add.filter(({ username }) => username !== undefined).length
 
-/** The cost of the changes. */
 const priceOf = ({ duration, requests }: MembersPlan): Spending.Price => ({
   items: requests,
   of: "changes",
@@ -174,7 +171,6 @@ const priceOf = ({ duration, requests }: MembersPlan): Spending.Price => ({
   duration
 })
 
-/** The plan on one line. */
 const summaryOf = ({ add, kept, members, remove, there, unknown }: MembersPlan, title: string): string =>
   [
     `${title}: ${Text.quantity(members, "members")}`,
@@ -187,7 +183,6 @@ const summaryOf = ({ add, kept, members, remove, there, unknown }: MembersPlan, 
 
 const nameOf = ({ id, username }: Member): string => Text.oneLine(username === undefined ? id ?? "" : `@${username}`)
 
-/** The plan name by name. */
 const named = ({ add, remove, unknown }: MembersPlan): ReadonlyArray<string> => [
   ...remove.map((user) => `  - ${nameOf(user)}`),
   ...add.map((user) => `  + ${nameOf(user)}`),

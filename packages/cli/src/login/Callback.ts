@@ -10,7 +10,6 @@ import { createServer } from "node:http"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Page from "./Page.ts"
 
-/** A received redirect. */
 export interface Answer {
   /** The path and the query. */
   readonly address: string
@@ -18,7 +17,6 @@ export interface Answer {
   readonly show: (page: Page.Page) => Effect.Effect<void>
 }
 
-/** A listener. */
 export interface Callback {
   readonly answer: Effect.Effect<Answer>
 }

@@ -8,7 +8,6 @@ import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Prompt from "../terminal/Prompt.ts"
 import * as Report from "../terminal/Report.ts"
 
-/** The result of a sign-in. */
 export interface SignedIn extends Pick<Account.Account, "app" | "baseUrl" | "oauth1" | "oauth2"> {
   readonly user: NonNullable<Account.Account["user"]>
 }

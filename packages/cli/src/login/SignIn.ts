@@ -27,7 +27,6 @@ export const codeRefused = (what: "code" | "PIN", { detail, message }: BadReques
       : "It is valid once, for 30 seconds: run the command again, and be quick."
   )
 
-/** How long to wait for the browser. */
 const patience = "5 minutes"
 
 const accept = { accept: "application/json" }

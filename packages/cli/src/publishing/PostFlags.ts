@@ -7,10 +7,8 @@ import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Text from "../terminal/Text.ts"
 import type * as UploadProgress from "./UploadProgress.ts"
 
-/** `--reply-to ID`. */
 export const replyTo = Args.text("reply-to", "Reply to this post", "ID")
 
-/** `--max-weight`. */
 export const maxWeight = Args.int("max-weight", 1).pipe(
   Args.withDefault("The largest weight of a text; authors of longer posts may have more", PostText.maximumWeight)
 )
@@ -18,7 +16,6 @@ export const maxWeight = Args.int("max-weight", 1).pipe(
 /** The most characters of it that are shown. */
 const shown = 40
 
-/** Refuses a text that is too long. */
 export const checkText = (
   text: string,
   maximum: number,

@@ -1,13 +1,11 @@
 /** Parses a thread from Markdown: posts between lines of hyphens, with images in their text. */
 
-/** An image of a post. */
 export interface Image {
   /** The path as written, relative to the file of the thread. */
   readonly path: string
   readonly alt: string
 }
 
-/** A post of a thread. */
 export interface Part {
   readonly text: string
   readonly images: ReadonlyArray<Image>

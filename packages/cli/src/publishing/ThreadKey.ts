@@ -14,7 +14,6 @@ import { standardInput } from "../terminal/TextFile.ts"
 
 const Text = Schema.fromJsonString(Schema.Struct({
   key: Schema.String,
-  /** A hash of the file's content. */
   content: Schema.String,
   /** `stuck`: the user has to decide how to continue. `broken`: the user has to decide, and it cannot continue. */
   state: Schema.Literals(["begun", "stuck", "broken", "over"]),
@@ -25,13 +24,11 @@ const Text = Schema.fromJsonString(Schema.Struct({
   parts: Schema.Int
 }))
 
-/** The record of a file's thread. */
 type Note = typeof Text.Type
 
 const decode = Schema.decodeOption(Text)
 const encode = Schema.encodeSync(Text)
 
-/** The thread on the command line. */
 export interface Asked {
   readonly file: string
   readonly account: string | undefined

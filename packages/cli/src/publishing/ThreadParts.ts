@@ -14,7 +14,6 @@ import * as TextFile from "../terminal/TextFile.ts"
 import * as PostFlags from "./PostFlags.ts"
 import * as ThreadFile from "./ThreadFile.ts"
 
-/** A part to post. */
 export interface Part {
   readonly text: string
   readonly images: ReadonlyArray<ThreadFile.Image>
@@ -86,7 +85,6 @@ const cut = (part: ThreadFile.Part, maximum: number): ReadonlyArray<ThreadFile.P
     ? [part]
     : PostText.split(part.text, { maximum }).map((text, i) => ({ ...part, text, images: i === 0 ? part.images : [] }))
 
-/** The part as a post. */
 export const postOf = (part: Part): Post => ({
   ...part.text === "" ? {} : { text: part.text },
   media: part.images.map((image) => ({ file: FileSource.file(pathOf(part, image)), alt: image.alt || undefined }))

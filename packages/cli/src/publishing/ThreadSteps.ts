@@ -7,7 +7,6 @@ import * as Text from "../terminal/Text.ts"
 import * as PostFlags from "./PostFlags.ts"
 import * as UploadProgress from "./UploadProgress.ts"
 
-/** The steps of a thread with this many parts. */
 export const make = Effect.fnUntraced(function*(parts: number) {
   const bar = yield* UploadProgress.make
   const speak = yield* Report.speaker

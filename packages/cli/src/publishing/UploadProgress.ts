@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as ProgressBar from "../terminal/ProgressBar.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** The state of all current uploads. */
 interface State {
   readonly files: ReadonlyArray<Progress>
   /** Bytes per second. */

@@ -5,13 +5,11 @@
 import type { WantedRule } from "@postwire/core/streams/rules/StreamRules"
 import * as Text from "../terminal/Text.ts"
 
-/** A place in a file. */
 export interface Place {
   /** From 1. */
   readonly line: number
   /** UTF-16 units before it on the line. */
   readonly column: number
-  /** The line. */
   readonly text: string
 }
 
@@ -20,17 +18,14 @@ interface Part extends Place {
   readonly at: number
 }
 
-/** A rule and its lines. */
 export interface Written extends WantedRule {
   readonly parts: ReadonlyArray<Part>
 }
 
-/** A syntax error. */
 export interface Fault extends Place {
   readonly problem: string
 }
 
-/** The rules of a file. */
 export const parse = (content: string): ReadonlyArray<Written> | Fault => {
   const rules: Array<{ value: string; readonly tag?: string; readonly parts: Array<Part> }> = []
   for (const [i, text] of content.replace(/^\ufeff/, "").split(/\r\n|\r|\n/).entries()) {
@@ -74,7 +69,6 @@ export const placeOf = ({ parts }: Written, position: number): Place => {
     : { line: part.line, text: part.text, column: part.column + position - part.at }
 }
 
-/** A rule as a line of a file. */
 export const line = ({ tag, value }: WantedRule): string => {
   const text = Text.joinLines(value)
   if (tag !== undefined && tag !== "") {

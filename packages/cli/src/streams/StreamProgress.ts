@@ -9,7 +9,6 @@ import * as ProgressBar from "../terminal/ProgressBar.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 
-/** The state of a stream. */
 export interface State {
   /** The plural of the items. */
   readonly noun: string
@@ -172,7 +171,6 @@ const whyOf = (why: string | undefined): string => why === undefined ? "" : `: $
 /** The most files listed. */
 const named = 10
 
-/** The summary. */
 export const summaryLines = (
   { files, items, progress, status }: Follow.Summary,
   { noun, out, seconds }: { readonly noun: string; readonly out: string; readonly seconds: number }

@@ -2,13 +2,11 @@
 import { environmentVariable } from "@postwire/core/errors/Errors"
 import * as Predicate from "effect/Predicate"
 
-/** The context of an error. */
 export interface Situation {
   /** True if the same command continues: with `--resume`, or by `itself`. Default false. */
   readonly resumable?: boolean | "itself" | undefined
   /** The file of `--credentials`, and the variables in it. */
   readonly credentials?: { readonly path: string; readonly names: ReadonlyArray<string> } | undefined
-  /** The account in use. */
   readonly account?: string | undefined
 }
 

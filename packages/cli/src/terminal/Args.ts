@@ -23,7 +23,6 @@ export const toggle = (name: string, description: string): Flag.Flag<boolean> =>
 export const optional = (description: string) => <A>(flag: Flag.Flag<A>): Flag.Flag<Option.Option<A>> =>
   flag.pipe(Flag.withDescription(description), Flag.optional)
 
-/** An optional text. */
 export const text = (name: string, description: string, metavar?: string): Flag.Flag<Option.Option<string>> => {
   const flag = Flag.String(name)
   return optional(description)(metavar === undefined ? flag : Flag.withMetavar(flag, metavar))
@@ -41,7 +40,6 @@ export const withDefault =
   <B extends string | number>(description: string, value: B) => <A>(flag: Flag.Flag<A>): Flag.Flag<A | B> =>
     flag.pipe(Flag.withDescription(`${description} (default ${value})`), Flag.withDefault(value))
 
-/** A repeatable flag. */
 export const many = (name: string, metavar: string, description: string): Flag.Flag<ReadonlyArray<string>> =>
   Flag.String(name).pipe(
     Flag.withMetavar(metavar),

@@ -4,7 +4,6 @@ import * as Text from "./Text.ts"
 
 /** Counts of consecutive spans of the same length. */
 export interface Series {
-  /** The counted query. */
   readonly query: string
   /** The length of a span. */
   readonly granularity: string
@@ -12,14 +11,12 @@ export interface Series {
   readonly buckets: ReadonlyArray<CountBucket>
 }
 
-/** One bar. */
 export interface Bar {
   readonly start: string
   readonly end: string
   readonly count: number
 }
 
-/** The sum of the counts. */
 export const totalOf = ({ buckets }: Series): number => buckets.reduce((sum, { post_count }) => sum + post_count, 0)
 
 /** At most `maximum` bars. With more spans, each bar is the sum of several neighbours; the last may have fewer. */
@@ -63,7 +60,6 @@ const highestOf = (bars: ReadonlyArray<Bar>): Bar | undefined =>
     undefined
   )
 
-/** The chart in words. */
 const wordsOf = (series: Series, { bars, each }: ReturnType<typeof barsOf>): ReadonlyArray<string> => {
   const highest = highestOf(bars)
   const total = totalOf(series)

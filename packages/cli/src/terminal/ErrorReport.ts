@@ -35,9 +35,16 @@ export class Failure extends Schema.TaggedError<Failure>()("Failure", {
   advice: Schema.optional(Schema.String)
 }) {}
 
-/** Fails a command. */
 export const refuse = (message: string, advice?: string): Effect.Effect<never, Failure> =>
   Effect.fail(new Failure({ message, advice }))
+
+/** Refuses the first combination that is given. */
+export const refuseAny = (
+  cases: ReadonlyArray<readonly [isGiven: boolean, message: string, advice: string]>
+): Effect.Effect<void, Failure> => {
+  const [, message, advice] = cases.find(([isGiven]) => isGiven) ?? []
+  return message === undefined ? Effect.void : refuse(message, advice)
+}
 
 /** Refuses more than one of some flags. */
 export const oneOf = (flags: Readonly<Record<string, boolean>>): Effect.Effect<void, Failure> => {

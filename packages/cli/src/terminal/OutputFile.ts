@@ -5,7 +5,6 @@ import * as FileSystem from "effect/FileSystem"
 import * as Args from "./Args.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 
-/** `--force`. */
 export const force = Args.toggle("force", "Replace existing files")
 
 export const write = Effect.fnUntraced(function*(path: string, content: string | Uint8Array, force: boolean) {

@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as ProgressBar from "./ProgressBar.ts"
 import * as Text from "./Text.ts"
 
-/** The state of an export. */
 export interface State {
   /** The share that is done, 0 to 1, if known. */
   readonly done: number | undefined

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Report from "./Report.ts"
 import { Terminal } from "./Terminal.ts"
 
-/** The contents of a line. */
 export interface Shown {
   /** The share that is done, 0 to 1, if known. */
   readonly done: number | undefined
@@ -16,7 +15,6 @@ export interface Shown {
   readonly isUrgent?: boolean
 }
 
-/** How to show progress. */
 export interface Options<State> {
   /** Without a terminal: often for a watched command, seldom for one whose messages are kept, every minute for one that runs on. */
   readonly elsewhere: "often" | "seldom" | "every minute"

@@ -5,7 +5,6 @@ import * as Input from "effect/Terminal"
 import * as ErrorReport from "./ErrorReport.ts"
 import { Terminal } from "./Terminal.ts"
 
-/** Reads a line from standard input. */
 export const line = Effect.fnUntraced(function*(what: string, question: string) {
   const { errors } = yield* Terminal
   const input = yield* Input.Terminal

@@ -5,7 +5,6 @@ import * as Args from "./Args.ts"
 import { type Screen, Terminal } from "./Terminal.ts"
 import * as Text from "./Text.ts"
 
-/** `--json`. */
 export const json = Args.toggle("json", "Print JSON")
 
 /** `--json` of commands that run until they are stopped. */
@@ -15,7 +14,6 @@ export const jsonWhenReady = Args.toggle("json", "Print one JSON line when ready
 export const print = (json: boolean, value: unknown, lines: () => ReadonlyArray<string>): Effect.Effect<void> =>
   Console.log(json ? Text.plainJson(JSON.stringify(value, null, 2)) : Text.plain(lines().join("\n")))
 
-/** Prints lines. */
 export const lines = (...lines: ReadonlyArray<string>): Effect.Effect<void> => print(false, undefined, () => lines)
 
 /** Prints that a command is ready: as one line of JSON, or as lines for users. */
@@ -76,7 +74,6 @@ export const sayProblems = (problems: ReadonlyArray<object>, before = 0): Effect
 export const sayMoreProblems = (total: number): Effect.Effect<void> =>
   total > shown ? say(`and ${Text.count(total - shown)} more`) : Effect.void
 
-/** The parts of a problem that are shown. */
 interface Described {
   readonly detail?: unknown
   readonly message?: unknown

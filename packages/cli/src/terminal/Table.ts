@@ -28,7 +28,6 @@ export const render = (body: Dictionary<unknown, unknown>, columns: number, toke
 const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
   Predicate.isObject(value) ? { ...value } : { value }
 
-/** The text of a cell. */
 const cell = (value: unknown): string => {
   if (value === undefined || value === null) return ""
   if (typeof value === "string") return Text.oneLine(value)
@@ -101,7 +100,6 @@ interface Column {
   readonly isNumber: boolean
 }
 
-/** The least width of a table. */
 const leastOf = (columns: ReadonlyArray<Column>): number =>
   columns.reduce((sum, { least }) => sum + least, gap.length * (columns.length - 1))
 

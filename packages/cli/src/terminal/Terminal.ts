@@ -1,7 +1,6 @@
 /** The standard streams. Tests replace them to simulate terminals. */
 import * as Context from "effect/Context"
 
-/** An output stream. */
 export interface Screen {
   readonly isTerminal: boolean
   /** The width of the terminal; 80 without one. */
@@ -10,7 +9,6 @@ export interface Screen {
   readonly write: (text: string) => void
 }
 
-/** Standard output and standard error. */
 export interface Terminal {
   readonly output: Screen
   readonly errors: Screen

@@ -70,7 +70,6 @@ export const clock = (millis: number): string => new Date(millis).toTimeString()
 /** A time of the service, to the minute. */
 export const minute = (time: string): string => oneLine(time).slice(0, 16).replace("T", " ")
 
-/** A file size. */
 export const size = (bytes: number): string =>
   bytes < 1e3 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 

@@ -162,7 +162,7 @@ export const remove = (path: string): Effect.Effect<void, ExportError> =>
   attempt(path, () => fs.rm(path, { recursive: true, force: true }))
 
 /** Moves a file to a name that is free, and stays free meanwhile; otherwise fails with `EEXIST`. */
-export const moveToFree = async (from: string, to: string): Promise<void> => {
+const moveToFree = async (from: string, to: string): Promise<void> => {
   try {
     await fs.link(from, to)
   } catch (error) {
@@ -177,6 +177,12 @@ export const moveToFree = async (from: string, to: string): Promise<void> => {
     } else throw error
   }
   await fs.unlink(from)
+}
+
+/** Moves a file to its place, replacing another one only if it may; the new name is on the disk when this succeeds. */
+export const place = async (from: string, to: string, mayReplace = false): Promise<void> => {
+  await (mayReplace ? fs.rename : moveToFree)(from, to)
+  await syncFolder(to)
 }
 
 /** The codes of file systems that have no links. */

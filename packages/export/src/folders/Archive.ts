@@ -336,9 +336,8 @@ class FileArchive implements Archive {
     const folder = this.#folder(-1)
     const from = join(folder, file)
     const to = join(dirname(this.#sink.path), written.name)
-    const move = disk.attempt(to, () => disk.moveToFree(from, to).then(() => disk.syncFolder(to)))
     return Effect.gen({ self: this }, function*() {
-      if (yield* disk.exists(from)) yield* move
+      if (yield* disk.exists(from)) yield* disk.attempt(to, () => disk.place(from, to))
       yield* append(filesIn(this.#root), [written])
       yield* disk.remove(folder)
     })
@@ -395,7 +394,7 @@ const replace = Effect.fnUntraced(function*(from: string, to: string, mayReplace
   if ((yield* disk.exists(to)) && !mayReplace((yield* disk.digest(to)).sha256)) {
     return yield* new FileExists({ path: to })
   }
-  yield* disk.attempt(to, () => fs.rename(from, to).then(() => disk.syncFolder(to)))
+  yield* disk.attempt(to, () => disk.place(from, to, true))
 })
 
 /** A free name with the time of the first line: `posts-20261122T210000Z.jsonl`. */

@@ -152,7 +152,6 @@ const move = Effect.fnUntraced(function*(out: string) {
     if (yield* disk.exists(from)) yield* place(from, placeOf(out, file), !isItems || isReplacing)
   }
   yield* disk.attempt(out, async () => {
-    await disk.syncFolder(out)
     await fs.rename(names.work, names.moved)
     await disk.syncFolder(names.work)
   })
@@ -161,7 +160,7 @@ const move = Effect.fnUntraced(function*(out: string) {
 
 const place = (from: string, to: string, mayReplace: boolean): Effect.Effect<void, ExportError> =>
   Effect.mapError(
-    disk.attempt(to, () => mayReplace ? fs.rename(from, to) : disk.moveToFree(from, to)),
+    disk.attempt(to, () => disk.place(from, to, mayReplace)),
     (error) => error._tag === "FileExists" ? new FileExists({ path: to, isComplete: true }) : error
   )
 

@@ -28,8 +28,6 @@ export interface Asked {
   readonly kind: Kind
   /** The column with the value; in JSON Lines a member or a path such as `user.id`. Default: the first known to `kind`. */
   readonly column?: string | undefined
-  /** Default: by the file's name, else lines. */
-  readonly format?: Format | undefined
 }
 
 /** How to read the records of a file. */
@@ -45,13 +43,13 @@ export interface Layout {
 export const layoutOf = async (
   chunks: AsyncIterable<Buffer>,
   name: string,
-  { column, format: given, kind }: Asked
+  { column, kind }: Asked
 ): Promise<Layout> => {
   const ending = /\.(csv|tsv|jsonl|ndjson|json)(?:\.(?:gz|zst))?$/i.exec(name)?.[1]?.toLowerCase()
   const named = ending === undefined ? undefined : ending === "csv" || ending === "tsv" ? "csv" : "jsonl"
   for await (const [first] of records.recordsOf(chunks, { quotes: false, from: records.beginning })) {
     const text = first?.text.replace(/^\ufeff/, "") ?? ""
-    const format = given ?? named ?? (text.startsWith("{") ? "jsonl" : "lines")
+    const format = named ?? (text.startsWith("{") ? "jsonl" : "lines")
     if (format === "lines") {
       if (column !== undefined) throw new Error(`lines have no column ${column}: it is neither CSV nor JSON Lines`)
       return { ...plain, format }
@@ -83,7 +81,7 @@ export const layoutOf = async (
       column: found === undefined ? missing(cells, column, kind) : column ?? guessed(cells, kind)
     }
   }
-  return { ...plain, format: given ?? named ?? "lines" }
+  return { ...plain, format: named ?? "lines" }
 }
 
 const plain = { delimiter: ",", hasHeader: false, columns: [], column: undefined }

@@ -9,8 +9,6 @@ import * as Files from "./Files.ts"
 /** The CSV dialect. */
 export interface Options {
   readonly compression?: Files.Compression | undefined
-  /** The line ending. Default CRLF. */
-  readonly newline?: "\r\n" | "\n" | undefined
   /**
    * Puts a `'` before texts that a spreadsheet would run as a formula: those that start with `=`, `+`, `-` or `@`, also
    * after spaces and invisible characters, and those that start with a tab or a line break. Default false.
@@ -20,21 +18,17 @@ export interface Options {
 
 /** CSV into `path` and files of its folder. */
 export const make = (path: string, options: Options = {}): FileSink => {
-  const { compression = "none", guard = false, newline = "\r\n" } = options
-  const name = `csv${newline === "\n" ? "+lf" : ""}${guard ? "+guard" : ""}`
-  return Files.make(
-    path,
-    { name, extension: ".csv", encoder: (table) => encoder(table, newline, guard) },
-    compression
-  )
+  const { compression = "none", guard = false } = options
+  const name = guard ? "csv+guard" : "csv"
+  return Files.make(path, { name, extension: ".csv", encoder: (table) => encoder(table, guard) }, compression)
 }
 
 /** Encodes rows of a table. */
-export const encoder = (table: Table, newline: string, guard: boolean): Files.Encoder => {
+export const encoder = (table: Table, guard: boolean): Files.Encoder => {
   const lay = cells(table)
   const encode = (records: ReadonlyArray<ReadonlyArray<Cell>>): string =>
     stringify([...records], {
-      record_delimiter: newline,
+      record_delimiter: "\r\n",
       // Values with line breaks of either kind are quoted, whatever the line ending.
       quote_record_delimiter: true,
       // Distinguishes an empty text from a missing value.

@@ -61,11 +61,6 @@ const kinds: Readonly<Record<string, Rows.Kind>> = {
 export interface Options {
   /** The number of items at which a row is done. Default: all items. */
   readonly limitEach?: number | undefined
-  /**
-   * How many rows are fetched ahead, each keeping up to two pages. Default 3. In an export with a `limit` no row is fetched ahead:
-   * its items might not be wanted.
-   */
-  readonly ahead?: number | undefined
 }
 
 /** The parameters that rows fill. */
@@ -118,7 +113,7 @@ export const fromDefinition = (
     pages: (cursor, pageOptions) =>
       target === undefined
         ? Stream.die(new Error(`${definition.name} has neither an id nor a query parameter`))
-        : pages({ definition, target, rows, common, limitEach, ahead: options.ahead ?? 3 }, cursor, pageOptions)
+        : pages({ definition, target, rows, common, limitEach }, cursor, pageOptions)
   }
 }
 
@@ -128,8 +123,10 @@ interface Job {
   readonly rows: Rows.Rows
   readonly common: Readonly<Record<string, unknown>>
   readonly limitEach: number
-  readonly ahead: number
 }
+
+/** The rows fetched ahead, each keeping up to two pages. With a `limit` there are none: their items might not be wanted. */
+const rowsAhead = 3
 
 /** The progress: the cursor, as JSON. */
 const Place = Schema.Struct({
@@ -171,7 +168,6 @@ const pages = (job: Job, cursor: string | undefined, { limit, prefetch = 0 }: Pa
         ({ items }) => Effect.sync(() => left -= items.length)
       ))
   }
-  if (job.ahead === 0) return Stream.flatMap(parts, (part) => partPages(job, part, { prefetch }))
   return Stream.unwrap(Effect.map(Effect.scope, (scope) => {
     const begun = Effect.fnUntraced(function*(part: Part) {
       // One scope per row: a shared one would grow with every row.
@@ -181,7 +177,7 @@ const pages = (job: Job, cursor: string | undefined, { limit, prefetch = 0 }: Pa
     })
     return parts.pipe(
       Stream.mapEffect(begun),
-      Stream.buffer({ capacity: job.ahead - 1 }),
+      Stream.buffer({ capacity: rowsAhead - 1 }),
       Stream.flatMap((pages) => pages)
     )
   }))
