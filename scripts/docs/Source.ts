@@ -1,5 +1,5 @@
 /** The operations as the documentation sees them: the catalogue, and what only their docstrings say. */
-import { readdirSync, readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { basename } from "node:path"
 import { aliases, catalogue } from "../../packages/core/src/Catalogue.ts"
 import type { Definition } from "../../packages/core/src/schema/Definition.ts"
@@ -79,7 +79,7 @@ const areaOf = (path: string): ReadonlyArray<Area> => {
 
 /** Every module of operations. */
 export const areas: ReadonlyArray<Area> = folders
-  .flatMap((folder) => readdirSync(new URL(`../../${folder}`, import.meta.url)).map((file) => `${folder}/${file}`))
+  .flatMap((folder) => globSync(`${folder}/*.ts`, { cwd: new URL("../..", import.meta.url) }))
   .sort((a, b) => basename(a) < basename(b) ? -1 : 1)
   .flatMap(areaOf)
 

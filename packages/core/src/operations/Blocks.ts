@@ -4,6 +4,7 @@ import * as Operation from "../client/Operation.ts"
 import { User } from "../schema/models/User.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { pages, thousand, toggle } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 const blocking = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ blocking: Schema.Boolean }))
@@ -16,18 +17,15 @@ const blocking = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ bloc
  * yield* block({ target_user_id: "2244994945" })
  * ```
  */
-export const block = /*#__PURE__*/ Operation.make({
+export const block = /*#__PURE__*/ toggle({
   name: "block",
   summary: "Blocks a user.",
   route: "POST /2/users/:id/blocking",
   identity: "id",
   body: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: blocking,
-  userAuth: true,
   scopes: ["block.write", "post.read", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "privacyUpdate" },
-  effect: "toggle"
+  price: { request: "privacyUpdate" }
 })
 
 /**
@@ -38,18 +36,15 @@ export const block = /*#__PURE__*/ Operation.make({
  * yield* unblock({ target_user_id: "2244994945" })
  * ```
  */
-export const unblock = /*#__PURE__*/ Operation.make({
+export const unblock = /*#__PURE__*/ toggle({
   name: "unblock",
   summary: "Ends the block of a user.",
   route: "DELETE /2/users/:source_user_id/blocking/:target_user_id",
   identity: "source_user_id",
   path: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: blocking,
-  userAuth: true,
   scopes: ["block.write", "post.read", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "privacyUpdate" },
-  effect: "toggle"
+  price: { request: "privacyUpdate" }
 })
 
 /**
@@ -66,16 +61,11 @@ export const getBlocked = /*#__PURE__*/ Operation.makePaged({
   summary: "Lists the users whom the authenticated user blocks.",
   route: "GET /2/users/:id/blocking",
   identity: "id",
-  query: {
-    ...Selectors.user,
-    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 1000, default: 100 }),
-    pagination_token: Parameters.token
-  },
+  query: { ...Selectors.user, ...thousand },
   result: /*#__PURE__*/ Response.many(User),
   userAuth: true,
   scopes: ["block.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
   price: { read: "block", owned: true },
-  paging: { token: "pagination_token", directions: "both" },
-  effect: "read"
+  ...pages
 })

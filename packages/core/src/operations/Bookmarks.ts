@@ -5,6 +5,7 @@ import * as Model from "../schema/Model.ts"
 import { Post } from "../schema/models/Post.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { hundred, pages } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 const bookmarked = /*#__PURE__*/ Response.value(
@@ -45,17 +46,12 @@ export const getBookmarks = /*#__PURE__*/ Operation.makePaged({
   summary: "Lists the authenticated user's bookmarked posts.",
   route: "GET /2/users/:id/bookmarks",
   identity: "id",
-  query: {
-    ...Selectors.all,
-    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
-    pagination_token: Parameters.token
-  },
+  query: { ...Selectors.all, ...hundred },
   result: /*#__PURE__*/ Response.many(Post),
   scopes: ["bookmark.read", "post.read", "users.read"],
   limits: { perWindow: 180 },
   price: { read: "post", owned: true },
-  paging: { token: "pagination_token", directions: "both" },
-  effect: "read"
+  ...pages
 })
 
 /**

@@ -4,6 +4,7 @@ import { Community } from "../schema/models/Community.ts"
 import * as ParameterRule from "../schema/ParameterRule.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { path } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**
@@ -17,7 +18,7 @@ export const getCommunity = /*#__PURE__*/ Operation.make({
   name: "getCommunity",
   summary: "Looks one community up.",
   route: "GET /2/communities/:id",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   query: Selectors.community,
   result: /*#__PURE__*/ Response.one(Community),
   userAuth: false,
@@ -51,7 +52,7 @@ export const searchCommunities = /*#__PURE__*/ Operation.makePaged({
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 300 },
   price: { read: "community" },
-  // Two names of one token.
+  // Two names of one token.,
   rules: [/*#__PURE__*/ ParameterRule.excludes("pagination_token", "next_token")],
   paging: { token: "next_token", directions: "forward" },
   effect: "read"

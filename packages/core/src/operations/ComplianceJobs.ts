@@ -1,8 +1,8 @@
 /** Compliance jobs: which of the posts or users that an app has stored are gone, hidden or changed since. */
-import * as Operation from "../client/Operation.ts"
 import { ComplianceJob } from "../schema/models/ComplianceJob.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { app, path } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 const type = /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.choice(["posts", "users"]))
@@ -18,17 +18,14 @@ const type = /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.choice([
  * const job = yield* createComplianceJob({ type: "posts", name: "archive" })
  * ```
  */
-export const createComplianceJob = /*#__PURE__*/ Operation.make({
+export const createComplianceJob = /*#__PURE__*/ app({
   name: "createComplianceJob",
   summary: "Creates a compliance job, which checks ids of posts or of users.",
   route: "POST /2/compliance/jobs",
   query: Selectors.complianceJob,
   body: { type, name: /*#__PURE__*/ Parameters.text(64), resumable: Parameters.boolean },
   result: /*#__PURE__*/ Response.one(ComplianceJob),
-  bearer: "app",
-  scopes: [],
   limits: { perWindow: 150 },
-  price: "free",
   effect: "create",
   status: 200,
   confirmWith: "getComplianceJobs"
@@ -43,17 +40,14 @@ export const createComplianceJob = /*#__PURE__*/ Operation.make({
  * const job = yield* getComplianceJob({ id: "1372966999991541762" })
  * ```
  */
-export const getComplianceJob = /*#__PURE__*/ Operation.make({
+export const getComplianceJob = /*#__PURE__*/ app({
   name: "getComplianceJob",
   summary: "Looks a compliance job up.",
   route: "GET /2/compliance/jobs/:id",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   query: Selectors.complianceJob,
   result: /*#__PURE__*/ Response.one(ComplianceJob),
-  bearer: "app",
-  scopes: [],
   limits: { perWindow: 150 },
-  price: "free",
   effect: "read"
 })
 
@@ -64,7 +58,7 @@ export const getComplianceJob = /*#__PURE__*/ Operation.make({
  * const jobs = yield* getComplianceJobs({ type: "posts", status: "complete" })
  * ```
  */
-export const getComplianceJobs = /*#__PURE__*/ Operation.make({
+export const getComplianceJobs = /*#__PURE__*/ app({
   name: "getComplianceJobs",
   summary: "Lists the compliance jobs of the app.",
   route: "GET /2/compliance/jobs",
@@ -74,9 +68,6 @@ export const getComplianceJobs = /*#__PURE__*/ Operation.make({
     ...Selectors.complianceJob
   },
   result: /*#__PURE__*/ Response.many(ComplianceJob),
-  bearer: "app",
-  scopes: [],
   limits: { perWindow: 150 },
-  price: "free",
   effect: "read"
 })

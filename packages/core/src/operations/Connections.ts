@@ -4,6 +4,7 @@ import * as Operation from "../client/Operation.ts"
 import { Connection, endpoints } from "../schema/models/Connection.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { app } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 /** The outcome of ending connections. */
@@ -41,11 +42,11 @@ export const getConnections = /*#__PURE__*/ Operation.makePaged({
     ...Selectors.connection
   },
   result: /*#__PURE__*/ Response.many(Connection),
+  limits: {},
+  paging: { token: "pagination_token", directions: "forward" },
   bearer: "app",
   scopes: [],
-  limits: {},
   price: "free",
-  paging: { token: "pagination_token", directions: "forward" },
   effect: "read"
 })
 
@@ -56,16 +57,13 @@ export const getConnections = /*#__PURE__*/ Operation.makePaged({
  * const ended = yield* deleteConnections({ uuids: ["4f1f2c0e-6a3c-4f5e-9d3b-0a4d1f0c7a11"] })
  * ```
  */
-export const deleteConnections = /*#__PURE__*/ Operation.make({
+export const deleteConnections = /*#__PURE__*/ app({
   name: "deleteConnections",
   summary: "Ends connections of the app to streams.",
   route: "DELETE /2/connections",
   body: { uuids: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.textArray({ minimum: 1, maximum: 100 })) },
   result: /*#__PURE__*/ Response.value(ended),
-  bearer: "app",
-  scopes: [],
   limits: {},
-  price: "free",
   effect: "toggle"
 })
 
@@ -76,15 +74,12 @@ export const deleteConnections = /*#__PURE__*/ Operation.make({
  * const ended = yield* deleteAllConnections()
  * ```
  */
-export const deleteAllConnections = /*#__PURE__*/ Operation.make({
+export const deleteAllConnections = /*#__PURE__*/ app({
   name: "deleteAllConnections",
   summary: "Ends every connection of the app to streams.",
   route: "DELETE /2/connections/all",
   result: /*#__PURE__*/ Response.value(ended),
-  bearer: "app",
-  scopes: [],
   limits: { perWindow: 25 },
-  price: "free",
   effect: "toggle"
 })
 
@@ -95,15 +90,12 @@ export const deleteAllConnections = /*#__PURE__*/ Operation.make({
  * const ended = yield* deleteEndpointConnections({ endpoint_id: "filtered_stream" })
  * ```
  */
-export const deleteEndpointConnections = /*#__PURE__*/ Operation.make({
+export const deleteEndpointConnections = /*#__PURE__*/ app({
   name: "deleteEndpointConnections",
   summary: "Ends every connection of the app to one stream.",
   route: "DELETE /2/connections/:endpoint_id",
   path: { endpoint_id: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.choice(endpoints)) },
   result: /*#__PURE__*/ Response.value(ended),
-  bearer: "app",
-  scopes: [],
   limits: {},
-  price: "free",
   effect: "toggle"
 })

@@ -5,12 +5,10 @@ import { CountBucket } from "../schema/models/CountBucket.ts"
 import * as ParameterRule from "../schema/ParameterRule.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { span } from "./internal/families.ts"
 
 const shared = {
-  start_time: Parameters.timestamp,
-  end_time: Parameters.timestamp,
-  since_id: Parameters.id,
-  until_id: Parameters.id,
+  ...span,
   next_token: Parameters.token,
   pagination_token: Parameters.token,
   granularity: /*#__PURE__*/ Parameters.choice(["minute", "hour", "day"], { default: "hour" })
@@ -57,10 +55,7 @@ export const getAllPostsCount = /*#__PURE__*/ Operation.makePaged({
   name: "getAllPostsCount",
   summary: "Counts the posts of the full archive that match a query.",
   route: "GET /2/posts/counts/all",
-  query: {
-    query: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.text(1024)),
-    ...shared
-  },
+  query: { query: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.text(1024)), ...shared },
   result: buckets,
   access: "research",
   scopes: ["post.read", "users.read"],

@@ -5,6 +5,7 @@ import { DirectMessageEvent } from "../schema/models/DirectMessageEvent.ts"
 import * as ParameterRule from "../schema/ParameterRule.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { hundred, pages } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 const sent = /*#__PURE__*/ Response.value(
@@ -32,8 +33,7 @@ export const getDirectMessageEvents = /*#__PURE__*/ Operation.makePaged({
   query: {
     ...Selectors.directMessageEvent,
     event_types: /*#__PURE__*/ Parameters.list(["MessageCreate", "ParticipantsJoin", "ParticipantsLeave"]),
-    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
-    pagination_token: Parameters.token
+    ...hundred
   },
   alternatives: /*#__PURE__*/ ParameterRule.atMostOne("dm_conversation_id", "participant_id"),
   result: /*#__PURE__*/ Response.many(DirectMessageEvent),
@@ -41,9 +41,8 @@ export const getDirectMessageEvents = /*#__PURE__*/ Operation.makePaged({
   scopes: ["dm.read", "post.read", "users.read"],
   limits: { perWindow: 300 },
   price: { read: "dmEvent" },
-  paging: { token: "pagination_token", directions: "both" },
   reach: { days: 30, unless: ["dm_conversation_id", "participant_id"] },
-  effect: "read"
+  ...pages
 })
 
 /**

@@ -4,6 +4,7 @@ import * as Operation from "../client/Operation.ts"
 import { User } from "../schema/models/User.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { pages, path, thousand, toggle } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**
@@ -15,7 +16,7 @@ import * as Selectors from "./Selectors.ts"
  * const { data } = yield* followUser({ target_user_id: "2244994945" })
  * ```
  */
-export const followUser = /*#__PURE__*/ Operation.make({
+export const followUser = /*#__PURE__*/ toggle({
   name: "followUser",
   summary: "Follows a user, or asks to.",
   route: "POST /2/users/:id/following",
@@ -25,11 +26,8 @@ export const followUser = /*#__PURE__*/ Operation.make({
     following: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean),
     pending_follow: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean)
   })),
-  userAuth: true,
   scopes: ["follows.write", "post.read", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "userInteractionCreate" },
-  effect: "toggle"
+  price: { request: "userInteractionCreate" }
 })
 
 /**
@@ -48,7 +46,7 @@ export const follow = followUser
  * yield* unfollowUser({ target_user_id: "2244994945" })
  * ```
  */
-export const unfollowUser = /*#__PURE__*/ Operation.make({
+export const unfollowUser = /*#__PURE__*/ toggle({
   name: "unfollowUser",
   summary: "Ends the follow of a user.",
   route: "DELETE /2/users/:source_user_id/following/:target_user_id",
@@ -57,11 +55,8 @@ export const unfollowUser = /*#__PURE__*/ Operation.make({
   result: /*#__PURE__*/ Response.value(
     /*#__PURE__*/ Schema.Struct({ following: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean) })
   ),
-  userAuth: true,
   scopes: ["follows.write", "post.read", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "interactionDelete" },
-  effect: "toggle"
+  price: { request: "interactionDelete" }
 })
 
 /**
@@ -70,12 +65,6 @@ export const unfollowUser = /*#__PURE__*/ Operation.make({
  * @deprecated Use `unfollowUser`.
  */
 export const unfollow = unfollowUser
-
-const paged = {
-  ...Selectors.user,
-  max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 1000, default: 100 }),
-  pagination_token: Parameters.token
-}
 
 /**
  * Lists the followers of a user. Credential: bearer token, or OAuth 1.0a with `user_auth: true` (spec: Blocks, follows,
@@ -89,16 +78,15 @@ export const getUsersFollowers = /*#__PURE__*/ Operation.makePaged({
   name: "getUsersFollowers",
   summary: "Lists the followers of a user.",
   route: "GET /2/users/:id/followers",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
-  query: paged,
+  path,
+  query: { ...Selectors.user, ...thousand },
   result: /*#__PURE__*/ Response.many(User),
   userAuth: false,
   scopes: ["follows.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
   price: { read: "followingOrFollower", owned: true },
-  paging: { token: "pagination_token", directions: "both" },
   total: { of: "user", metric: "followers_count" },
-  effect: "read"
+  ...pages
 })
 
 /**
@@ -113,14 +101,13 @@ export const getUsersFollowing = /*#__PURE__*/ Operation.makePaged({
   name: "getUsersFollowing",
   summary: "Lists the users whom a user follows.",
   route: "GET /2/users/:id/following",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
-  query: paged,
+  path,
+  query: { ...Selectors.user, ...thousand },
   result: /*#__PURE__*/ Response.many(User),
   userAuth: false,
   scopes: ["follows.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
   price: { read: "followingOrFollower", owned: true },
-  paging: { token: "pagination_token", directions: "both" },
   total: { of: "user", metric: "following_count" },
-  effect: "read"
+  ...pages
 })

@@ -5,6 +5,7 @@ import { Post } from "../schema/models/Post.ts"
 import { User } from "../schema/models/User.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { hundred, pages, path, toggle } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 const liked = /*#__PURE__*/ Response.value(
@@ -19,18 +20,15 @@ const liked = /*#__PURE__*/ Response.value(
  * yield* like({ post_id: "1460323737035677698" })
  * ```
  */
-export const like = /*#__PURE__*/ Operation.make({
+export const like = /*#__PURE__*/ toggle({
   name: "like",
   summary: "Likes a post.",
   route: "POST /2/users/:id/likes",
   identity: "id",
   body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: liked,
-  userAuth: true,
   scopes: ["like.write", "post.read", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "userInteractionCreate" },
-  effect: "toggle"
+  price: { request: "userInteractionCreate" }
 })
 
 /**
@@ -41,18 +39,15 @@ export const like = /*#__PURE__*/ Operation.make({
  * yield* unlike({ post_id: "1460323737035677698" })
  * ```
  */
-export const unlike = /*#__PURE__*/ Operation.make({
+export const unlike = /*#__PURE__*/ toggle({
   name: "unlike",
   summary: "Takes the like of a post back.",
   route: "DELETE /2/users/:id/likes/:post_id",
   identity: "id",
   path: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: liked,
-  userAuth: true,
   scopes: ["like.write", "post.read", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "interactionDelete" },
-  effect: "toggle"
+  price: { request: "interactionDelete" }
 })
 
 /**
@@ -67,20 +62,15 @@ export const getLikingUsers = /*#__PURE__*/ Operation.makePaged({
   name: "getLikingUsers",
   summary: "Lists the users who liked a post.",
   route: "GET /2/posts/:id/liking_users",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
-  query: {
-    ...Selectors.allOfUsers,
-    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
-    pagination_token: Parameters.token
-  },
+  path,
+  query: { ...Selectors.allOfUsers, ...hundred },
   result: /*#__PURE__*/ Response.many(User),
   userAuth: false,
   scopes: ["like.read", "post.read", "users.read"],
   limits: { perWindow: 75 },
   price: { read: "like" },
-  paging: { token: "pagination_token", directions: "both" },
   total: { of: "post", metric: "like_count" },
-  effect: "read"
+  ...pages
 })
 
 /**
@@ -95,7 +85,7 @@ export const getLikedPosts = /*#__PURE__*/ Operation.makePaged({
   name: "getLikedPosts",
   summary: "Lists the posts that a user liked.",
   route: "GET /2/users/:id/liked_posts",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   query: {
     ...Selectors.all,
     max_results: /*#__PURE__*/ Parameters.integer({ minimum: 5, maximum: 100, default: 100 }),
@@ -106,7 +96,6 @@ export const getLikedPosts = /*#__PURE__*/ Operation.makePaged({
   scopes: ["like.read", "post.read", "users.read"],
   limits: { perWindow: 75 },
   price: { read: "like", owned: true },
-  paging: { token: "pagination_token", directions: "both" },
-  effect: "read",
-  postCap: true
+  postCap: true,
+  ...pages
 })

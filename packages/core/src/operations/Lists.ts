@@ -7,14 +7,8 @@ import { Post } from "../schema/models/Post.ts"
 import { User } from "../schema/models/User.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { hundred, type Own, pages, path, toggle } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
-
-const hundred = {
-  max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
-  pagination_token: Parameters.token
-}
-
-const path = { id: /*#__PURE__*/ Parameters.required(Parameters.id) }
 
 const listId = { list_id: /*#__PURE__*/ Parameters.required(Parameters.id) }
 
@@ -29,6 +23,29 @@ const membership = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ is
 const following = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ following: toggled }))
 
 const pinned = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ pinned: toggled }))
+
+const managed = <const D extends Own<"userAuth" | "scopes" | "limits" | "price" | "effect">>(own: D) =>
+  Operation.make({
+    ...own,
+    userAuth: true,
+    scopes: ["list.write", "post.read", "users.read"],
+    limits: { perWindow: 300 },
+    price: { request: "listManage" },
+    effect: "toggle"
+  })
+
+const chosen = <const D extends Own<"userAuth" | "scopes" | "limits" | "price" | "effect">>(own: D) =>
+  toggle({ ...own, scopes: ["list.write", "post.read", "users.read"], price: { request: "listManage" } })
+
+const lists = {
+  path,
+  query: { ...Selectors.list, ...hundred },
+  result: /*#__PURE__*/ Response.many(List),
+  userAuth: false,
+  scopes: ["list.read", "post.read", "users.read"],
+  price: { read: "list", owned: true },
+  ...pages
+} as const
 
 /**
  * Creates a list for the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs
@@ -69,18 +86,13 @@ export const createList = /*#__PURE__*/ Operation.make({
  * yield* updateList({ id: "1441162269824405510", description: "What is new in technology" })
  * ```
  */
-export const updateList = /*#__PURE__*/ Operation.make({
+export const updateList = /*#__PURE__*/ managed({
   name: "updateList",
   summary: "Changes a list of the authenticated user.",
   route: "PUT /2/lists/:id",
   path,
   body: { name, description, private: Parameters.boolean },
-  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ updated: toggled })),
-  userAuth: true,
-  scopes: ["list.write", "post.read", "users.read"],
-  limits: { perWindow: 300 },
-  price: { request: "listManage" },
-  effect: "toggle"
+  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ updated: toggled }))
 })
 
 /**
@@ -91,17 +103,12 @@ export const updateList = /*#__PURE__*/ Operation.make({
  * yield* deleteList({ id: "1441162269824405510" })
  * ```
  */
-export const deleteList = /*#__PURE__*/ Operation.make({
+export const deleteList = /*#__PURE__*/ managed({
   name: "deleteList",
   summary: "Deletes a list of the authenticated user.",
   route: "DELETE /2/lists/:id",
   path,
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ deleted: toggled })),
-  userAuth: true,
-  scopes: ["list.write", "post.read", "users.read"],
-  limits: { perWindow: 300 },
-  price: { request: "listManage" },
-  effect: "toggle",
   settled: {
     data: { deleted: true },
     by: { status: 404, problem: { type: "resource-not-found", resource_type: "list" } }
@@ -149,10 +156,9 @@ export const getListMembers = /*#__PURE__*/ Operation.makePaged({
   userAuth: false,
   scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 900 },
-  paging: { token: "pagination_token", directions: "both" },
   total: { of: "list", metric: "member_count" },
   price: { read: "user" },
-  effect: "read"
+  ...pages
 })
 
 /**
@@ -163,18 +169,13 @@ export const getListMembers = /*#__PURE__*/ Operation.makePaged({
  * yield* addListMember({ id: "1441162269824405510", user_id: "2244994945" })
  * ```
  */
-export const addListMember = /*#__PURE__*/ Operation.make({
+export const addListMember = /*#__PURE__*/ managed({
   name: "addListMember",
   summary: "Adds a user to a list of the authenticated user.",
   route: "POST /2/lists/:id/members",
   path,
   body: { user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
-  result: membership,
-  userAuth: true,
-  scopes: ["list.write", "post.read", "users.read"],
-  limits: { perWindow: 300 },
-  price: { request: "listManage" },
-  effect: "toggle"
+  result: membership
 })
 
 /**
@@ -185,17 +186,12 @@ export const addListMember = /*#__PURE__*/ Operation.make({
  * yield* removeListMember({ id: "1441162269824405510", user_id: "2244994945" })
  * ```
  */
-export const removeListMember = /*#__PURE__*/ Operation.make({
+export const removeListMember = /*#__PURE__*/ managed({
   name: "removeListMember",
   summary: "Removes a user from a list of the authenticated user.",
   route: "DELETE /2/lists/:id/members/:user_id",
   path: { ...path, user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
-  result: membership,
-  userAuth: true,
-  scopes: ["list.write", "post.read", "users.read"],
-  limits: { perWindow: 300 },
-  price: { request: "listManage" },
-  effect: "toggle"
+  result: membership
 })
 
 /**
@@ -217,8 +213,7 @@ export const getListPosts = /*#__PURE__*/ Operation.makePaged({
   scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 900 },
   price: { read: "post" },
-  paging: { token: "pagination_token", directions: "both" },
-  effect: "read"
+  ...pages
 })
 
 /**
@@ -240,9 +235,8 @@ export const getListFollowers = /*#__PURE__*/ Operation.makePaged({
   scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 180 },
   price: { read: "followingOrFollower" },
-  paging: { token: "pagination_token", directions: "both" },
   total: { of: "list", metric: "follower_count" },
-  effect: "read"
+  ...pages
 })
 
 /**
@@ -257,15 +251,8 @@ export const getOwnedLists = /*#__PURE__*/ Operation.makePaged({
   name: "getOwnedLists",
   summary: "Lists the lists that a user owns.",
   route: "GET /2/users/:id/owned_lists",
-  path,
-  query: { ...Selectors.list, ...hundred },
-  result: /*#__PURE__*/ Response.many(List),
-  userAuth: false,
-  scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
-  paging: { token: "pagination_token", directions: "both" },
-  price: { read: "list", owned: true },
-  effect: "read"
+  ...lists
 })
 
 /**
@@ -280,16 +267,9 @@ export const getListMemberships = /*#__PURE__*/ Operation.makePaged({
   name: "getListMemberships",
   summary: "Lists the lists that a user is a member of.",
   route: "GET /2/users/:id/list_memberships",
-  path,
-  query: { ...Selectors.list, ...hundred },
-  result: /*#__PURE__*/ Response.many(List),
-  userAuth: false,
-  scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 75 },
-  paging: { token: "pagination_token", directions: "both" },
   total: { of: "user", metric: "listed_count" },
-  price: { read: "list", owned: true },
-  effect: "read"
+  ...lists
 })
 
 /**
@@ -304,15 +284,8 @@ export const getFollowedLists = /*#__PURE__*/ Operation.makePaged({
   name: "getFollowedLists",
   summary: "Lists the lists that a user follows.",
   route: "GET /2/users/:id/followed_lists",
-  path,
-  query: { ...Selectors.list, ...hundred },
-  result: /*#__PURE__*/ Response.many(List),
-  userAuth: false,
-  scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
-  price: { read: "list", owned: true },
-  paging: { token: "pagination_token", directions: "both" },
-  effect: "read"
+  ...lists
 })
 
 /**
@@ -323,18 +296,13 @@ export const getFollowedLists = /*#__PURE__*/ Operation.makePaged({
  * yield* followList({ list_id: "1441162269824405510" })
  * ```
  */
-export const followList = /*#__PURE__*/ Operation.make({
+export const followList = /*#__PURE__*/ chosen({
   name: "followList",
   summary: "Follows a list.",
   route: "POST /2/users/:id/followed_lists",
   identity: "id",
   body: listId,
-  result: following,
-  userAuth: true,
-  scopes: ["list.write", "post.read", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "listManage" },
-  effect: "toggle"
+  result: following
 })
 
 /**
@@ -345,18 +313,13 @@ export const followList = /*#__PURE__*/ Operation.make({
  * yield* unfollowList({ list_id: "1441162269824405510" })
  * ```
  */
-export const unfollowList = /*#__PURE__*/ Operation.make({
+export const unfollowList = /*#__PURE__*/ chosen({
   name: "unfollowList",
   summary: "Ends the follow of a list.",
   route: "DELETE /2/users/:id/followed_lists/:list_id",
   identity: "id",
   path: listId,
-  result: following,
-  userAuth: true,
-  scopes: ["list.write", "post.read", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "listManage" },
-  effect: "toggle"
+  result: following
 })
 
 /**
@@ -390,18 +353,13 @@ export const getPinnedLists = /*#__PURE__*/ Operation.make({
  * yield* pinList({ list_id: "1441162269824405510" })
  * ```
  */
-export const pinList = /*#__PURE__*/ Operation.make({
+export const pinList = /*#__PURE__*/ chosen({
   name: "pinList",
   summary: "Pins a list that the authenticated user owns or follows.",
   route: "POST /2/users/:id/pinned_lists",
   identity: "id",
   body: listId,
-  result: pinned,
-  userAuth: true,
-  scopes: ["list.write", "post.read", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "listManage" },
-  effect: "toggle"
+  result: pinned
 })
 
 /**
@@ -412,16 +370,11 @@ export const pinList = /*#__PURE__*/ Operation.make({
  * yield* unpinList({ list_id: "1441162269824405510" })
  * ```
  */
-export const unpinList = /*#__PURE__*/ Operation.make({
+export const unpinList = /*#__PURE__*/ chosen({
   name: "unpinList",
   summary: "Unpins a list.",
   route: "DELETE /2/users/:id/pinned_lists/:list_id",
   identity: "id",
   path: listId,
-  result: pinned,
-  userAuth: true,
-  scopes: ["list.write", "post.read", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "listManage" },
-  effect: "toggle"
+  result: pinned
 })

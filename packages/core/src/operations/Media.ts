@@ -6,6 +6,7 @@ import { categories, fileTypes, Media } from "../schema/models/Media.ts"
 import * as ParameterRule from "../schema/ParameterRule.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { type Own, path } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 const integer = /*#__PURE__*/ Schema.optionalKey(Schema.Int)
@@ -50,6 +51,12 @@ const uploaded = /*#__PURE__*/ Response.value(
 
 const captioned = /*#__PURE__*/ Parameters.openChoice(["AmplifyVideo", "TweetVideo"])
 
+const change = <const D extends Own<"userAuth" | "scopes" | "effect">>(own: D) =>
+  Operation.make({ ...own, userAuth: true, scopes: ["media.write"], effect: "toggle" })
+
+const segment = <const D extends Own<"userAuth" | "scopes" | "limits" | "price" | "effect">>(own: D) =>
+  change({ ...own, limits: { app: { perDay: 180_000 }, user: { perWindow: 1875 } }, price: "free" })
+
 /**
  * Uploads a small file in one request. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs write
  * permission.
@@ -63,7 +70,7 @@ const captioned = /*#__PURE__*/ Parameters.openChoice(["AmplifyVideo", "TweetVid
  * const uploaded = yield* uploadMedia({ media: Uint8Array.of(0xff, 0xd8, 0xff), media_category: "tweet_image" })
  * ```
  */
-export const uploadMedia = /*#__PURE__*/ Operation.make({
+export const uploadMedia = /*#__PURE__*/ change({
   name: "uploadMedia",
   summary: "Uploads a small file in one request.",
   route: "POST /2/media/upload",
@@ -84,11 +91,8 @@ export const uploadMedia = /*#__PURE__*/ Operation.make({
     additional_owners: /*#__PURE__*/ Parameters.ids()
   },
   result: uploaded,
-  userAuth: true,
-  scopes: ["media.write"],
   limits: { app: { perDay: 50_000 }, user: { perWindow: 500 } },
-  price: "free",
-  effect: "toggle"
+  price: "free"
 })
 
 /**
@@ -102,7 +106,7 @@ export const uploadMedia = /*#__PURE__*/ Operation.make({
  * const begun = yield* initializeMediaUpload({ total_bytes: 3, media_type: "image/jpeg", media_category: "tweet_image" })
  * ```
  */
-export const initializeMediaUpload = /*#__PURE__*/ Operation.make({
+export const initializeMediaUpload = /*#__PURE__*/ segment({
   name: "initializeMediaUpload",
   summary: "Begins an upload in segments.",
   route: "POST /2/media/upload/initialize",
@@ -118,12 +122,7 @@ export const initializeMediaUpload = /*#__PURE__*/ Operation.make({
       /*#__PURE__*/ Schema.Struct({ id: Schema.String, media_key: text, expires_after_secs: integer }),
       "id"
     )
-  ),
-  userAuth: true,
-  scopes: ["media.write"],
-  limits: { app: { perDay: 180_000 }, user: { perWindow: 1875 } },
-  price: "free",
-  effect: "toggle"
+  )
 })
 
 /**
@@ -137,22 +136,17 @@ export const initializeMediaUpload = /*#__PURE__*/ Operation.make({
  * yield* appendMediaUpload({ id: "1880028106020515840", segment_index: 0, media: Uint8Array.of(0xff, 0xd8, 0xff) })
  * ```
  */
-export const appendMediaUpload = /*#__PURE__*/ Operation.make({
+export const appendMediaUpload = /*#__PURE__*/ segment({
   name: "appendMediaUpload",
   summary: "Sends one segment of an upload.",
   route: "POST /2/media/upload/:id/append",
   encoding: "multipart",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   body: {
     media: /*#__PURE__*/ Parameters.required(Parameters.bytes),
     segment_index: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.integer({ minimum: 0, maximum: 999 }))
   },
-  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ expires_at: integer })),
-  userAuth: true,
-  scopes: ["media.write"],
-  limits: { app: { perDay: 180_000 }, user: { perWindow: 1875 } },
-  price: "free",
-  effect: "toggle"
+  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ expires_at: integer }))
 })
 
 /**
@@ -165,17 +159,12 @@ export const appendMediaUpload = /*#__PURE__*/ Operation.make({
  * const uploaded = yield* finalizeMediaUpload({ id: "1880028106020515840" })
  * ```
  */
-export const finalizeMediaUpload = /*#__PURE__*/ Operation.make({
+export const finalizeMediaUpload = /*#__PURE__*/ segment({
   name: "finalizeMediaUpload",
   summary: "Ends an upload whose segments have all been sent.",
   route: "POST /2/media/upload/:id/finalize",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
-  result: uploaded,
-  userAuth: true,
-  scopes: ["media.write"],
-  limits: { app: { perDay: 180_000 }, user: { perWindow: 1875 } },
-  price: "free",
-  effect: "toggle"
+  path,
+  result: uploaded
 })
 
 /**
@@ -212,7 +201,7 @@ export const getMediaUploadStatus = /*#__PURE__*/ Operation.make({
  * yield* createMediaMetadata({ id: "1880028106020515840", alt_text: "A lighthouse at dusk" })
  * ```
  */
-export const createMediaMetadata = /*#__PURE__*/ Operation.make({
+export const createMediaMetadata = /*#__PURE__*/ change({
   name: "createMediaMetadata",
   summary: "Describes an uploaded file, such as by its alternative text.",
   route: "POST /2/media/metadata",
@@ -254,11 +243,8 @@ export const createMediaMetadata = /*#__PURE__*/ Operation.make({
     /*#__PURE__*/ ParameterRule.requires("found_media_origin_provider", "found_media_origin_id")
   ],
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ id: Schema.String, associated_metadata: json })),
-  userAuth: true,
-  scopes: ["media.write"],
   limits: { app: { perDay: 50_000 }, user: { perWindow: 500 } },
-  price: { request: "mediaMetadata" },
-  effect: "toggle"
+  price: { request: "mediaMetadata" }
 })
 
 /**
@@ -271,7 +257,7 @@ export const createMediaMetadata = /*#__PURE__*/ Operation.make({
  * yield* createMediaSubtitles({ id: "1880028106020515840", media_category: "TweetVideo", subtitles_id: "1880028106020515841", language_code: "EN" })
  * ```
  */
-export const createMediaSubtitles = /*#__PURE__*/ Operation.make({
+export const createMediaSubtitles = /*#__PURE__*/ change({
   name: "createMediaSubtitles",
   summary: "Adds subtitles to an uploaded video.",
   route: "POST /2/media/subtitles",
@@ -290,11 +276,8 @@ export const createMediaSubtitles = /*#__PURE__*/ Operation.make({
   result: /*#__PURE__*/ Response.value(
     /*#__PURE__*/ Schema.Struct({ id: text, media_category: text, associated_subtitles: subtitles })
   ),
-  userAuth: true,
-  scopes: ["media.write"],
   limits: { app: { perDay: 10_000 }, user: { perWindow: 100 } },
-  price: { request: "mediaMetadata" },
-  effect: "toggle"
+  price: { request: "mediaMetadata" }
 })
 
 /**
@@ -305,7 +288,7 @@ export const createMediaSubtitles = /*#__PURE__*/ Operation.make({
  * yield* deleteMediaSubtitles({ id: "1880028106020515840", media_category: "TweetVideo", language_code: "EN" })
  * ```
  */
-export const deleteMediaSubtitles = /*#__PURE__*/ Operation.make({
+export const deleteMediaSubtitles = /*#__PURE__*/ change({
   name: "deleteMediaSubtitles",
   summary: "Removes the subtitles in a language from a video.",
   route: "DELETE /2/media/subtitles",
@@ -315,11 +298,8 @@ export const deleteMediaSubtitles = /*#__PURE__*/ Operation.make({
     language_code: /*#__PURE__*/ Parameters.required(Parameters.language)
   },
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ deleted: Schema.Boolean })),
-  userAuth: true,
-  scopes: ["media.write"],
   limits: { app: { perDay: 10_000 }, user: { perWindow: 100 } },
-  price: { request: "mediaMetadata" },
-  effect: "toggle"
+  price: { request: "mediaMetadata" }
 })
 
 /**

@@ -4,6 +4,7 @@ import * as Operation from "../client/Operation.ts"
 import { User } from "../schema/models/User.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { pages, thousand, toggle } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 const muting = /*#__PURE__*/ Response.value(
@@ -18,18 +19,15 @@ const muting = /*#__PURE__*/ Response.value(
  * yield* mute({ target_user_id: "2244994945" })
  * ```
  */
-export const mute = /*#__PURE__*/ Operation.make({
+export const mute = /*#__PURE__*/ toggle({
   name: "mute",
   summary: "Mutes a user.",
   route: "POST /2/users/:id/muting",
   identity: "id",
   body: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: muting,
-  userAuth: true,
   scopes: ["mute.write", "post.read", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "privacyUpdate" },
-  effect: "toggle"
+  price: { request: "privacyUpdate" }
 })
 
 /**
@@ -40,18 +38,15 @@ export const mute = /*#__PURE__*/ Operation.make({
  * yield* unmute({ target_user_id: "2244994945" })
  * ```
  */
-export const unmute = /*#__PURE__*/ Operation.make({
+export const unmute = /*#__PURE__*/ toggle({
   name: "unmute",
   summary: "Ends the mute of a user.",
   route: "DELETE /2/users/:source_user_id/muting/:target_user_id",
   identity: "source_user_id",
   path: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: muting,
-  userAuth: true,
   scopes: ["mute.write", "post.read", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "muteDelete" },
-  effect: "toggle"
+  price: { request: "muteDelete" }
 })
 
 /**
@@ -68,16 +63,11 @@ export const getMuted = /*#__PURE__*/ Operation.makePaged({
   summary: "Lists the users whom the authenticated user mutes.",
   route: "GET /2/users/:id/muting",
   identity: "id",
-  query: {
-    ...Selectors.user,
-    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 1000, default: 100 }),
-    pagination_token: Parameters.token
-  },
+  query: { ...Selectors.user, ...thousand },
   result: /*#__PURE__*/ Response.many(User),
   userAuth: true,
   scopes: ["mute.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
   price: { read: "mute", owned: true },
-  paging: { token: "pagination_token", directions: "both" },
-  effect: "read"
+  ...pages
 })

@@ -6,6 +6,7 @@ import { Post } from "../schema/models/Post.ts"
 import * as ParameterRule from "../schema/ParameterRule.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { path, toggle } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**
@@ -21,7 +22,7 @@ export const getPost = /*#__PURE__*/ Operation.make({
   name: "getPost",
   summary: "Looks one post up.",
   route: "GET /2/posts/:id",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   query: Selectors.all,
   result: /*#__PURE__*/ Response.one(Post),
   userAuth: false,
@@ -171,17 +172,14 @@ export const createPost = /*#__PURE__*/ Operation.make({
  * yield* deletePost({ id: "1460323737035677698" })
  * ```
  */
-export const deletePost = /*#__PURE__*/ Operation.make({
+export const deletePost = /*#__PURE__*/ toggle({
   name: "deletePost",
   summary: "Deletes a post of the authenticated user.",
   route: "DELETE /2/posts/:id",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ deleted: Schema.Boolean })),
-  userAuth: true,
   scopes: ["post.read", "post.write", "users.read"],
-  limits: { perWindow: 50 },
   price: { request: "contentManage" },
-  effect: "toggle",
   settled: {
     data: { deleted: true },
     by: { status: 404, problem: { type: "resource-not-found", resource_type: "post" } }

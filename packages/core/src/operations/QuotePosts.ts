@@ -3,6 +3,7 @@ import * as Operation from "../client/Operation.ts"
 import { Post } from "../schema/models/Post.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { path } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**
@@ -19,7 +20,7 @@ export const getQuotePosts = /*#__PURE__*/ Operation.makePaged({
   name: "getQuotePosts",
   summary: "Lists the posts that quote a post.",
   route: "GET /2/posts/:id/quote_posts",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   query: {
     exclude: /*#__PURE__*/ Parameters.list(["replies", "retweets"]),
     ...Selectors.all,

@@ -1,8 +1,7 @@
 /** Hiding of replies (spec: Hide replies). */
 import * as Schema from "effect/Schema"
-import * as Operation from "../client/Operation.ts"
-import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { path, toggle } from "./internal/families.ts"
 
 const hidden = /*#__PURE__*/ Response.value(
   /*#__PURE__*/ Schema.Struct({ hidden: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean) })
@@ -16,18 +15,15 @@ const hidden = /*#__PURE__*/ Response.value(
  * yield* hideReply({ id: "1460323737035677698" })
  * ```
  */
-export const hideReply = /*#__PURE__*/ Operation.make({
+export const hideReply = /*#__PURE__*/ toggle({
   name: "hideReply",
   summary: "Hides a reply.",
   route: "PUT /2/posts/:id/hidden",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   constants: { hidden: true },
   result: hidden,
-  userAuth: true,
   scopes: ["post.moderate.write", "post.read", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "contentManage" },
-  effect: "toggle"
+  price: { request: "contentManage" }
 })
 
 /**
@@ -38,16 +34,13 @@ export const hideReply = /*#__PURE__*/ Operation.make({
  * yield* unhideReply({ id: "1460323737035677698" })
  * ```
  */
-export const unhideReply = /*#__PURE__*/ Operation.make({
+export const unhideReply = /*#__PURE__*/ toggle({
   name: "unhideReply",
   summary: "Shows a hidden reply again.",
   route: "PUT /2/posts/:id/hidden",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   constants: { hidden: false },
   result: hidden,
-  userAuth: true,
   scopes: ["post.moderate.write", "post.read", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "contentManage" },
-  effect: "toggle"
+  price: { request: "contentManage" }
 })

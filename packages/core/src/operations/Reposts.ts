@@ -5,6 +5,7 @@ import { Post } from "../schema/models/Post.ts"
 import { User } from "../schema/models/User.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { hundred, pages, path, toggle } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 const reposted = /*#__PURE__*/ Response.value(
@@ -20,11 +21,6 @@ const repostedPost = /*#__PURE__*/ Response.value(
   })
 )
 
-const hundred = {
-  max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
-  pagination_token: Parameters.token
-}
-
 /**
  * Reposts a post for the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`,
  * which first looks the user's id up, once (spec: Reposts). Needs write permission.
@@ -33,18 +29,15 @@ const hundred = {
  * yield* repost({ post_id: "1460323737035677698" })
  * ```
  */
-export const repost = /*#__PURE__*/ Operation.make({
+export const repost = /*#__PURE__*/ toggle({
   name: "repost",
   summary: "Reposts a post.",
   route: "POST /2/users/:id/reposts",
   identity: "id",
   body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: repostedPost,
-  userAuth: true,
   scopes: ["post.read", "post.write", "users.read"],
-  limits: { perWindow: 50 },
   price: { request: "userInteractionCreate" },
-  effect: "toggle",
   settled: {
     data: { reposted: true },
     by: { status: 400, problem: { message: "You cannot retweet a Tweet that you have already retweeted." } }
@@ -59,18 +52,15 @@ export const repost = /*#__PURE__*/ Operation.make({
  * yield* unrepost({ source_post_id: "1460323737035677698" })
  * ```
  */
-export const unrepost = /*#__PURE__*/ Operation.make({
+export const unrepost = /*#__PURE__*/ toggle({
   name: "unrepost",
   summary: "Takes a repost back.",
   route: "DELETE /2/users/:id/reposts/:source_post_id",
   identity: "id",
   path: { source_post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: reposted,
-  userAuth: true,
   scopes: ["post.read", "post.write", "users.read"],
-  limits: { perWindow: 50 },
-  price: { request: "interactionDelete" },
-  effect: "toggle"
+  price: { request: "interactionDelete" }
 })
 
 /**
@@ -85,16 +75,15 @@ export const getReposters = /*#__PURE__*/ Operation.makePaged({
   name: "getReposters",
   summary: "Lists the users who reposted a post.",
   route: "GET /2/posts/:id/reposted_by",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   query: { ...Selectors.allOfUsers, ...hundred },
   result: /*#__PURE__*/ Response.many(User),
   userAuth: false,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 75 },
   price: { read: "user" },
-  paging: { token: "pagination_token", directions: "both" },
   total: { of: "post", metric: "repost_count" },
-  effect: "read"
+  ...pages
 })
 
 /**
@@ -109,16 +98,15 @@ export const getReposts = /*#__PURE__*/ Operation.makePaged({
   name: "getReposts",
   summary: "Lists the reposts of a post.",
   route: "GET /2/posts/:id/reposts",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   query: { ...Selectors.all, ...hundred },
   result: /*#__PURE__*/ Response.many(Post),
   userAuth: false,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 75 },
   price: { read: "post" },
-  paging: { token: "pagination_token", directions: "both" },
   total: { of: "post", metric: "repost_count" },
-  effect: "read"
+  ...pages
 })
 
 /**
@@ -139,6 +127,5 @@ export const getRepostsOfMe = /*#__PURE__*/ Operation.makePaged({
   scopes: ["post.read", "timeline.read"],
   limits: { user: { perWindow: 75 } },
   price: { read: "post" },
-  paging: { token: "pagination_token", directions: "both" },
-  effect: "read"
+  ...pages
 })

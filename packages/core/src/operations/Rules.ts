@@ -5,6 +5,7 @@ import { StreamRule, StreamRuleCounts } from "../schema/models/StreamRule.ts"
 import * as ParameterRule from "../schema/ParameterRule.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { app } from "./internal/families.ts"
 
 const rules = /*#__PURE__*/ Schema.Array(StreamRule)
 
@@ -26,11 +27,11 @@ export const getStreamRules = /*#__PURE__*/ Operation.makePaged({
     pagination_token: Parameters.token
   },
   result: /*#__PURE__*/ Response.value(rules),
+  limits: { perWindow: 450 },
+  paging: { token: "pagination_token", directions: "forward" },
   bearer: "app",
   scopes: [],
-  limits: { perWindow: 450 },
   price: "free",
-  paging: { token: "pagination_token", directions: "forward" },
   effect: "read"
 })
 
@@ -46,7 +47,7 @@ export const getStreamRules = /*#__PURE__*/ Operation.makePaged({
  * const added = yield* updateStreamRules({ add: [{ value: "cat has:images", tag: "cats with images" }] })
  * ```
  */
-export const updateStreamRules = /*#__PURE__*/ Operation.make({
+export const updateStreamRules = /*#__PURE__*/ app({
   name: "updateStreamRules",
   summary: "Adds or deletes rules of the filtered stream.",
   route: "POST /2/posts/search/stream/rules",
@@ -66,10 +67,7 @@ export const updateStreamRules = /*#__PURE__*/ Operation.make({
     /*#__PURE__*/ ParameterRule.excludes("delete_all", "delete_values")
   ],
   result: /*#__PURE__*/ Response.value(rules),
-  bearer: "app",
-  scopes: [],
   limits: { perWindow: 100 },
-  price: "free",
   effect: "toggle"
 })
 
@@ -80,15 +78,12 @@ export const updateStreamRules = /*#__PURE__*/ Operation.make({
  * const counts = yield* getStreamRuleCounts()
  * ```
  */
-export const getStreamRuleCounts = /*#__PURE__*/ Operation.make({
+export const getStreamRuleCounts = /*#__PURE__*/ app({
   name: "getStreamRuleCounts",
   summary: "Counts the rules of the filtered stream.",
   route: "GET /2/posts/search/stream/rules/counts",
   query: { rules_count_fields: /*#__PURE__*/ Parameters.text() },
   result: /*#__PURE__*/ Response.value(StreamRuleCounts),
-  bearer: "app",
-  scopes: [],
   limits: {},
-  price: "free",
   effect: "read"
 })

@@ -4,14 +4,12 @@ import { Post } from "../schema/models/Post.ts"
 import * as ParameterRule from "../schema/ParameterRule.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { span } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 const shared = {
   ...Selectors.all,
-  start_time: Parameters.timestamp,
-  end_time: Parameters.timestamp,
-  since_id: Parameters.id,
-  until_id: Parameters.id,
+  ...span,
   next_token: Parameters.token,
   pagination_token: Parameters.token,
   sort_order: /*#__PURE__*/ Parameters.openChoice(["recency", "relevancy"], { default: "recency" })

@@ -6,6 +6,7 @@ import { User } from "../schema/models/User.ts"
 import * as ParameterRule from "../schema/ParameterRule.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { hundred, pages } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**
@@ -91,18 +92,13 @@ export const getSpaceBuyers = /*#__PURE__*/ Operation.makePaged({
   summary: "Lists the users who bought a ticket for a space.",
   route: "GET /2/spaces/:id/buyers",
   path: { id: /*#__PURE__*/ Parameters.required(Parameters.segment) },
-  query: {
-    ...Selectors.allOfUsers,
-    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
-    pagination_token: Parameters.token
-  },
+  query: { ...Selectors.allOfUsers, ...hundred },
   result: /*#__PURE__*/ Response.many(User),
   bearer: "user",
   scopes: ["post.read", "space.read", "users.read"],
   limits: { perWindow: 300 },
   price: { read: "user" },
-  paging: { token: "pagination_token", directions: "both" },
-  effect: "read"
+  ...pages
 })
 
 /**
@@ -117,15 +113,10 @@ export const getSpacePosts = /*#__PURE__*/ Operation.makePaged({
   summary: "Lists the posts shared in a space.",
   route: "GET /2/spaces/:id/posts",
   path: { id: /*#__PURE__*/ Parameters.required(Parameters.segment) },
-  query: {
-    ...Selectors.all,
-    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
-    pagination_token: Parameters.token
-  },
+  query: { ...Selectors.all, ...hundred },
   result: /*#__PURE__*/ Response.many(Post),
   scopes: ["post.read", "space.read", "users.read"],
   limits: { perWindow: 300 },
   price: { read: "post" },
-  paging: { token: "pagination_token", directions: "both" },
-  effect: "read"
+  ...pages
 })

@@ -3,6 +3,7 @@ import * as Operation from "../client/Operation.ts"
 import { Post } from "../schema/models/Post.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { hundred, pages, path, span } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**
@@ -20,7 +21,7 @@ export const getUsersPosts = /*#__PURE__*/ Operation.makePaged({
   name: "getUsersPosts",
   summary: "Lists the posts of a user.",
   route: "GET /2/users/:id/posts",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   query: {
     exclude: /*#__PURE__*/ Parameters.list(["replies", "retweets"]),
     ...Selectors.all,
@@ -36,10 +37,9 @@ export const getUsersPosts = /*#__PURE__*/ Operation.makePaged({
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 1_500 },
   price: { read: "post", owned: true },
-  paging: { token: "pagination_token", directions: "both" },
   total: { of: "user", metric: "post_count", most: 3_200 },
-  effect: "read",
-  postCap: true
+  postCap: true,
+  ...pages
 })
 
 /**
@@ -57,13 +57,10 @@ export const getUsersMentions = /*#__PURE__*/ Operation.makePaged({
   name: "getUsersMentions",
   summary: "Lists the posts that mention a user.",
   route: "GET /2/users/:id/mentions",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   query: {
     ...Selectors.all,
-    start_time: Parameters.timestamp,
-    end_time: Parameters.timestamp,
-    since_id: Parameters.id,
-    until_id: Parameters.id,
+    ...span,
     max_results: /*#__PURE__*/ Parameters.integer({ minimum: 5, maximum: 100, default: 10 }),
     pagination_token: Parameters.token
   },
@@ -72,9 +69,8 @@ export const getUsersMentions = /*#__PURE__*/ Operation.makePaged({
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 450 },
   price: { read: "post", owned: true },
-  paging: { token: "pagination_token", directions: "both" },
-  effect: "read",
-  postCap: true
+  postCap: true,
+  ...pages
 })
 
 /**
@@ -94,21 +90,11 @@ export const getHomeTimeline = /*#__PURE__*/ Operation.makePaged({
   summary: "Lists the authenticated user's home timeline.",
   route: "GET /2/users/:id/timelines/reverse_chronological",
   identity: "id",
-  query: {
-    exclude: /*#__PURE__*/ Parameters.list(["replies", "retweets"]),
-    ...Selectors.all,
-    start_time: Parameters.timestamp,
-    end_time: Parameters.timestamp,
-    since_id: Parameters.id,
-    until_id: Parameters.id,
-    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
-    pagination_token: Parameters.token
-  },
+  query: { exclude: /*#__PURE__*/ Parameters.list(["replies", "retweets"]), ...Selectors.all, ...span, ...hundred },
   result: /*#__PURE__*/ Response.many(Post),
   userAuth: true,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 180 },
   price: { read: "post" },
-  paging: { token: "pagination_token", directions: "both" },
-  effect: "read"
+  ...pages
 })

@@ -1,8 +1,8 @@
 /** Usage. */
-import * as Operation from "../client/Operation.ts"
 import { Usage } from "../schema/models/Usage.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { app } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**
@@ -13,18 +13,12 @@ import * as Selectors from "./Selectors.ts"
  * const usage = yield* getUsage({ days: 30, usage_fields: ["daily_project_usage"] })
  * ```
  */
-export const getUsage = /*#__PURE__*/ Operation.make({
+export const getUsage = /*#__PURE__*/ app({
   name: "getUsage",
   summary: "Returns the number of posts that the project has read.",
   route: "GET /2/usage/posts",
-  query: {
-    days: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 90, default: 7 }),
-    ...Selectors.usage
-  },
+  query: { days: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 90, default: 7 }), ...Selectors.usage },
   result: /*#__PURE__*/ Response.one(Usage),
-  bearer: "app",
-  scopes: [],
   limits: { app: { perWindow: 50 } },
-  price: "free",
   effect: "read"
 })

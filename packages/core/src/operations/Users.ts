@@ -5,6 +5,7 @@ import { User } from "../schema/models/User.ts"
 import * as ParameterRule from "../schema/ParameterRule.ts"
 import * as Parameters from "../schema/Parameters.ts"
 import * as Response from "../schema/Response.ts"
+import { pages, path } from "./internal/families.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**
@@ -117,7 +118,7 @@ export const getAffiliates = /*#__PURE__*/ Operation.makePaged({
   name: "getAffiliates",
   summary: "Lists the users who belong to an organization.",
   route: "GET /2/users/:id/affiliates",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   query: {
     ...Selectors.user,
     max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 1000 }),
@@ -128,6 +129,5 @@ export const getAffiliates = /*#__PURE__*/ Operation.makePaged({
   scopes: ["post.read", "users.read"],
   limits: {},
   price: { read: "user" },
-  paging: { token: "pagination_token", directions: "both" },
-  effect: "read"
+  ...pages
 })

@@ -7,7 +7,9 @@ import {
 } from "../../schema/models/ComplianceEvents.ts"
 import * as Response from "../../schema/Response.ts"
 import * as StreamOperation from "../StreamOperation.ts"
-import { partition, recoverable } from "./parameters.ts"
+import { partition, recoverable, stream } from "./parameters.ts"
+
+const free = { limits: {}, price: "free", ...stream } as const
 
 /**
  * Streams one of 4 parts of the events of posts that an app may have stored: deleted, withheld, edited, hidden, shown
@@ -23,12 +25,8 @@ export const streamPostsCompliance = /*#__PURE__*/ StreamOperation.make({
   route: "GET /2/posts/compliance/stream",
   query: { ...recoverable, partition: /*#__PURE__*/ partition(4) },
   result: /*#__PURE__*/ Response.value(PostComplianceEvent),
-  bearer: "app",
-  scopes: [],
-  limits: {},
-  price: "free",
   live: { endpoint: "posts_compliance_stream", recovery: true },
-  effect: "read"
+  ...free
 })
 
 /**
@@ -45,12 +43,8 @@ export const streamUsersCompliance = /*#__PURE__*/ StreamOperation.make({
   route: "GET /2/users/compliance/stream",
   query: { ...recoverable, partition: /*#__PURE__*/ partition(4) },
   result: /*#__PURE__*/ Response.value(UserComplianceEvent),
-  bearer: "app",
-  scopes: [],
-  limits: {},
-  price: "free",
   live: { endpoint: "users_compliance_stream", recovery: true },
-  effect: "read"
+  ...free
 })
 
 /**
@@ -66,12 +60,8 @@ export const streamLikesCompliance = /*#__PURE__*/ StreamOperation.make({
   route: "GET /2/likes/compliance/stream",
   query: recoverable,
   result: /*#__PURE__*/ Response.value(LikeComplianceEvent),
-  bearer: "app",
-  scopes: [],
-  limits: {},
-  price: "free",
   live: { endpoint: "likes_compliance_stream", recovery: true },
-  effect: "read"
+  ...free
 })
 
 /**
@@ -88,10 +78,6 @@ export const streamPostLabels = /*#__PURE__*/ StreamOperation.make({
   route: "GET /2/posts/label/stream",
   query: recoverable,
   result: /*#__PURE__*/ Response.value(PostLabelEvent),
-  bearer: "app",
-  scopes: [],
-  limits: {},
-  price: "free",
   live: { endpoint: "post_label_stream", recovery: true },
-  effect: "read"
+  ...free
 })

@@ -4,9 +4,13 @@ import { Like } from "../../schema/models/Like.ts"
 import { Post } from "../../schema/models/Post.ts"
 import * as Response from "../../schema/Response.ts"
 import * as StreamOperation from "../StreamOperation.ts"
-import { backfill, partition, recoverable } from "./parameters.ts"
+import { backfill, partition, recoverable, stream } from "./parameters.ts"
 
 const posts = { ...recoverable, ...Selectors.all }
+
+const ofPosts = { result: /*#__PURE__*/ Response.one(Post), limits: {}, price: { read: "post" }, ...stream } as const
+
+const ofLikes = { result: /*#__PURE__*/ Response.one(Like), limits: {}, price: { read: "like" }, ...stream } as const
 
 /**
  * Streams the posts that match the rules of the app, each with the rules that it matches. Credential: the app's bearer
@@ -26,12 +30,10 @@ export const streamPosts = /*#__PURE__*/ StreamOperation.make({
   route: "GET /2/posts/search/stream",
   query: posts,
   result: /*#__PURE__*/ Response.one(Post),
-  bearer: "app",
-  scopes: [],
   limits: { perWindow: 50 },
   price: { read: "post" },
   live: { endpoint: "filtered_stream", recovery: true, rules: true },
-  effect: "read"
+  ...stream
 })
 
 /**
@@ -47,13 +49,8 @@ export const streamPostsSample = /*#__PURE__*/ StreamOperation.make({
   summary: "Streams about one percent of all posts.",
   route: "GET /2/posts/sample/stream",
   query: { ...backfill, ...Selectors.all },
-  result: /*#__PURE__*/ Response.one(Post),
-  bearer: "app",
-  scopes: [],
-  limits: {},
-  price: { read: "post" },
   live: { endpoint: "sample_stream", recovery: false },
-  effect: "read"
+  ...ofPosts
 })
 
 /**
@@ -70,12 +67,10 @@ export const streamPostsSample10 = /*#__PURE__*/ StreamOperation.make({
   route: "GET /2/posts/sample10/stream",
   query: { ...posts, partition: /*#__PURE__*/ partition(2) },
   result: /*#__PURE__*/ Response.one(Post),
-  bearer: "app",
-  scopes: [],
   limits: { perWindow: 100 },
   price: { read: "post" },
   live: { endpoint: "sample10_stream", recovery: true },
-  effect: "read"
+  ...stream
 })
 
 /**
@@ -91,13 +86,8 @@ export const streamPostsFirehose = /*#__PURE__*/ StreamOperation.make({
   summary: "Streams a part of all posts.",
   route: "GET /2/posts/firehose/stream",
   query: { ...posts, partition: /*#__PURE__*/ partition(20) },
-  result: /*#__PURE__*/ Response.one(Post),
-  bearer: "app",
-  scopes: [],
-  limits: {},
-  price: { read: "post" },
   live: { endpoint: "firehose_stream", recovery: true },
-  effect: "read"
+  ...ofPosts
 })
 
 /**
@@ -113,13 +103,8 @@ export const streamPostsFirehoseEn = /*#__PURE__*/ StreamOperation.make({
   summary: "Streams a part of all posts in English.",
   route: "GET /2/posts/firehose/stream/lang/en",
   query: { ...posts, partition: /*#__PURE__*/ partition(8) },
-  result: /*#__PURE__*/ Response.one(Post),
-  bearer: "app",
-  scopes: [],
-  limits: {},
-  price: { read: "post" },
   live: { endpoint: "firehose_stream_lang_en", recovery: true },
-  effect: "read"
+  ...ofPosts
 })
 
 /**
@@ -135,13 +120,8 @@ export const streamPostsFirehoseJa = /*#__PURE__*/ StreamOperation.make({
   summary: "Streams a part of all posts in Japanese.",
   route: "GET /2/posts/firehose/stream/lang/ja",
   query: { ...posts, partition: /*#__PURE__*/ partition(2) },
-  result: /*#__PURE__*/ Response.one(Post),
-  bearer: "app",
-  scopes: [],
-  limits: {},
-  price: { read: "post" },
   live: { endpoint: "firehose_stream_lang_ja", recovery: true },
-  effect: "read"
+  ...ofPosts
 })
 
 /**
@@ -157,13 +137,8 @@ export const streamPostsFirehoseKo = /*#__PURE__*/ StreamOperation.make({
   summary: "Streams a part of all posts in Korean.",
   route: "GET /2/posts/firehose/stream/lang/ko",
   query: { ...posts, partition: /*#__PURE__*/ partition(2) },
-  result: /*#__PURE__*/ Response.one(Post),
-  bearer: "app",
-  scopes: [],
-  limits: {},
-  price: { read: "post" },
   live: { endpoint: "firehose_stream_lang_ko", recovery: true },
-  effect: "read"
+  ...ofPosts
 })
 
 /**
@@ -179,13 +154,8 @@ export const streamPostsFirehosePt = /*#__PURE__*/ StreamOperation.make({
   summary: "Streams a part of all posts in Portuguese.",
   route: "GET /2/posts/firehose/stream/lang/pt",
   query: { ...posts, partition: /*#__PURE__*/ partition(2) },
-  result: /*#__PURE__*/ Response.one(Post),
-  bearer: "app",
-  scopes: [],
-  limits: {},
-  price: { read: "post" },
   live: { endpoint: "firehose_stream_lang_pt", recovery: true },
-  effect: "read"
+  ...ofPosts
 })
 
 /**
@@ -201,13 +171,8 @@ export const streamLikesFirehose = /*#__PURE__*/ StreamOperation.make({
   summary: "Streams a part of all likes.",
   route: "GET /2/likes/firehose/stream",
   query: { ...recoverable, ...Selectors.likeWithPostAuthor, partition: /*#__PURE__*/ partition(20) },
-  result: /*#__PURE__*/ Response.one(Like),
-  bearer: "app",
-  scopes: [],
-  limits: {},
-  price: { read: "like" },
   live: { endpoint: "likes_firehose_stream", recovery: true },
-  effect: "read"
+  ...ofLikes
 })
 
 /**
@@ -223,11 +188,6 @@ export const streamLikesSample10 = /*#__PURE__*/ StreamOperation.make({
   summary: "Streams a part of about ten percent of all likes.",
   route: "GET /2/likes/sample10/stream",
   query: { ...recoverable, ...Selectors.likeWithPostAuthor, partition: /*#__PURE__*/ partition(2) },
-  result: /*#__PURE__*/ Response.one(Like),
-  bearer: "app",
-  scopes: [],
-  limits: {},
-  price: { read: "like" },
   live: { endpoint: "likes_sample10_stream", recovery: true },
-  effect: "read"
+  ...ofLikes
 })

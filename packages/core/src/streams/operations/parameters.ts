@@ -1,4 +1,4 @@
-/** The parameters that streams share. */
+/** The parameters and settings that streams share. */
 import * as Parameters from "../../schema/Parameters.ts"
 
 /** How many minutes back the stream begins. */
@@ -10,3 +10,6 @@ export const recoverable = { ...backfill, start_time: Parameters.timestamp, end_
 /** The part of a stream that is divided into this many. */
 export const partition = (partitions: number) =>
   Parameters.required(Parameters.integer({ minimum: 1, maximum: partitions }))
+
+/** The settings of every stream. */
+export const stream = { bearer: "app", scopes: [], effect: "read" } as const
