@@ -11,6 +11,7 @@ import * as Compliance from "../src/workflows/Compliance.ts"
 import * as MovedClock from "./support/MovedClock.ts"
 import * as Recorder from "./support/Recorder.ts"
 import { type Answer, baseUrl, make as makeService, type Received, transportError } from "./support/Service.ts"
+import { test } from "./support/Test.ts"
 
 /** Its bodies are read by the client, and may be cut. */
 const make = (answer: Answering) => makeService(answer, { tells: false })
@@ -60,10 +61,9 @@ const streamOf = (bytes: Uint8Array, end: "whole" | "cut" = "whole") =>
     }
   }, { highWaterMark: 0 })
 
-type Answering = (
-  request: Received,
-  index: number
-) => Answer | Effect.Effect<Answer, HttpClientError.HttpClientError>
+type Answering = (request: Received, index: number) =>
+  | Answer
+  | Effect.Effect<Answer, HttpClientError.HttpClientError>
 
 /** What was read of the results before they ended, and what ended them. */
 const read = (answer: Answering, retries = 0) => {
@@ -81,16 +81,15 @@ const read = (answer: Answering, retries = 0) => {
 const ranges = ["bytes=0-1048575", "bytes=1048576-2097151", "bytes=2097152-3145727"]
 
 describe("the results of a job", () => {
-  it.effect("come by parts of the file, each once and in order, whatever the parts cut", () =>
-    Effect.gen(function*() {
-      for (const answer of [partOf, (request: Received) => partOf(request, file, {})]) {
-        assert.deepStrictEqual(yield* read((request) => answer(request)), { seen: ids, error: undefined, ranges })
-      }
-      const whole = yield* read(() => ({ body: streamOf(file) }))
-      assert.deepStrictEqual(whole.seen, ids)
-      const unended = yield* read((request) => partOf(request, file.subarray(0, -1)))
-      assert.deepStrictEqual(unended.seen, ids)
-    }))
+  test("come by parts of the file, each once and in order, whatever the parts cut")(function*() {
+    for (const answer of [partOf, (request: Received) => partOf(request, file, {})]) {
+      assert.deepStrictEqual(yield* read((request) => answer(request)), { seen: ids, error: undefined, ranges })
+    }
+    const whole = yield* read(() => ({ body: streamOf(file) }))
+    assert.deepStrictEqual(whole.seen, ids)
+    const unended = yield* read((request) => partOf(request, file.subarray(0, -1)))
+    assert.deepStrictEqual(unended.seen, ids)
+  })
 
   it.live("go on where they were cut, with the part that was cut", () =>
     Effect.gen(function*() {
@@ -103,8 +102,8 @@ describe("the results of a job", () => {
       assert.deepStrictEqual(asked, [ranges[0], ranges[1], ranges[1], ranges[2]])
     }))
 
-  it.effect("fail after those that were whole: with a transport that gives up, or another part than was asked for", () =>
-    Effect.gen(function*() {
+  test("fail after those that were whole: with a transport that gives up, or another part than was asked for")(
+    function*() {
       const firstIds = ids.slice(0, file.subarray(0, 1_048_576).toString().split("\n").length - 1)
       const later = (answer: (request: Received) => ReturnType<Answering>) => (request: Received, index: number) =>
         index === 0 ? partOf(request) : answer(request)
@@ -114,7 +113,10 @@ describe("the results of a job", () => {
         [later((request) => ({ ...partOf(request), body: streamOf(file.subarray(0, 9)) })), "not the one"],
         [later(() => ({ body: streamOf(file) })), "not the one"],
         [later((request) => ({ ...partOf(request), headers: { etag: "\"1\"" } })), "not the one"],
-        [later((request) => partOf(request, file, { etag: "\"2\"" })), "changed"],
+        [
+          later((request) => partOf(request, file, { etag: "\"2\"" })),
+          "changed"
+        ],
         [later((request) => partOf(request, file, {})), "changed"]
       ]
       for (const [answer, reason] of cases) {
@@ -127,26 +129,26 @@ describe("the results of a job", () => {
       const longer = Buffer.concat([file, Buffer.from("\n")])
       const grown = yield* read((request, index) => partOf(request, index === 0 ? file : longer, {}))
       assert.include(grown.error?.message, "changed")
-    }))
+    }
+  )
 
-  it.effect("name the line that is none, and the last one when it was cut", () =>
-    Effect.gen(function*() {
-      for (
-        const [text, line, reason] of [
-          [`${lines[0]}\n{"id":5}\n`, 2, "it is not a result"],
-          [`${lines[0]}\n${lines[1]?.slice(0, 50)}`, 2, "it was cut"],
-          [`${lines[0]}\n${"-".repeat(20_000)}`, 2, "it is longer than 16384 characters"],
-          [`${lines[0]}\n${"-".repeat(20_000)}\n${lines[1]}\n`, 2, "it is longer than 16384 characters"]
-        ] as const
-      ) {
-        const { error, seen } = yield* read((request) => partOf(request, Buffer.from(text)))
-        assert.deepInclude(error, { _tag: "ComplianceUnreadable", line, reason })
-        // What came before it was given out.
-        assert.deepStrictEqual(seen, ["0"])
-      }
-      const none = yield* read(() => ({ status: 416, headers: { "content-range": "bytes */0" } }))
-      assert.deepStrictEqual([none.seen, none.error], [[], undefined])
-    }))
+  test("name the line that is none, and the last one when it was cut")(function*() {
+    for (
+      const [text, line, reason] of [
+        [`${lines[0]}\n{"id":5}\n`, 2, "it is not a result"],
+        [`${lines[0]}\n${lines[1]?.slice(0, 50)}`, 2, "it was cut"],
+        [`${lines[0]}\n${"-".repeat(20_000)}`, 2, "it is longer than 16384 characters"],
+        [`${lines[0]}\n${"-".repeat(20_000)}\n${lines[1]}\n`, 2, "it is longer than 16384 characters"]
+      ] as const
+    ) {
+      const { error, seen } = yield* read((request) => partOf(request, Buffer.from(text)))
+      assert.deepInclude(error, { _tag: "ComplianceUnreadable", line, reason })
+      // What came before it was given out.
+      assert.deepStrictEqual(seen, ["0"])
+    }
+    const none = yield* read(() => ({ status: 416, headers: { "content-range": "bytes */0" } }))
+    assert.deepStrictEqual([none.seen, none.error], [[], undefined])
+  })
 })
 
 describe("a check", () => {
@@ -172,70 +174,65 @@ describe("a check", () => {
     ).pipe(Effect.provide(service.layer({ bearerToken: "token" })))
   }
 
-  it.effect("finds the job whose creation was not answered by its name, and creates no second one", () =>
-    Effect.gen(function*() {
-      const { name, result, service } = yield* check(undefined, true)
+  test("finds the job whose creation was not answered by its name, and creates no second one")(function*() {
+    const { name, result, service } = yield* check(undefined, true)
+    assert.deepStrictEqual(result._tag === "Success" ? result.success.map(({ id }) => id) : result.failure, ["0"])
+    assert.match(name ?? "", /^postwire-[0-9a-f-]{36}$/)
+    assert.deepStrictEqual(service.requests.map(({ method, path }) => `${method} ${path}`), [
+      "POST /2/compliance/jobs",
+      "GET /2/compliance/jobs",
+      `PUT /files/${pathSignature}/ids`,
+      "GET /2/compliance/jobs/1",
+      `GET /files/${pathSignature}/results`
+    ])
+    assert.deepInclude(service.requests[1]?.query, { type: "posts", status: "created" })
+  })
+
+  test("finds the job that a gateway's failure hides")(function*() {
+    for (const status of [408, 500, 502, 503]) {
+      const { result } = yield* check(undefined, true, { status })
       assert.deepStrictEqual(result._tag === "Success" ? result.success.map(({ id }) => id) : result.failure, ["0"])
-      assert.match(name ?? "", /^postwire-[0-9a-f-]{36}$/)
-      assert.deepStrictEqual(service.requests.map(({ method, path }) => `${method} ${path}`), [
-        "POST /2/compliance/jobs",
-        "GET /2/compliance/jobs",
-        `PUT /files/${pathSignature}/ids`,
-        "GET /2/compliance/jobs/1",
-        `GET /files/${pathSignature}/results`
-      ])
-      assert.deepInclude(service.requests[1]?.query, { type: "posts", status: "created" })
-    }))
+    }
+  })
 
-  it.effect("finds the job that a gateway's failure hides", () =>
-    Effect.gen(function*() {
-      for (const status of [408, 500, 502, 503]) {
-        const { result } = yield* check(undefined, true, { status })
-        assert.deepStrictEqual(result._tag === "Success" ? result.success.map(({ id }) => id) : result.failure, ["0"])
-      }
-    }))
-
-  it.effect("does not know it where it is not there, or where others may have its name", () =>
-    Effect.gen(function*() {
-      for (const [name, isFound, requests] of [[undefined, false, 2], ["archive", true, 1]] as const) {
-        const { result, service } = yield* check(name, isFound)
-        assert.strictEqual(result._tag === "Failure" ? result.failure._tag : undefined, "OutcomeUnknown")
-        assert.lengthOf(service.requests, requests)
-      }
-    }))
+  test("does not know it where it is not there, or where others may have its name")(function*() {
+    for (const [name, isFound, requests] of [[undefined, false, 2], ["archive", true, 1]] as const) {
+      const { result, service } = yield* check(name, isFound)
+      assert.strictEqual(result._tag === "Failure" ? result.failure._tag : undefined, "OutcomeUnknown")
+      assert.lengthOf(service.requests, requests)
+    }
+  })
 })
 
-it.effect("a job is waited for as long as was said, however the wall clock is set", () =>
-  Effect.gen(function*() {
-    const clock = yield* MovedClock.make
-    const service = make(() => {
-      clock.move(3_600_000)
-      return { body: { data: { ...job, status: "created" } } }
-    })
-    const waiting = Compliance.wait(job, { maxWait: 60_000 }).pipe(Effect.provide(service.layer()), Effect.flip)
-    const fiber = yield* Effect.forkChild(clock.provide(waiting))
-    while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(Effect.yieldNow, TestClock.adjust(1_000))
-    assert.deepInclude(yield* Fiber.join(fiber), { _tag: "ComplianceNotComplete", waited: 60_000 })
-  }))
+test("a job is waited for as long as was said, however the wall clock is set")(function*() {
+  const clock = yield* MovedClock.make
+  const service = make(() => {
+    clock.move(3_600_000)
+    return { body: { data: { ...job, status: "created" } } }
+  })
+  const waiting = Compliance.wait(job, { maxWait: 60_000 }).pipe(Effect.provide(service.layer()), Effect.flip)
+  const fiber = yield* Effect.forkChild(clock.provide(waiting))
+  while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(Effect.yieldNow, TestClock.adjust(1_000))
+  assert.deepInclude(yield* Fiber.join(fiber), { _tag: "ComplianceNotComplete", waited: 60_000 })
+})
 
 describe("a file that comes by drops", () => {
-  it.effect("is given up after the time of a call", () =>
-    Effect.gen(function*() {
-      const runPromise = Effect.runPromiseWith(yield* Effect.context<never>())
-      const service = make(() => ({
-        status: 206,
-        body: new ReadableStream<Uint8Array>({
-          pull: async (controller) => {
-            await runPromise(Effect.sleep(20_000))
-            controller.enqueue(new Uint8Array(1))
-          }
-        })
-      }))
-      const run = Stream.runDrain(Compliance.results(job)).pipe(Effect.provide(service.layer()), Effect.flip)
-      const fiber = yield* Effect.forkChild(run)
-      while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(Effect.yieldNow, TestClock.adjust(1_000))
-      assert.deepInclude(yield* Fiber.join(fiber), { _tag: "TransportFailure", phase: "body", timeout: "total" })
+  test("is given up after the time of a call")(function*() {
+    const runPromise = Effect.runPromiseWith(yield* Effect.context<never>())
+    const service = make(() => ({
+      status: 206,
+      body: new ReadableStream<Uint8Array>({
+        pull: async (controller) => {
+          await runPromise(Effect.sleep(20_000))
+          controller.enqueue(new Uint8Array(1))
+        }
+      })
     }))
+    const run = Stream.runDrain(Compliance.results(job)).pipe(Effect.provide(service.layer()), Effect.flip)
+    const fiber = yield* Effect.forkChild(run)
+    while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(Effect.yieldNow, TestClock.adjust(1_000))
+    assert.deepInclude(yield* Fiber.join(fiber), { _tag: "TransportFailure", phase: "body", timeout: "total" })
+  })
 })
 
 describe("waiting for a job", () => {
@@ -250,21 +247,20 @@ describe("waiting for a job", () => {
     return { result: yield* Fiber.join(fiber), requests: service.requests.length }
   })
 
-  it.effect("goes through failures that pass, and names the job where they do not", () =>
-    Effect.gen(function*() {
-      const running = { body: { data: { ...job, status: "in_progress" } } }
-      const failures = [{ status: 503 }, { status: 502, body: "<html>" }, { status: 429 }, { status: 500 }]
-      const through = yield* wait([...failures, running, ...failures, { body: { data: job } }], 3_600_000)
-      assert.strictEqual(through.result._tag === "Success" ? through.result.success.id : through.result.failure, "1")
-      const { requests, result } = yield* wait([running, { status: 503 }], 60_000)
-      if (result._tag === "Success") throw new Error("it is not complete")
-      if (result.failure._tag !== "ComplianceNotComplete") throw result.failure
-      assert.deepInclude(result.failure, { jobId: "1", status: "in_progress", waited: 60_000 })
-      assert.isAbove(requests, 3)
-      const refused = yield* wait([{ status: 401 }], 60_000)
-      assert.strictEqual(refused.result._tag === "Failure" ? refused.result.failure._tag : undefined, "Unauthorized")
-      assert.strictEqual(refused.requests, 1)
-    }))
+  test("goes through failures that pass, and names the job where they do not")(function*() {
+    const running = { body: { data: { ...job, status: "in_progress" } } }
+    const failures = [{ status: 503 }, { status: 502, body: "<html>" }, { status: 429 }, { status: 500 }]
+    const through = yield* wait([...failures, running, ...failures, { body: { data: job } }], 3_600_000)
+    assert.strictEqual(through.result._tag === "Success" ? through.result.success.id : through.result.failure, "1")
+    const { requests, result } = yield* wait([running, { status: 503 }], 60_000)
+    if (result._tag === "Success") throw new Error("it is not complete")
+    if (result.failure._tag !== "ComplianceNotComplete") throw result.failure
+    assert.deepInclude(result.failure, { jobId: "1", status: "in_progress", waited: 60_000 })
+    assert.isAbove(requests, 3)
+    const refused = yield* wait([{ status: 401 }], 60_000)
+    assert.strictEqual(refused.result._tag === "Failure" ? refused.result.failure._tag : undefined, "Unauthorized")
+    assert.strictEqual(refused.requests, 1)
+  })
 })
 
 describe("the signature of an address", () => {
@@ -291,31 +287,29 @@ describe("the signature of an address", () => {
     ])
   }
 
-  it.effect.each(Object.entries(answers))("is in no error, span or log of %s", ([, answer]) =>
-    Effect.gen(function*() {
-      const { layer, lines: told, spans } = Recorder.all()
-      const service = make(answer)
-      for (const call of Object.values(calls)) {
-        const outcome = yield* Effect.result(Effect.provide(call, [service.layer(), layer]))
-        const error = outcome._tag === "Failure" ? outcome.failure : undefined
-        told.push(error, error?.stack, error?.cause, JSON.stringify(error))
-      }
-      assert.isAbove(spans.length, 1)
-      told.push(spans.map(({ attributes, events, name, status }) => [name, [...attributes], events, status]))
-      assert.notInclude(inspect(told, { depth: Infinity, maxStringLength: Infinity }), "canary-")
-      assert.isTrue(service.requests.every(({ headers }) => headers["authorization"] === undefined))
-    }))
+  test.each(Object.entries(answers))("is in no error, span or log of %s")(function*([, answer]) {
+    const { layer, lines: told, spans } = Recorder.all()
+    const service = make(answer)
+    for (const call of Object.values(calls)) {
+      const outcome = yield* Effect.result(Effect.provide(call, [service.layer(), layer]))
+      const error = outcome._tag === "Failure" ? outcome.failure : undefined
+      told.push(error, error?.stack, error?.cause, JSON.stringify(error))
+    }
+    assert.isAbove(spans.length, 1)
+    told.push(spans.map(({ attributes, events, name, status }) => [name, [...attributes], events, status]))
+    assert.notInclude(inspect(told, { depth: Infinity, maxStringLength: Infinity }), "canary-")
+    assert.isTrue(service.requests.every(({ headers }) => headers["authorization"] === undefined))
+  })
 })
 
 describe("a file of a direct message", () => {
-  it.effect("that is cut is a TransportFailure, and no shorter file", () =>
-    Effect.gen(function*() {
-      const service = make(() => ({
-        headers: { "content-type": "image/png", "content-length": "9" },
-        body: streamOf(new Uint8Array(4), "cut")
-      }))
-      const named = { dm_id: "1", media_id: "2", resource_id: "3_2.png" }
-      const error = yield* Effect.flip(Effect.provide(downloadDirectMessageMedia(named), service.layer()))
-      assert.deepInclude(error, { _tag: "TransportFailure", phase: "body" })
+  test("that is cut is a TransportFailure, and no shorter file")(function*() {
+    const service = make(() => ({
+      headers: { "content-type": "image/png", "content-length": "9" },
+      body: streamOf(new Uint8Array(4), "cut")
     }))
+    const named = { dm_id: "1", media_id: "2", resource_id: "3_2.png" }
+    const error = yield* Effect.flip(Effect.provide(downloadDirectMessageMedia(named), service.layer()))
+    assert.deepInclude(error, { _tag: "TransportFailure", phase: "body" })
+  })
 })

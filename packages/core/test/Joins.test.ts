@@ -7,6 +7,7 @@ import type { Includes } from "../src/schema/models/Includes.ts"
 import { envelope } from "../src/wire/ResponseDecoder.ts"
 import * as Wire from "../src/wire/Wire.ts"
 import { make } from "./support/Service.ts"
+import { test } from "./support/Test.ts"
 
 const { getDirectMessageEvents, getFollowedLists, getMe, getPost, getUsersPosts, like, searchSpaces } = catalogue
 
@@ -43,11 +44,13 @@ describe.each(Wire.names)("on the %s wire", (wire) => {
   const onWire = Wire.named[wire].fromNeutral(envelope(getUsersPosts.definition.result))
   const service = make(({ query }) => ({
     body: onWire(
-      query["pagination_token"] === undefined ? { ...page, meta: { next_token: "b" } } : {
-        data: [{ ...bare, author_id: "1" }],
-        includes: { users: [{ id: "1", name: "Ada II", username: "ada" }] },
-        meta: {}
-      }
+      query["pagination_token"] === undefined ?
+        { ...page, meta: { next_token: "b" } } :
+        {
+          data: [{ ...bare, author_id: "1" }],
+          includes: { users: [{ id: "1", name: "Ada II", username: "ada" }] },
+          meta: {}
+        }
     )
   }))
   const expansions = [
@@ -60,98 +63,102 @@ describe.each(Wire.names)("on the %s wire", (wire) => {
   const parameters = { id: "1", expansions, post_fields: ["author_id"] } as const
   const layer = service.layer({ bearerToken: "canary", wire })
 
-  it.effect("finds what belongs to an item", () =>
-    Effect.gen(function*() {
-      const response = yield* Effect.provide(getUsersPosts(parameters), layer)
-      const [whole, nothing, lost] = response.data!
-      assert.strictEqual(response.author(whole!), response.includes.users![0])
-      assert.strictEqual(response.author(whole!)?.username, "ada")
-      assert.deepStrictEqual(
-        response.referenced(whole!).map(({ id, post, type }) => [type, id, post?.text]),
-        [["quoted", "10", "quoted"], ["reposted", "404", undefined], ["replied_to", "11", "answered"]]
-      )
-      assert.deepStrictEqual(response.media(whole!).map(({ media_key }) => media_key), ["3_2", "3_1"])
-      assert.deepStrictEqual<unknown>(response.poll(whole!), includes.polls[0])
-      assert.strictEqual(response.place(whole!)?.full_name, "Zürich")
-      assert.isUndefined(response.pinned(whole!))
+  test("finds what belongs to an item")(function*() {
+    const response = yield* Effect.provide(getUsersPosts(parameters), layer)
+    const [whole, nothing, lost] = response.data!
+    assert.strictEqual(response.author(whole!), response.includes.users![0])
+    assert.strictEqual(response.author(whole!)?.username, "ada")
+    assert.deepStrictEqual(response.referenced(whole!).map(({ id, post, type }) => [type, id, post?.text]), [
+      ["quoted", "10", "quoted"],
+      ["reposted", "404", undefined],
+      ["replied_to", "11", "answered"]
+    ])
+    assert.deepStrictEqual(response.media(whole!).map(({ media_key }) => media_key), ["3_2", "3_1"])
+    assert.deepStrictEqual<unknown>(response.poll(whole!), includes.polls[0])
+    assert.strictEqual(response.place(whole!)?.full_name, "Zürich")
+    assert.isUndefined(response.pinned(whole!))
 
-      for (const item of [nothing!, lost!]) {
-        assert.isUndefined(response.author(item))
-        assert.deepStrictEqual(response.media(item), [])
-        assert.isUndefined(response.poll(item))
-        assert.isUndefined(response.place(item))
-        assert.isUndefined(response.pinned(item))
-      }
-      assert.deepStrictEqual(response.referenced(nothing!), [])
-      assert.deepStrictEqual(response.referenced(lost!), [{ type: "quoted", id: "404", post: undefined }])
-    }))
+    for (const item of [nothing!, lost!]) {
+      assert.isUndefined(response.author(item))
+      assert.deepStrictEqual(response.media(item), [])
+      assert.isUndefined(response.poll(item))
+      assert.isUndefined(response.place(item))
+      assert.isUndefined(response.pinned(item))
+    }
+    assert.deepStrictEqual(response.referenced(nothing!), [])
+    assert.deepStrictEqual(response.referenced(lost!), [{ type: "quoted", id: "404", post: undefined }])
+  })
 
-  it.effect("joins the items of a page, and of pages each with its own", () =>
-    Effect.gen(function*() {
-      const response = yield* Effect.provide(getUsersPosts(parameters), layer)
-      const joined = response.joined()
-      assert.deepStrictEqual(joined.map(({ item }) => item), [...response.data!])
-      assert.strictEqual(joined[0]!.author, response.author(response.data![0]!))
-      const { author, media, pinned, place, poll, referenced } = joined[0]!
-      assert.deepStrictEqual(
-        [author?.username, media.length, pinned, place?.full_name, poll?.id, referenced.length],
-        ["ada", 2, undefined, "Zürich", "20", 3]
-      )
-      const all = yield* Stream.runCollect(getUsersPosts.joined(parameters)).pipe(Effect.provide(layer))
-      assert.deepStrictEqual(all.map(({ author }) => author?.name), ["Ada", undefined, undefined, "Ada II"])
-      assert.deepStrictEqual(all[0]!.item, post as never)
-    }))
+  test("joins the items of a page, and of pages each with its own")(function*() {
+    const response = yield* Effect.provide(getUsersPosts(parameters), layer)
+    const joined = response.joined()
+    assert.deepStrictEqual(joined.map(({ item }) => item), [...response.data!])
+    assert.strictEqual(joined[0]!.author, response.author(response.data![0]!))
+    const { author, media, pinned, place, poll, referenced } = joined[0]!
+    assert.deepStrictEqual([author?.username, media.length, pinned, place?.full_name, poll?.id, referenced.length], [
+      "ada",
+      2,
+      undefined,
+      "Zürich",
+      "20",
+      3
+    ])
+    const all = yield* Stream.runCollect(getUsersPosts.joined(parameters)).pipe(Effect.provide(layer))
+    assert.deepStrictEqual(all.map(({ author }) => author?.name), ["Ada", undefined, undefined, "Ada II"])
+    assert.deepStrictEqual(all[0]!.item, post as never)
+  })
 })
 
 describe("kinds", () => {
   const layerOf = (body: object) => make(() => ({ body })).layer()
 
-  it.effect("all have their author: who sent, created or owns", () =>
-    Effect.gen(function*() {
-      const { users } = includes
-      const events = yield* Effect.provide(
-        getDirectMessageEvents({ expansions: ["sender_id", "referenced_posts.id"], dm_event_fields: ["sender_id"] }),
-        layerOf({
-          data: [{ id: "1", event_type: "MessageCreate", sender_id: "2", referenced_posts: [{ id: "10" }] }],
-          includes
-        })
-      )
-      assert.strictEqual(events.author(events.data![0]!)?.username, "grace")
-      assert.deepStrictEqual<unknown>(events.referenced(events.data![0]!), [
-        { type: "referenced", id: "10", post: includes.posts[0] }
-      ])
-      const spaces = yield* Effect.provide(
-        searchSpaces({ query: "a", expansions: ["creator_id"] }),
-        layerOf({ data: [{ id: "1", state: "live", creator_id: "1" }], includes: { users } })
-      )
-      assert.strictEqual(spaces.joined()[0]!.author?.username, "ada")
-      const lists = yield* Effect.provide(
-        getFollowedLists({ id: "1", expansions: ["owner_id"] }),
-        layerOf({ data: [{ id: "1", name: "a", owner_id: "1" }], includes: { users } })
-      )
-      assert.strictEqual(lists.joined()[0]!.author?.username, "ada")
-    }))
+  test("all have their author: who sent, created or owns")(function*() {
+    const { users } = includes
+    const events = yield* Effect.provide(
+      getDirectMessageEvents({ expansions: ["sender_id", "referenced_posts.id"], dm_event_fields: ["sender_id"] }),
+      layerOf({
+        data: [{ id: "1", event_type: "MessageCreate", sender_id: "2", referenced_posts: [{ id: "10" }] }],
+        includes
+      })
+    )
+    assert.strictEqual(events.author(events.data![0]!)?.username, "grace")
+    assert.deepStrictEqual<unknown>(events.referenced(events.data![0]!), [{
+      type: "referenced",
+      id: "10",
+      post: includes.posts[0]
+    }])
+    const spaces = yield* Effect.provide(
+      searchSpaces({ query: "a", expansions: ["creator_id"] }),
+      layerOf({ data: [{ id: "1", state: "live", creator_id: "1" }], includes: { users } })
+    )
+    assert.strictEqual(spaces.joined()[0]!.author?.username, "ada")
+    const lists = yield* Effect.provide(
+      getFollowedLists({ id: "1", expansions: ["owner_id"] }),
+      layerOf({ data: [{ id: "1", name: "a", owner_id: "1" }], includes: { users } })
+    )
+    assert.strictEqual(lists.joined()[0]!.author?.username, "ada")
+  })
 
-  it.effect("of one resource join as well: a user with the pinned post", () =>
-    Effect.gen(function*() {
-      const me = yield* Effect.provide(
-        getMe({ expansions: ["pinned_post_id"], user_fields: ["pinned_post_id"] }),
-        layerOf({ data: { ...includes.users[0], pinned_post_id: "10" }, includes: { posts: includes.posts } })
-      )
-      assert.strictEqual(me.pinned(me.data!)?.text, "quoted")
-      assert.strictEqual(me.joined()[0]?.pinned, me.includes.posts![0])
-      assert.lengthOf(me.joined(), 1)
-    }))
+  test("of one resource join as well: a user with the pinned post")(function*() {
+    const me = yield* Effect.provide(
+      getMe({ expansions: ["pinned_post_id"], user_fields: ["pinned_post_id"] }),
+      layerOf({ data: { ...includes.users[0], pinned_post_id: "10" }, includes: { posts: includes.posts } })
+    )
+    assert.strictEqual(me.pinned(me.data!)?.text, "quoted")
+    assert.strictEqual(me.joined()[0]?.pinned, me.includes.posts![0])
+    assert.lengthOf(me.joined(), 1)
+  })
 
-  it.effect("have nothing where there is nothing", () =>
-    Effect.gen(function*() {
-      const nowhere = yield* Effect.provide(getPost({ id: "1" }), layerOf({ errors: [{ title: "Not Found" }] }))
-      assert.deepStrictEqual(nowhere.joined(), [])
-      const liked = yield* Effect.provide(like({ post_id: "1" }), layerOf({ data: { liked: true } }))
-      assert.deepStrictEqual(liked.joined().map(({ author, item, media }) => [item, author, media]), [
-        [{ liked: true }, undefined, []]
-      ])
-    }))
+  test("have nothing where there is nothing")(function*() {
+    const nowhere = yield* Effect.provide(getPost({ id: "1" }), layerOf({ errors: [{ title: "Not Found" }] }))
+    assert.deepStrictEqual(nowhere.joined(), [])
+    const liked = yield* Effect.provide(like({ post_id: "1" }), layerOf({ data: { liked: true } }))
+    assert.deepStrictEqual(liked.joined().map(({ author, item, media }) => [item, author, media]), [[
+      { liked: true },
+      undefined,
+      []
+    ]])
+  })
 })
 
 describe("the index", () => {
@@ -189,21 +196,20 @@ describe("the index", () => {
     assert.strictEqual(reads.others, 1)
   })
 
-  it.effect("is one for all lookups of a response", () =>
-    Effect.gen(function*() {
-      const { layer } = make(() => ({ body: { data: [post, post], includes } }))
-      const response = yield* Effect.provide(getUsersPosts({ id: "1", expansions: ["author_id"] }), layer())
-      let reads = 0
-      for (const user of response.includes.users!) {
-        const { id } = user
-        Object.defineProperty(user, "id", { get: () => (reads++, id) })
-      }
-      for (let i = 0; i < 10; i++) {
-        for (const { author } of response.joined()) assert.strictEqual(author?.username, "ada")
-        for (const item of response.data!) assert.strictEqual(response.author(item)?.username, "ada")
-      }
-      assert.strictEqual(reads, includes.users.length)
-    }))
+  test("is one for all lookups of a response")(function*() {
+    const { layer } = make(() => ({ body: { data: [post, post], includes } }))
+    const response = yield* Effect.provide(getUsersPosts({ id: "1", expansions: ["author_id"] }), layer())
+    let reads = 0
+    for (const user of response.includes.users!) {
+      const { id } = user
+      Object.defineProperty(user, "id", { get: () => (reads++, id) })
+    }
+    for (let i = 0; i < 10; i++) {
+      for (const { author } of response.joined()) assert.strictEqual(author?.username, "ada")
+      for (const item of response.data!) assert.strictEqual(response.author(item)?.username, "ada")
+    }
+    assert.strictEqual(reads, includes.users.length)
+  })
 
   it("takes no name of an object for an id", () => {
     const joins = Joins.make({ users: [{ id: "1" }] })

@@ -3,6 +3,7 @@ import { Effect, Schema, Struct } from "effect"
 import * as MediaFile from "../src/media/MediaFile.ts"
 import * as MediaRules from "../src/media/MediaRules.ts"
 import * as MediaBytes from "./support/MediaBytes.ts"
+import { test } from "./support/Test.ts"
 
 const { concat, gif, jpeg, mp4, png } = MediaBytes
 
@@ -132,23 +133,22 @@ describe("an image", () => {
     assert.deepStrictEqual({ width, height, damage }, { ...size, damage: undefined })
   })
 
-  it.each([
-    ["GIF", gif({ frames: 3 }), 3, true],
-    ["GIF with one", gif(), 1, false],
-    ["GIF without its last byte", gif({ frames: 3 }).subarray(0, -1), 3, true],
-    ["animated PNG", png({ frames: 3 }), undefined, false]
-  ])("has its frames counted if it is a GIF: %s", (_, bytes, frames, isAnimated) => {
-    const facts = factsOf(bytes)
-    assert.deepStrictEqual([facts.frames, facts.isAnimated ?? false, facts.damage], [frames, isAnimated, undefined])
-  })
+  it.each([["GIF", gif({ frames: 3 }), 3, true], ["GIF with one", gif(), 1, false], [
+    "GIF without its last byte",
+    gif({ frames: 3 }).subarray(0, -1),
+    3,
+    true
+  ], ["animated PNG", png({ frames: 3 }), undefined, false]])(
+    "has its frames counted if it is a GIF: %s",
+    (_, bytes, frames, isAnimated) => {
+      const facts = factsOf(bytes)
+      assert.deepStrictEqual([facts.frames, facts.isAnimated ?? false, facts.damage], [frames, isAnimated, undefined])
+    }
+  )
 })
 
 describe("a video", () => {
-  const whole = {
-    durationMillis: 2000,
-    width: 640,
-    height: 360
-  }
+  const whole = { durationMillis: 2000, width: 640, height: 360 }
 
   it("has its duration and dimensions read, wherever its headers are", () => {
     assert.deepStrictEqual(factsOf(mp4()), { ...whole, type: "video/mp4" })
@@ -343,19 +343,20 @@ describe("a file that is not what it says", () => {
     )
   })
 
-  it.effect("and cannot be read fails as reading does, wherever it does", () =>
-    Effect.gen(function*() {
-      const bytes = mp4({ media: new Uint8Array(100_000) })
-      for (const good of [0, 1]) {
-        let times = 0
-        const error = yield* Effect.flip(MediaFile.inspect({
+  test("and cannot be read fails as reading does, wherever it does")(function*() {
+    const bytes = mp4({ media: new Uint8Array(100_000) })
+    for (const good of [0, 1]) {
+      let times = 0
+      const error = yield* Effect.flip(
+        MediaFile.inspect({
           size: bytes.length,
           read: (offset, length) =>
             times++ < good ? Effect.succeed(bytes.subarray(offset, offset + length)) : Effect.fail("unreadable")
-        }))
-        assert.strictEqual(error, "unreadable")
-      }
-    }))
+        })
+      )
+      assert.strictEqual(error, "unreadable")
+    }
+  })
 })
 
 const categories: ReadonlyArray<MediaRules.MediaCategory> = [

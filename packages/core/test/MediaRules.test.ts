@@ -6,10 +6,13 @@ import * as MediaRules from "../src/media/MediaRules.ts"
 import { bmp, concat, gif, jpeg, mp4, png, samples, srt, webm, webp, zip } from "./support/MediaBytes.ts"
 
 const inspect = (bytes: Uint8Array): MediaFile.Facts =>
-  Effect.runSync(MediaFile.inspect({
-    size: bytes.length,
-    read: (offset, length) => Effect.sync(() => bytes.subarray(offset, offset + length))
-  }))
+  Effect.runSync(
+    MediaFile.inspect({
+      size: bytes.length,
+      read: (offset, length) =>
+        Effect.sync(() => bytes.subarray(offset, offset + length))
+    })
+  )
 
 /** What is said of a fault of a parameter. */
 const messageOf = (parameter: string, fault: MediaRules.Fault | undefined): string =>

@@ -16,17 +16,7 @@ import { Topic } from "../src/schema/models/Topic.ts"
 import { User } from "../src/schema/models/User.ts"
 import facts from "./fixtures/resources.json" with { type: "json" }
 
-const models: ReadonlyArray<Model.AnyModel> = [
-  Post,
-  User,
-  Space,
-  List,
-  DirectMessageEvent,
-  Media,
-  Place,
-  Poll,
-  Topic
-]
+const models: ReadonlyArray<Model.AnyModel> = [Post, User, Space, List, DirectMessageEvent, Media, Place, Poll, Topic]
 
 /** The shape of a schema as the fixture spells it. */
 const shape = (ast: SchemaAST.AST): unknown => {
@@ -38,10 +28,11 @@ const shape = (ast: SchemaAST.AST): unknown => {
   // What the specification says is one of them.
   if (SchemaAST.isUnion(ast)) return shape(ast.types.find(SchemaAST.isObjects)!)
   if (SchemaAST.isObjects(ast)) {
-    return Object.fromEntries(ast.propertySignatures.map(({ name, type }) => [
-      SchemaAST.isOptional(type) ? `${String(name)}?` : name,
-      shape(type)
-    ]))
+    return Object.fromEntries(
+      ast.propertySignatures.map((
+        { name, type }
+      ) => [SchemaAST.isOptional(type) ? `${String(name)}?` : name, shape(type)])
+    )
   }
   return assert.fail(`no shape for ${ast._tag}`)
 }
@@ -122,10 +113,9 @@ describe("Model", () => {
     assert.deepStrictEqual(
       shape(Includes.ast),
       Object.fromEntries(
-        Object.entries(facts.includes).map(([bucket, kind]) => [
-          `${bucket}?`,
-          [shape(models.find((model) => model.kind === kind)!.schema.ast)]
-        ])
+        Object.entries(facts.includes).map(([bucket, kind]) => [`${bucket}?`, [shape(
+          models.find((model) => model.kind === kind)!.schema.ast
+        )]])
       )
     )
     assert.isTrue(Schema.is(Includes)({ posts: [{ id: "1" }], not_known_yet: [1] }))

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import * as Multipart from "../src/schema/Multipart.ts"
 import { partsOf } from "./support/Parts.ts"
+import { test } from "./support/Test.ts"
 
 const text = async ({ bytes }: Multipart.Form) => new Blob([...bytes]).text()
 
@@ -10,10 +11,7 @@ describe("a body of parts", () => {
     const bytes = new TextEncoder().encode("canary")
     const body = Multipart.make({ media: bytes, segment_index: 0, shared: false, note: "é" })
     assert.deepStrictEqual(body.parts.map(({ name }) => name), ["segment_index", "shared", "note", "media"])
-    assert.strictEqual(
-      Multipart.describe(body),
-      `{"segment_index":"0","shared":"false","note":"é","media":"6 bytes"}`
-    )
+    assert.strictEqual(Multipart.describe(body), `{"segment_index":"0","shared":"false","note":"é","media":"6 bytes"}`)
     const form = new Multipart.Form(body)
     assert.deepStrictEqual(partsOf(form.contentType, await text(form)), {
       segment_index: "0",
@@ -44,24 +42,23 @@ describe("a body of parts", () => {
     assert.include(await text(new Multipart.Form(body)), `name="a%0D%0Ab%22"\r\n\r\nc\r\n`)
   })
 
-  it.effect("is a stream for any client, which can be gone through again and reads no more than is asked for", () =>
-    Effect.gen(function*() {
-      const slices: Array<string> = []
-      class Watched extends Blob {
-        override slice(start = 0, end = 0): Blob {
-          slices.push(`${start}-${end}`)
-          return new Blob(["x".repeat(Math.min(end, this.size) - start)])
-        }
+  test("is a stream for any client, which can be gone through again and reads no more than is asked for")(function*() {
+    const slices: Array<string> = []
+    class Watched extends Blob {
+      override slice(start = 0, end = 0): Blob {
+        slices.push(`${start}-${end}`)
+        return new Blob(["x".repeat(Math.min(end, this.size) - start)])
       }
-      const form = new Multipart.Form(Multipart.make({ media: new Watched(["x".repeat(300_000)]) }))
-      const [head] = yield* Stream.runCollect(Stream.take(form.stream, 1))
-      assert.isBelow(head!.length, 300)
-      assert.deepStrictEqual(slices, [])
-      for (let times = 1; times <= 2; times++) {
-        const pieces = yield* Stream.runCollect(form.stream)
-        assert.strictEqual(pieces.reduce((size, piece) => size + piece.length, 0), form.contentLength)
-        assert.lengthOf(slices, 3 * times)
-      }
-      assert.deepStrictEqual(slices.slice(0, 3), ["0-131072", "131072-262144", "262144-393216"])
-    }))
+    }
+    const form = new Multipart.Form(Multipart.make({ media: new Watched(["x".repeat(300_000)]) }))
+    const [head] = yield* Stream.runCollect(Stream.take(form.stream, 1))
+    assert.isBelow(head!.length, 300)
+    assert.deepStrictEqual(slices, [])
+    for (let times = 1; times <= 2; times++) {
+      const pieces = yield* Stream.runCollect(form.stream)
+      assert.strictEqual(pieces.reduce((size, piece) => size + piece.length, 0), form.contentLength)
+      assert.lengthOf(slices, 3 * times)
+    }
+    assert.deepStrictEqual(slices.slice(0, 3), ["0-131072", "131072-262144", "262144-393216"])
+  })
 })

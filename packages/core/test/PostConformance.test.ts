@@ -166,24 +166,23 @@ describe("validate", () => {
         "Count unicode emoji chars outside the basic multilingual plane with skin tone modifiers"
       ]
     ))
-  group(
-    "WeightedTweetsWithDiscountedEmojiCounterTest",
-    validate.WeightedTweetsWithDiscountedEmojiCounterTest,
-    measure
-  )
+  group("WeightedTweetsWithDiscountedEmojiCounterTest", validate.WeightedTweetsWithDiscountedEmojiCounterTest, measure)
   group("UnicodeDirectionalMarkerCounterTest", validate.UnicodeDirectionalMarkerCounterTest, measure)
 })
 
 describe("top-level domains", () => {
-  it.each(Object.entries(topLevelDomains))("%s: a link ends with each of them", (_, names) =>
-    assert.deepStrictEqual(
-      names.filter((name) => {
-        const url = `https://twitter.${name}`
-        const [link, ...others] = find(url).urls
-        return link?.url !== url || others.length > 0
-      }),
-      []
-    ))
+  it.each(Object.entries(topLevelDomains))(
+    "%s: a link ends with each of them",
+    (_, names) =>
+      assert.deepStrictEqual(
+        names.filter((name) => {
+          const url = `https://twitter.${name}`
+          const [link, ...others] = find(url).urls
+          return link?.url !== url || others.length > 0
+        }),
+        []
+      )
+  )
 
   it("are those that were published (node scripts/domains.ts packs them again)", () =>
     assert.deepStrictEqual([...unpacked(packed)], Object.values(topLevelDomains).flat().sort()))

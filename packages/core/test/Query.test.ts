@@ -87,10 +87,7 @@ describe("Query.parse", () => {
         ["-cat -dog", "-cat -dog: The rule only excludes posts; it needs at least one term to search for"]
       ] as const
     ) assert.strictEqual(parse(source), problem, source)
-    assert.strictEqual(
-      parse("cat bio:ada", "search"),
-      "bio:: bio: is only available in rules of the filtered stream"
-    )
+    assert.strictEqual(parse("cat bio:ada", "search"), "bio:: bio: is only available in rules of the filtered stream")
     // Searches have no distance: the text after a phrase is a separate term.
     assert.strictEqual(parse("\"a b\"~7", "search"), "(\"a b\" ~7)")
   })

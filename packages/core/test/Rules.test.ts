@@ -17,6 +17,7 @@ import {
   type Untyped,
   type UntypedPaged
 } from "./support/Service.ts"
+import { test } from "./support/Test.ts"
 
 type Parameters = Readonly<Record<string, unknown>>
 
@@ -43,18 +44,15 @@ const refused = Effect.fnUntraced(function*(name: string, parameters: Parameters
 })
 
 /** Asserts that a call never leaves because of a parameter. */
-const refusedFor = Effect.fnUntraced(function*(
-  name: string,
-  parameter: string,
-  parameters: Parameters,
-  settings?: Settings
-) {
-  const error = yield* refused(name, parameters, settings)
-  assert.instanceOf(error, Errors.InvalidParameters)
-  assert.strictEqual(error.operation, name)
-  assert.strictEqual(error.parameter, parameter)
-  return error
-})
+const refusedFor = Effect.fnUntraced(
+  function*(name: string, parameter: string, parameters: Parameters, settings?: Settings) {
+    const error = yield* refused(name, parameters, settings)
+    assert.instanceOf(error, Errors.InvalidParameters)
+    assert.strictEqual(error.operation, name)
+    assert.strictEqual(error.parameter, parameter)
+    return error
+  }
+)
 
 /** The last request of a call that leaves. */
 const sent = Effect.fnUntraced(function*(name: string, parameters: Parameters, settings?: Settings) {
@@ -106,92 +104,78 @@ describe("alternatives", () => {
     ])
   })
 
-  it.effect.each(withAlternatives)("$name", (row) =>
-    Effect.gen(function*() {
-      const { none, of: [a, b] } = row.alternatives!
-      const { given } = callOf({ ...row, alternatives: undefined } as never, a, "neutral")
-      const rest = row.name === "createDirectMessage" ? { text: "a" } : {}
-      for (const wire of ["neutral", "x", "x-2026-02"] as const) {
-        // Zero and empty text count as given.
-        const both = [{ [a]: given[a], [b]: given[b] }, { [a]: given[a], [b]: 0 }, { [a]: 0, [b]: 0 }]
-        for (const [index, parameters] of both.entries()) {
-          const error = yield* refused(row.name, { ...rest, ...parameters }, { wire })
-          if (index === 0) {
-            assert.instanceOf(error, Errors.ConflictingIdentifiers)
-            assert.deepStrictEqual([...error.given], [a, b])
-            assert.strictEqual(
-              error.message,
-              `${row.name} accepts ${none ? "at most" : "exactly"} one of ${a} and ${b}, but ${a} and ${b} were given.`
-            )
-          }
+  test.each(withAlternatives)("$name")(function*(row) {
+    const { none, of: [a, b] } = row.alternatives!
+    const { given } = callOf({ ...row, alternatives: undefined } as never, a, "neutral")
+    const rest = row.name === "createDirectMessage" ? { text: "a" } : {}
+    for (const wire of ["neutral", "x", "x-2026-02"] as const) {
+      // Zero and empty text count as given.
+      const both = [{ [a]: given[a], [b]: given[b] }, { [a]: given[a], [b]: 0 }, { [a]: 0, [b]: 0 }]
+      for (const [index, parameters] of both.entries()) {
+        const error = yield* refused(row.name, { ...rest, ...parameters }, { wire })
+        if (index === 0) {
+          assert.instanceOf(error, Errors.ConflictingIdentifiers)
+          assert.deepStrictEqual([...error.given], [a, b])
+          assert.strictEqual(
+            error.message,
+            `${row.name} accepts ${none ? "at most" : "exactly"} one of ${a} and ${b}, but ${a} and ${b} were given.`
+          )
         }
-        const neither: ReadonlyArray<Parameters> = [{}, { [a]: undefined, [b]: null }]
-        for (const parameters of neither) {
-          if (none) yield* sent(row.name, { ...rest, ...parameters }, { wire })
-          else {
-            const error = yield* refused(row.name, { ...rest, ...parameters }, { wire })
-            assert.instanceOf(error, Errors.ConflictingIdentifiers)
-            assert.strictEqual(
-              error.message,
-              `${row.name} accepts exactly one of ${a} and ${b}, but neither was given.`
-            )
-          }
-        }
-        yield* sent(row.name, { ...rest, [a]: given[a], [b]: null }, { wire })
-        yield* sent(row.name, { ...rest, [a]: undefined, [b]: given[b] }, { wire })
       }
-    }))
+      const neither: ReadonlyArray<Parameters> = [{}, { [a]: undefined, [b]: null }]
+      for (const parameters of neither) {
+        if (none) yield* sent(row.name, { ...rest, ...parameters }, { wire })
+        else {
+          const error = yield* refused(row.name, { ...rest, ...parameters }, { wire })
+          assert.instanceOf(error, Errors.ConflictingIdentifiers)
+          assert.strictEqual(error.message, `${row.name} accepts exactly one of ${a} and ${b}, but neither was given.`)
+        }
+      }
+      yield* sent(row.name, { ...rest, [a]: given[a], [b]: null }, { wire })
+      yield* sent(row.name, { ...rest, [a]: undefined, [b]: given[b] }, { wire })
+    }
+  })
 })
 
 describe("lists", () => {
-  it.effect.each(
-    [
-      ["getPosts", "ids", 100],
-      ["getUsers", "ids", 100],
-      ["getUsers", "usernames", 100],
-      ["getSpaces", "ids", 100],
-      ["getSpaces", "user_ids", 100]
-    ] as const
-  )("%s takes %s up to %i, as a list or as one string", ([name, parameter, most]) =>
-    Effect.gen(function*() {
-      for (const count of [1, most]) {
-        for (const value of [ids(count), ids(count).join(",")]) {
-          assert.strictEqual((yield* sent(name, { [parameter]: value })).query[parameter], ids(count).join(","))
-        }
+  test.each(
+    [["getPosts", "ids", 100], ["getUsers", "ids", 100], ["getUsers", "usernames", 100], ["getSpaces", "ids", 100], [
+      "getSpaces",
+      "user_ids",
+      100
+    ]] as const
+  )("%s takes %s up to %i, as a list or as one string")(function*([name, parameter, most]) {
+    for (const count of [1, most]) {
+      for (const value of [ids(count), ids(count).join(",")]) {
+        assert.strictEqual((yield* sent(name, { [parameter]: value })).query[parameter], ids(count).join(","))
       }
-      const error = yield* refusedFor(name, parameter, { [parameter]: ids(most + 1) })
-      assert.match(error.message, /1 to 100 items/)
-      yield* refusedFor(name, parameter, { [parameter]: ids(most + 1).join(",") })
-      yield* refusedFor(name, parameter, { [parameter]: [] })
-      yield* refusedFor(name, parameter, { [parameter]: "" })
-    }))
+    }
+    const error = yield* refusedFor(name, parameter, { [parameter]: ids(most + 1) })
+    assert.match(error.message, /1 to 100 items/)
+    yield* refusedFor(name, parameter, { [parameter]: ids(most + 1).join(",") })
+    yield* refusedFor(name, parameter, { [parameter]: [] })
+    yield* refusedFor(name, parameter, { [parameter]: "" })
+  })
 
-  it.effect("takes up to 50 participants", () =>
-    Effect.gen(function*() {
-      const name = "createDirectMessageConversation"
-      const { body } = yield* sent(name, { participant_ids: ids(50), text: "a" })
-      assert.deepStrictEqual(JSON.parse(body).participant_ids, ids(50))
-      yield* refusedFor(name, "participant_ids", { participant_ids: ids(51), text: "a" })
-      yield* refusedFor(name, "participant_ids", { participant_ids: [], text: "a" })
-      yield* refusedFor(name, "participant_ids", { participant_ids: "1,2", text: "a" })
-    }))
+  test("takes up to 50 participants")(function*() {
+    const name = "createDirectMessageConversation"
+    const { body } = yield* sent(name, { participant_ids: ids(50), text: "a" })
+    assert.deepStrictEqual(JSON.parse(body).participant_ids, ids(50))
+    yield* refusedFor(name, "participant_ids", { participant_ids: ids(51), text: "a" })
+    yield* refusedFor(name, "participant_ids", { participant_ids: [], text: "a" })
+    yield* refusedFor(name, "participant_ids", { participant_ids: "1,2", text: "a" })
+  })
 
   const separated = parametersWhere(({ type }) => type.endsWith("|csv"))
 
-  it.effect.each(separated.map(title))(
-    "%s has no spaces around commas",
-    ([, row, { name, neutral }]) =>
-      Effect.gen(function*() {
-        for (const value of ["1, 2", "1 ,2", " 1", "1 ", "1,\t2", "1,\n2", "1,,2", "1,", ",1", ["1 ", "2"], ["1,2"]]) {
-          yield* refusedFor(row.name, name, needed(row, name, value))
-        }
-        const items = ["ids", "user_ids", "usernames"].includes(name)
-          ? ["1", "2"]
-          : [{ unlisted: "1" }, { unlisted: "2" }]
-        const { query } = yield* sent(row.name, needed(row, name, items))
-        assert.strictEqual(query[neutral], "1,2")
-      })
-  )
+  test.each(separated.map(title))("%s has no spaces around commas")(function*([, row, { name, neutral }]) {
+    for (const value of ["1, 2", "1 ,2", " 1", "1 ", "1,\t2", "1,\n2", "1,,2", "1,", ",1", ["1 ", "2"], ["1,2"]]) {
+      yield* refusedFor(row.name, name, needed(row, name, value))
+    }
+    const items = ["ids", "user_ids", "usernames"].includes(name) ? ["1", "2"] : [{ unlisted: "1" }, { unlisted: "2" }]
+    const { query } = yield* sent(row.name, needed(row, name, items))
+    assert.strictEqual(query[neutral], "1,2")
+  })
 })
 
 describe("max_results", () => {
@@ -201,100 +185,89 @@ describe("max_results", () => {
     assert.lengthOf(ranged, 19)
   })
 
-  it.effect.each(ranged.map(title))("%s", ([, row, { max = NaN, min, name }]) =>
-    Effect.gen(function*() {
-      for (const value of [min as number, max]) {
-        assert.strictEqual((yield* sent(row.name, needed(row, name, value))).query[name], String(value))
-      }
-      for (const value of [min as number - 1, max + 1, 0, -1, 1.5, NaN, Infinity, "10", 10n]) {
-        const error = yield* refusedFor(row.name, name, needed(row, name, value))
-        assert.strictEqual(error.rule, `must be a whole number from ${min} to ${max}`)
-      }
-    }))
+  test.each(ranged.map(title))("%s")(function*([, row, { max = NaN, min, name }]) {
+    for (const value of [min as number, max]) {
+      assert.strictEqual((yield* sent(row.name, needed(row, name, value))).query[name], String(value))
+    }
+    for (const value of [min as number - 1, max + 1, 0, -1, 1.5, NaN, Infinity, "10", 10n]) {
+      const error = yield* refusedFor(row.name, name, needed(row, name, value))
+      assert.strictEqual(error.rule, `must be a whole number from ${min} to ${max}`)
+    }
+  })
 })
 
 describe("lengths", () => {
   const text = (length: number) => "😀".repeat(length)
 
-  it.effect.each(
-    [
-      ["searchAllPosts", 1024, 1024],
-      ["getAllPostsCount", 1024, 1024],
-      ["searchRecentPosts", 1024, 512],
-      ["getRecentPostsCount", 1024, 512]
-    ] as const
-  )(
-    "the query of %s has up to %i characters, with standard access %i",
-    ([name, research, standard]) =>
-      Effect.gen(function*() {
-        const levels = [[{}, research], [{ accessLevel: "research" }, research], [
-          { accessLevel: "standard" },
-          standard
-        ]] as const
-        for (const [settings, most] of levels) {
-          for (const query of ["x", "x".repeat(most), text(most)]) {
-            assert.strictEqual((yield* sent(name, { query }, settings)).query["query"], query)
-          }
-          for (const query of ["", "x".repeat(most + 1), text(most + 1)]) {
-            const error = yield* refusedFor(name, "query", { query }, settings)
-            assert.strictEqual(error.rule, `must be text, 1 to ${most} characters`)
-          }
-        }
-      })
+  test.each(
+    [["searchAllPosts", 1024, 1024], ["getAllPostsCount", 1024, 1024], ["searchRecentPosts", 1024, 512], [
+      "getRecentPostsCount",
+      1024,
+      512
+    ]] as const
+  )("the query of %s has up to %i characters, with standard access %i")(function*([name, research, standard]) {
+    const levels = [[{}, research], [{ accessLevel: "research" }, research], [
+      { accessLevel: "standard" },
+      standard
+    ]] as const
+    for (const [settings, most] of levels) {
+      for (const query of ["x", "x".repeat(most), text(most)]) {
+        assert.strictEqual((yield* sent(name, { query }, settings)).query["query"], query)
+      }
+      for (const query of ["", "x".repeat(most + 1), text(most + 1)]) {
+        const error = yield* refusedFor(name, "query", { query }, settings)
+        assert.strictEqual(error.rule, `must be text, 1 to ${most} characters`)
+      }
+    }
+  })
+
+  test("the query of searchSpaces has up to 2,048 characters")(function*() {
+    assert.strictEqual((yield* sent("searchSpaces", { query: text(2048) })).query["query"], text(2048))
+    yield* refusedFor("searchSpaces", "query", { query: text(2049) })
+  })
+
+  test("a post has a poll of 2 to 4 options of up to 25 characters, and up to 4 media")(function*() {
+    const poll = (poll_options: ReadonlyArray<string>, poll_duration_minutes = 5) => ({
+      text: "a",
+      poll_options,
+      poll_duration_minutes
+    })
+    for (const options of [["a", "b"], [text(25), "a", "b", "c"]]) {
+      const { body } = yield* sent("createPost", poll(options, 10_080))
+      assert.deepStrictEqual(JSON.parse(body).poll, { options, duration_minutes: 10_080 })
+    }
+    for (const options of [["a"], ["a", "b", "c", "d", "e"], ["a", ""], ["a", text(26)]]) {
+      const { rule } = yield* refusedFor("createPost", "poll_options", poll(options))
+      assert.strictEqual(rule, "must be a list of strings, 2 to 4 items of 1 to 25 characters")
+      const { body } = yield* sent("createPost", poll(options), { checks: "identifiers" })
+      assert.deepStrictEqual(JSON.parse(body).poll.options, options)
+    }
+    for (const minutes of [4, 10_081]) {
+      yield* refusedFor("createPost", "poll_duration_minutes", poll(["a", "b"], minutes))
+    }
+    yield* refusedFor("createPost", "media_ids", { media_ids: ids(5) })
+    yield* refusedFor("createPost", "media_tagged_user_ids", { media_ids: ids(4), media_tagged_user_ids: ids(11) })
+  })
+
+  test.each(["createDirectMessage", "createDirectMessageConversation"])("the text of %s has up to 10,000")(
+    function*(name) {
+      const call = (text: string) =>
+        name === "createDirectMessage" ? { participant_id: 1, text } : { participant_ids: [1], text }
+      for (const given of ["x", "x".repeat(10_000), text(10_000)]) {
+        const body = JSON.parse((yield* sent(name, call(given))).body)
+        assert.strictEqual(body.text ?? body.message.text, given)
+      }
+      for (const given of ["", "x".repeat(10_001), text(10_001)]) {
+        const error = yield* refusedFor(name, "text", call(given))
+        assert.isAtMost(error.message.length, 200)
+      }
+    }
   )
 
-  it.effect("the query of searchSpaces has up to 2,048 characters", () =>
-    Effect.gen(function*() {
-      assert.strictEqual((yield* sent("searchSpaces", { query: text(2048) })).query["query"], text(2048))
-      yield* refusedFor("searchSpaces", "query", { query: text(2049) })
-    }))
-
-  it.effect("a post has a poll of 2 to 4 options of up to 25 characters, and up to 4 media", () =>
-    Effect.gen(function*() {
-      const poll = (poll_options: ReadonlyArray<string>, poll_duration_minutes = 5) => ({
-        text: "a",
-        poll_options,
-        poll_duration_minutes
-      })
-      for (const options of [["a", "b"], [text(25), "a", "b", "c"]]) {
-        const { body } = yield* sent("createPost", poll(options, 10_080))
-        assert.deepStrictEqual(JSON.parse(body).poll, { options, duration_minutes: 10_080 })
-      }
-      for (const options of [["a"], ["a", "b", "c", "d", "e"], ["a", ""], ["a", text(26)]]) {
-        const { rule } = yield* refusedFor("createPost", "poll_options", poll(options))
-        assert.strictEqual(rule, "must be a list of strings, 2 to 4 items of 1 to 25 characters")
-        const { body } = yield* sent("createPost", poll(options), { checks: "identifiers" })
-        assert.deepStrictEqual(JSON.parse(body).poll.options, options)
-      }
-      for (const minutes of [4, 10_081]) {
-        yield* refusedFor("createPost", "poll_duration_minutes", poll(["a", "b"], minutes))
-      }
-      yield* refusedFor("createPost", "media_ids", { media_ids: ids(5) })
-      yield* refusedFor("createPost", "media_tagged_user_ids", { media_ids: ids(4), media_tagged_user_ids: ids(11) })
-    }))
-
-  it.effect.each(["createDirectMessage", "createDirectMessageConversation"])(
-    "the text of %s has up to 10,000",
-    (name) =>
-      Effect.gen(function*() {
-        const call = (text: string) =>
-          name === "createDirectMessage" ? { participant_id: 1, text } : { participant_ids: [1], text }
-        for (const given of ["x", "x".repeat(10_000), text(10_000)]) {
-          const body = JSON.parse((yield* sent(name, call(given))).body)
-          assert.strictEqual(body.text ?? body.message.text, given)
-        }
-        for (const given of ["", "x".repeat(10_001), text(10_001)]) {
-          const error = yield* refusedFor(name, "text", call(given))
-          assert.isAtMost(error.message.length, 200)
-        }
-      })
-  )
-
-  it.effect("the text of a post is for the service to judge", () =>
-    Effect.gen(function*() {
-      const text = "x".repeat(30_000)
-      assert.deepStrictEqual(JSON.parse((yield* sent("createPost", { text })).body), { text })
-    }))
+  test("the text of a post is for the service to judge")(function*() {
+    const text = "x".repeat(30_000)
+    assert.deepStrictEqual(JSON.parse((yield* sent("createPost", { text })).body), { text })
+  })
 })
 
 describe("required when", () => {
@@ -313,7 +286,7 @@ describe("required when", () => {
     ] as const
   )("%s needs %s with %j", ([name, parameter, parameters]) => refusedFor(name, parameter, parameters))
 
-  it.effect.each(
+  test.each(
     [
       ["createPost", { text: "a" }, { text: "a" }],
       ["createPost", { text: "" }, { text: "" }],
@@ -336,197 +309,172 @@ describe("required when", () => {
         message: { attachments: [{ media_id: "2" }] }
       }]
     ] as const
-  )("%s is content with %o", ([name, parameters, body]) =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual<unknown>(JSON.parse((yield* sent(name, parameters)).body), body)
-    }))
+  )("%s is content with %o")(function*([name, parameters, body]) {
+    assert.deepStrictEqual<unknown>(JSON.parse((yield* sent(name, parameters)).body), body)
+  })
 })
 
 describe("names", () => {
-  it.effect("of closed sets are theirs alone", () =>
-    Effect.gen(function*() {
-      const query = "a"
-      for (const name of ["getAllPostsCount", "getRecentPostsCount"]) {
-        for (const granularity of ["minute", "hour", "day"]) {
-          assert.strictEqual((yield* sent(name, { query, granularity })).query["granularity"], granularity)
-        }
-        for (const granularity of ["week", "Hour", "", "hour,day", ["hour"]]) {
-          const error = yield* refusedFor(name, "granularity", { query, granularity })
-          assert.strictEqual(error.rule, "must be one of minute, hour, day")
-        }
+  test("of closed sets are theirs alone")(function*() {
+    const query = "a"
+    for (const name of ["getAllPostsCount", "getRecentPostsCount"]) {
+      for (const granularity of ["minute", "hour", "day"]) {
+        assert.strictEqual((yield* sent(name, { query, granularity })).query["granularity"], granularity)
       }
-      for (const state of ["live", "scheduled", "all"]) {
-        assert.strictEqual((yield* sent("searchSpaces", { query, state })).query["state"], state)
+      for (const granularity of ["week", "Hour", "", "hour,day", ["hour"]]) {
+        const error = yield* refusedFor(name, "granularity", { query, granularity })
+        assert.strictEqual(error.rule, "must be one of minute, hour, day")
       }
-      for (const state of ["ended", "any", ""]) yield* refusedFor("searchSpaces", "state", { query, state })
-    }))
+    }
+    for (const state of ["live", "scheduled", "all"]) {
+      assert.strictEqual((yield* sent("searchSpaces", { query, state })).query["state"], state)
+    }
+    for (const state of ["ended", "any", ""]) yield* refusedFor("searchSpaces", "state", { query, state })
+  })
 
-  it.effect("of open sets may be others on purpose", () =>
-    Effect.gen(function*() {
-      const post = yield* sent("createPost", { text: "a", reply_settings: { unlisted: "followers" } })
-      assert.strictEqual(JSON.parse(post.body).reply_settings, "followers")
-      yield* refusedFor("createPost", "reply_settings", { text: "a", reply_settings: "followers" })
-      for (const name of ["searchAllPosts", "searchRecentPosts"]) {
-        const sort_order = { unlisted: "newest" }
-        assert.strictEqual((yield* sent(name, { query: "a", sort_order })).query["sort_order"], "newest")
-        for (const newest of ["newest", "unlisted:newest", "\u0000newest"]) {
-          yield* refusedFor(name, "sort_order", { query: "a", sort_order: newest })
-        }
+  test("of open sets may be others on purpose")(function*() {
+    const post = yield* sent("createPost", { text: "a", reply_settings: { unlisted: "followers" } })
+    assert.strictEqual(JSON.parse(post.body).reply_settings, "followers")
+    yield* refusedFor("createPost", "reply_settings", { text: "a", reply_settings: "followers" })
+    for (const name of ["searchAllPosts", "searchRecentPosts"]) {
+      const sort_order = { unlisted: "newest" }
+      assert.strictEqual((yield* sent(name, { query: "a", sort_order })).query["sort_order"], "newest")
+      for (const newest of ["newest", "unlisted:newest", "\u0000newest"]) {
+        yield* refusedFor(name, "sort_order", { query: "a", sort_order: newest })
       }
-      for (
-        const [row, { name, neutral }] of parametersWhere(({ name }) =>
-          /^(exclude|event_types|expansions|.*_fields)$/.test(name)
-        )
-      ) {
-        const value = [{ unlisted: "tweet_new" }]
-        assert.strictEqual((yield* sent(row.name, needed(row, name, value))).query[neutral], "tweet_new")
-        for (const text of ["unlisted:tweet_new", ["unlisted:tweet_new"], "\u0000tweet_new", ["\u0000tweet_new"]]) {
-          yield* refusedFor(row.name, name, needed(row, name, text))
-        }
-        yield* refusedFor(row.name, name, needed(row, name, ["brand_new"]))
-        yield* refusedFor(row.name, name, needed(row, name, "brand_new"))
-        // What the bounds are left to is not asked about names.
-        yield* refusedFor(row.name, name, needed(row, name, ["brand_new"]), { checks: "identifiers" })
+    }
+    for (
+      const [row, { name, neutral }] of parametersWhere(({ name }) =>
+        /^(exclude|event_types|expansions|.*_fields)$/.test(name)
+      )
+    ) {
+      const value = [{ unlisted: "tweet_new" }]
+      assert.strictEqual((yield* sent(row.name, needed(row, name, value))).query[neutral], "tweet_new")
+      for (const text of ["unlisted:tweet_new", ["unlisted:tweet_new"], "\u0000tweet_new", ["\u0000tweet_new"]]) {
+        yield* refusedFor(row.name, name, needed(row, name, text))
       }
-    }))
+      yield* refusedFor(row.name, name, needed(row, name, ["brand_new"]))
+      yield* refusedFor(row.name, name, needed(row, name, "brand_new"))
+      // What the bounds are left to is not asked about names.
+      yield* refusedFor(row.name, name, needed(row, name, ["brand_new"]), { checks: "identifiers" })
+    }
+  })
 })
 
 describe("times", () => {
   const timed = parametersWhere(({ type }) => type === "timestamp")
 
-  it.effect.each(timed.map(title))(
-    "%s travels in UTC, in whole seconds",
-    ([, row, { name }]) =>
-      Effect.gen(function*() {
-        const instant = "2026-01-31T12:00:00.999Z"
-        const forms = [
-          instant,
-          "2026-01-31T14:00:00+02:00",
-          new Date(instant),
-          DateTime.makeUnsafe(instant),
-          DateTime.makeZonedUnsafe(instant, { timeZone: "Asia/Tokyo" })
-        ]
-        for (const value of forms) {
-          assert.strictEqual((yield* sent(row.name, needed(row, name, value))).query[name], "2026-01-31T12:00:00Z")
-        }
-        for (const value of ["yesterday", "2026-01-31", 1769860800, new Date(NaN), "2026-02-30T00:00:00Z"]) {
-          yield* refusedFor(row.name, name, needed(row, name, value))
-        }
-      })
-  )
+  test.each(timed.map(title))("%s travels in UTC, in whole seconds")(function*([, row, { name }]) {
+    const instant = "2026-01-31T12:00:00.999Z"
+    const forms = [
+      instant,
+      "2026-01-31T14:00:00+02:00",
+      new Date(instant),
+      DateTime.makeUnsafe(instant),
+      DateTime.makeZonedUnsafe(instant, { timeZone: "Asia/Tokyo" })
+    ]
+    for (const value of forms) {
+      assert.strictEqual((yield* sent(row.name, needed(row, name, value))).query[name], "2026-01-31T12:00:00Z")
+    }
+    for (const value of ["yesterday", "2026-01-31", 1769860800, new Date(NaN), "2026-02-30T00:00:00Z"]) {
+      yield* refusedFor(row.name, name, needed(row, name, value))
+    }
+  })
 
-  it.effect("of getUsersPosts are not before the first that the service has", () =>
-    Effect.gen(function*() {
-      const earliest = [["start_time", "2010-11-06T00:00:00Z"], ["end_time", "2010-11-06T00:00:01Z"]] as const
-      for (const [parameter, first] of earliest) {
-        const call = (value: unknown) => ({ id: 1, [parameter]: value })
-        const millis = Date.parse(first)
-        for (const value of [first, new Date(millis), new Date(millis + 999), DateTime.makeUnsafe(millis)]) {
-          assert.strictEqual((yield* sent("getUsersPosts", call(value))).query[parameter], first)
-        }
-        for (const value of [new Date(millis - 1), new Date(millis - 1000).toISOString(), new Date(0)]) {
-          const error = yield* refusedFor("getUsersPosts", parameter, call(value))
-          assert.include(error.rule, `not before ${first}`)
-        }
-        // It is a rule of this timeline alone.
-        yield* sent("getUsersMentions", call(new Date(0)))
+  test("of getUsersPosts are not before the first that the service has")(function*() {
+    const earliest = [["start_time", "2010-11-06T00:00:00Z"], ["end_time", "2010-11-06T00:00:01Z"]] as const
+    for (const [parameter, first] of earliest) {
+      const call = (value: unknown) => ({ id: 1, [parameter]: value })
+      const millis = Date.parse(first)
+      for (const value of [first, new Date(millis), new Date(millis + 999), DateTime.makeUnsafe(millis)]) {
+        assert.strictEqual((yield* sent("getUsersPosts", call(value))).query[parameter], first)
       }
-    }))
+      for (const value of [new Date(millis - 1), new Date(millis - 1000).toISOString(), new Date(0)]) {
+        const error = yield* refusedFor("getUsersPosts", parameter, call(value))
+        assert.include(error.rule, `not before ${first}`)
+      }
+      // It is a rule of this timeline alone.
+      yield* sent("getUsersMentions", call(new Date(0)))
+    }
+  })
 
-  it.effect("go along with ids, where the specification lets both be sent", () =>
-    Effect.gen(function*() {
-      const both = {
-        since_id: "1",
-        start_time: "2026-01-01T00:00:00Z",
-        until_id: "9",
-        end_time: "2026-01-02T00:00:00Z"
-      }
-      for (const row of rows.filter(({ params }) => params.some(({ name }) => name === "since_id"))) {
-        assert.deepInclude((yield* sent(row.name, { ...needed(row), ...both })).query, both)
-      }
-    }))
+  test("go along with ids, where the specification lets both be sent")(function*() {
+    const both = { since_id: "1", start_time: "2026-01-01T00:00:00Z", until_id: "9", end_time: "2026-01-02T00:00:00Z" }
+    for (const row of rows.filter(({ params }) => params.some(({ name }) => name === "since_id"))) {
+      assert.deepInclude((yield* sent(row.name, { ...needed(row), ...both })).query, both)
+    }
+  })
 })
 
 describe("defaults", () => {
-  it.effect.each(rows)("of $name are the service's and are not sent", (row) =>
-    Effect.gen(function*() {
-      const parameters = needed(row)
-      const { body, query } = yield* sent(row.name, parameters)
-      const given = row.params.filter(({ name }) => parameters[name] !== undefined)
-      assert.sameMembers(
-        Object.keys(query),
-        given.filter((known) => known.in === "query").map(({ neutral }) => neutral)
-      )
-      const constants = Object.keys(row.constants ?? {})
-      const tops = given.filter((known) => known.in === "body").map(({ neutral }) => neutral.split(".")[0]!)
-      assert.sameMembers(body === "" ? [] : Object.keys(JSON.parse(body)), [...constants, ...tops])
-      // Nothing given is nothing sent, in whatever way it is said.
-      const unset = Object.fromEntries(
-        row.params.filter(({ name }) => !(name in parameters)).map((
-          { name },
-          i
-        ) => [name, i % 2 === 0 ? undefined : null])
-      )
-      const again = yield* sent(row.name, {
-        ...parameters,
-        ...unset,
-        ...(row.userAuth === null ? {} : { user_auth: null })
-      })
-      assert.deepStrictEqual([again.query, again.body], [query, body])
-    }))
+  test.each(rows)("of $name are the service's and are not sent")(function*(row) {
+    const parameters = needed(row)
+    const { body, query } = yield* sent(row.name, parameters)
+    const given = row.params.filter(({ name }) => parameters[name] !== undefined)
+    assert.sameMembers(Object.keys(query), given.filter((known) => known.in === "query").map(({ neutral }) => neutral))
+    const constants = Object.keys(row.constants ?? {})
+    const tops = given.filter((known) => known.in === "body").map(({ neutral }) => neutral.split(".")[0]!)
+    assert.sameMembers(body === "" ? [] : Object.keys(JSON.parse(body)), [...constants, ...tops])
+    // Nothing given is nothing sent, in whatever way it is said.
+    const unset = Object.fromEntries(
+      row.params.filter(({ name }) => !(name in parameters)).map((
+        { name },
+        i
+      ) => [name, i % 2 === 0 ? undefined : null])
+    )
+    const again = yield* sent(row.name, {
+      ...parameters,
+      ...unset,
+      ...(row.userAuth === null ? {} : { user_auth: null })
+    })
+    assert.deepStrictEqual([again.query, again.body], [query, body])
+  })
 })
 
 describe("required", () => {
-  it.effect.each(rows.filter(({ params }) => params.some(({ required }) => required)))(
-    "$name says what is missing",
-    (row) =>
-      Effect.gen(function*() {
-        for (const { name } of row.params.filter(({ required }) => required)) {
-          for (const value of [undefined, null]) {
-            const error = yield* refusedFor(row.name, name, { ...needed(row), [name]: value })
-            assert.strictEqual(error.message, `${row.name}: ${name} is required.`)
-          }
+  test.each(rows.filter(({ params }) => params.some(({ required }) => required)))("$name says what is missing")(
+    function*(row) {
+      for (const { name } of row.params.filter(({ required }) => required)) {
+        for (const value of [undefined, null]) {
+          const error = yield* refusedFor(row.name, name, { ...needed(row), [name]: value })
+          assert.strictEqual(error.message, `${row.name}: ${name} is required.`)
         }
-      })
+      }
+    }
   )
 })
 
 describe("two names of one token", () => {
   const both = { query: "a", next_token: "t", pagination_token: "t" }
 
-  it.effect("are refused together, in calls and in pages, and taken one at a time", () =>
-    Effect.gen(function*() {
-      const taking = Object.values(catalogue)
-        .map(({ definition }): Definition => definition)
-        .filter(({ query = {} }) => "next_token" in query && "pagination_token" in query)
-        .map(({ name }) => name)
-      assert.sameMembers(taking, [
-        "searchRecentPosts",
-        "searchAllPosts",
-        "searchCommunities",
-        "getRecentPostsCount",
-        "getAllPostsCount"
-      ])
-      for (const name of taking) {
-        const error = yield* refusedFor(name, "pagination_token", both)
-        assert.strictEqual(
-          error.message,
-          `${name}: pagination_token cannot be given together with next_token.`
-        )
-        for (const token of ["next_token", "pagination_token"]) {
-          const { query } = yield* sent(name, { query: "a", [token]: "t", ...unsetBut(token) })
-          assert.strictEqual(query[token], "t")
-        }
-        const operation = operations[name]!
-        assert.isTrue(isPaged(operation))
-        const service = make(() => ({}))
-        const paged = yield* Effect.flip(
-          Effect.provide(Stream.runDrain((operation as UntypedPaged).pages(both)), service.layer())
-        )
-        assert.instanceOf(paged, Errors.InvalidParameters)
-        assert.lengthOf(service.requests, 0)
+  test("are refused together, in calls and in pages, and taken one at a time")(function*() {
+    const taking = Object.values(catalogue).map(({ definition }): Definition => definition).filter(({ query = {} }) =>
+      "next_token" in query && "pagination_token" in query
+    ).map(({ name }) => name)
+    assert.sameMembers(taking, [
+      "searchRecentPosts",
+      "searchAllPosts",
+      "searchCommunities",
+      "getRecentPostsCount",
+      "getAllPostsCount"
+    ])
+    for (const name of taking) {
+      const error = yield* refusedFor(name, "pagination_token", both)
+      assert.strictEqual(error.message, `${name}: pagination_token cannot be given together with next_token.`)
+      for (const token of ["next_token", "pagination_token"]) {
+        const { query } = yield* sent(name, { query: "a", [token]: "t", ...unsetBut(token) })
+        assert.strictEqual(query[token], "t")
       }
-    }))
+      const operation = operations[name]!
+      assert.isTrue(isPaged(operation))
+      const service = make(() => ({}))
+      const paged = yield* Effect.flip(
+        Effect.provide(Stream.runDrain((operation as UntypedPaged).pages(both)), service.layer())
+      )
+      assert.instanceOf(paged, Errors.InvalidParameters)
+      assert.lengthOf(service.requests, 0)
+    }
+  })
 
   const unsetBut = (token: string) => token === "next_token" ? { pagination_token: null } : { next_token: undefined }
 })
@@ -534,52 +482,50 @@ describe("two names of one token", () => {
 describe("checks: identifiers", () => {
   const settings = { checks: "identifiers", accessLevel: "standard" } as const
 
-  it.effect("leaves ranges, lengths and earliest times to the service", () =>
-    Effect.gen(function*() {
-      const bounded = parametersWhere(({ max, min }) => max !== undefined || typeof min === "string")
-      assert.lengthOf(bounded, 19 + 5 + 1 + 4 + 1 + 2 + 2 + 4)
-      for (const [row, { max = 0, min, name, neutral, type }] of bounded) {
-        const value = type === "integer"
-          ? max + 1
-          : type === "timestamp"
-          ? "2000-01-01T00:00:00Z"
-          : type === "string"
-          ? "x".repeat(max + 1)
-          : Array(max + 1).fill("1")
-        yield* refusedFor(row.name, name, needed(row, name, value))
-        const { body, query } = yield* sent(row.name, needed(row, name, value), settings)
-        if (neutral in query) assert.strictEqual(query[neutral], String(value))
-        else assert.include(body, JSON.stringify(value), `${min}`)
-      }
-    }))
+  test("leaves ranges, lengths and earliest times to the service")(function*() {
+    const bounded = parametersWhere(({ max, min }) => max !== undefined || typeof min === "string")
+    assert.lengthOf(bounded, 19 + 5 + 1 + 4 + 1 + 2 + 2 + 4)
+    for (const [row, { max = 0, min, name, neutral, type }] of bounded) {
+      const value = type === "integer"
+        ? max + 1
+        : type === "timestamp"
+        ? "2000-01-01T00:00:00Z"
+        : type === "string"
+        ? "x".repeat(max + 1)
+        : Array(max + 1).fill("1")
+      yield* refusedFor(row.name, name, needed(row, name, value))
+      const { body, query } = yield* sent(row.name, needed(row, name, value), settings)
+      if (neutral in query) assert.strictEqual(query[neutral], String(value))
+      else assert.include(body, JSON.stringify(value), `${min}`)
+    }
+  })
 
-  it.effect("always checks identifiers, forms and what goes together", () =>
-    Effect.gen(function*() {
-      const refusals = [
-        ["getPost", "id", { id: "../me" }],
-        ["getPost", "id", { id: 2 ** 53 }],
-        ["getPosts", "ids", { ids: [] }],
-        ["getPosts", "ids", { ids: "1, 2" }],
-        ["getSpace", "id", { id: "a/b" }],
-        ["getUsers", "usernames", { usernames: ["a b"] }],
-        ["searchSpaces", "state", { query: "a", state: "ended" }],
-        ["searchRecentPosts", "max_results", { query: "a", max_results: 1.5 }],
-        ["searchRecentPosts", "start_time", { query: "a", start_time: "now" }],
-        ["createPost", "text", {}],
-        ["searchRecentPosts", "pagination_token", { query: "a", next_token: "a", pagination_token: "b" }],
-        ["getPost", "nope", { id: 1, nope: 1 }],
-        ["createDirectMessageConversation", "participant_ids", { participant_ids: [], text: "a" }]
-      ] as const
-      for (const [name, parameter, parameters] of refusals) yield* refusedFor(name, parameter, parameters, settings)
-      for (const parameters of [{}, { id: 1, username: "ada" }]) {
-        assert.instanceOf(yield* refused("getUser", parameters, settings), Errors.ConflictingIdentifiers)
-      }
-      const service = make(() => ({}))
-      for (const [name, operation] of firsts) {
-        const layer = service.layer(settings)
-        const error = yield* Effect.flip(Effect.provide(operation(needed(rowOf(name))), layer))
-        assert.instanceOf(error, Errors.MissingAccessToken, name)
-      }
-      assert.lengthOf(service.requests, 0)
-    }))
+  test("always checks identifiers, forms and what goes together")(function*() {
+    const refusals = [
+      ["getPost", "id", { id: "../me" }],
+      ["getPost", "id", { id: 2 ** 53 }],
+      ["getPosts", "ids", { ids: [] }],
+      ["getPosts", "ids", { ids: "1, 2" }],
+      ["getSpace", "id", { id: "a/b" }],
+      ["getUsers", "usernames", { usernames: ["a b"] }],
+      ["searchSpaces", "state", { query: "a", state: "ended" }],
+      ["searchRecentPosts", "max_results", { query: "a", max_results: 1.5 }],
+      ["searchRecentPosts", "start_time", { query: "a", start_time: "now" }],
+      ["createPost", "text", {}],
+      ["searchRecentPosts", "pagination_token", { query: "a", next_token: "a", pagination_token: "b" }],
+      ["getPost", "nope", { id: 1, nope: 1 }],
+      ["createDirectMessageConversation", "participant_ids", { participant_ids: [], text: "a" }]
+    ] as const
+    for (const [name, parameter, parameters] of refusals) yield* refusedFor(name, parameter, parameters, settings)
+    for (const parameters of [{}, { id: 1, username: "ada" }]) {
+      assert.instanceOf(yield* refused("getUser", parameters, settings), Errors.ConflictingIdentifiers)
+    }
+    const service = make(() => ({}))
+    for (const [name, operation] of firsts) {
+      const layer = service.layer(settings)
+      const error = yield* Effect.flip(Effect.provide(operation(needed(rowOf(name))), layer))
+      assert.instanceOf(error, Errors.MissingAccessToken, name)
+    }
+    assert.lengthOf(service.requests, 0)
+  })
 })

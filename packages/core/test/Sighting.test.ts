@@ -40,12 +40,7 @@ describe("what was sent", () => {
     }],
     ["with links written in another way", sent("HTTPS://Example.com/ä and https://müller.example/?q=ü"), {
       text: `${a} and ${b}`,
-      entities: {
-        urls: [
-          link(a, "https://example.com/%C3%A4"),
-          link(b, "https://xn--mller-kva.example/?q=%C3%BC")
-        ]
-      }
+      entities: { urls: [link(a, "https://example.com/%C3%A4"), link(b, "https://xn--mller-kva.example/?q=%C3%BC")] }
     }],
     ["with a link that is not told", sent("See https://example.com/x"), { text: `See ${a}` }],
     ["with a link of its media", sent("One", { mediaIds: ["7"] }), {
@@ -53,10 +48,7 @@ describe("what was sent", () => {
       entities: { urls: [link(a, "https://x.com/ada/status/1/photo/1")] },
       attachments: { media_keys: ["3_7"] }
     }],
-    ["with media alone", sent("", { mediaIds: ["7", "8"] }), {
-      text: a,
-      attachments: { media_keys: ["3_8", "3_7"] }
-    }],
+    ["with media alone", sent("", { mediaIds: ["7", "8"] }), { text: a, attachments: { media_keys: ["3_8", "3_7"] } }],
     ["with a link, and one of its media", sent("One https://example.com/", { mediaIds: ["7"] }), {
       text: `One ${a} ${b}`,
       entities: { urls: [link(a, "https://example.com"), link(b, "https://x.com/ada/status/1/photo/1")] },
@@ -82,18 +74,12 @@ describe("what was sent", () => {
     }],
     [
       "in its own thread, with a link that leads elsewhere",
-      sent("Two https://a.example", {
-        inReplyTo: "5",
-        isContinuation: true
-      }),
+      sent("Two https://a.example", { inReplyTo: "5", isContinuation: true }),
       { text: `Two ${a}`, entities: { urls: [link(a, "https://b.example")] }, ...repliedTo("5") }
     ],
     ["as a long text", sent(`${"long ".repeat(60)}https://example.com`), {
       text: `${"long ".repeat(50)}… ${b}`,
-      note_post: {
-        text: `${"long ".repeat(60)}${a}`,
-        entities: { urls: [link(a, "https://example.com")] }
-      }
+      note_post: { text: `${"long ".repeat(60)}${a}`, entities: { urls: [link(a, "https://example.com")] } }
     }],
     ["on a service that changes nothing", sent("One & https://example.com/?a=1&b=2"), {
       text: "One & https://example.com/?a=1&b=2",
@@ -152,21 +138,19 @@ describe("what was sent", () => {
     "\u200b",
     "\u2060 \ufeff"
   ])
-  it.prop(
-    "is seen whatever its words, and told from what has one more",
-    { words: Schema.Array(Word).check(Schema.isMaxLength(12)) },
-    ({ words }) => {
-      const text = words.join(" ")
-      let count = 0
-      const urls: Array<ReturnType<typeof link>> = []
-      const shown = text.replace(/[\u200b\u2060\ufeff]/g, "").normalize("NFC").trim().replace(/https:\S+/g, (url) => {
-        const short = `https://t.co/${String(++count).padStart(10, "0")}`
-        urls.push(link(short, url))
-        return short
-      }).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;")
-      const seen = { text: shown, entities: { urls } }
-      assert.isTrue(SamePost.isSame(sent(text), seen))
-      assert.isFalse(SamePost.isSame(sent(`${text} more`), seen))
-    }
-  )
+  it.prop("is seen whatever its words, and told from what has one more", {
+    words: Schema.Array(Word).check(Schema.isMaxLength(12))
+  }, ({ words }) => {
+    const text = words.join(" ")
+    let count = 0
+    const urls: Array<ReturnType<typeof link>> = []
+    const shown = text.replace(/[\u200b\u2060\ufeff]/g, "").normalize("NFC").trim().replace(/https:\S+/g, (url) => {
+      const short = `https://t.co/${String(++count).padStart(10, "0")}`
+      urls.push(link(short, url))
+      return short
+    }).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;")
+    const seen = { text: shown, entities: { urls } }
+    assert.isTrue(SamePost.isSame(sent(text), seen))
+    assert.isFalse(SamePost.isSame(sent(`${text} more`), seen))
+  })
 })

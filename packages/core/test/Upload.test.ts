@@ -1,10 +1,11 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import * as Errors from "../src/errors/Errors.ts"
 import type { Opened, Source } from "../src/media/Source.ts"
 import { type Progress, upload, type UploadOptions } from "../src/media/Upload.ts"
 import * as MediaBytes from "./support/MediaBytes.ts"
 import * as MediaService from "./support/MediaService.ts"
+import { test } from "./support/Test.ts"
 
 const { noise, passing } = MediaService
 
@@ -26,44 +27,37 @@ const empty = (size: number): Source => {
 }
 
 describe("an upload", () => {
-  it.effect("sends a file in segments and gives what is made of it", () =>
-    Effect.gen(function*() {
-      const service = MediaService.make()
-      const bytes = noise(450)
-      const told: Array<Progress> = []
-      const media = yield* passing(
-        upload(bytes, { ...video, additional_owners: ["7", 8n], shared: true, onProgress: (step) => told.push(step) })
-      ).pipe(Effect.provide(service.layer()))
-      const { expiresAt, ...rest } = media
-      assert.deepStrictEqual(rest, {
-        id: "1",
-        media_key: "3_1",
-        type: "video/mp4",
-        category: "tweet_video",
-        size: 450
-      })
-      assert.closeTo(expiresAt!.getTime(), 86_400_000, 60_000)
-      assert.deepStrictEqual(service.bytes("1"), Buffer.from(bytes))
-      assert.deepStrictEqual(service.uploads.get("1")?.terms, {
-        total_bytes: 450,
-        media_type: "video/mp4",
-        media_category: "tweet_video",
-        additional_owners: ["7", "8"],
-        shared: true
-      })
-      assert.deepStrictEqual(service.operations(), ["initialize", ...Array(5).fill("append"), "finalize"])
-      assert.deepStrictEqual(
-        told,
-        [0, 100, 200, 300, 400, 450].map((sentBytes) => ({
-          phase: "upload",
-          sentBytes,
-          totalBytes: 450,
-          fraction: sentBytes / 450
-        }))
-      )
-    }))
+  test("sends a file in segments and gives what is made of it")(function*() {
+    const service = MediaService.make()
+    const bytes = noise(450)
+    const told: Array<Progress> = []
+    const media = yield* passing(
+      upload(bytes, { ...video, additional_owners: ["7", 8n], shared: true, onProgress: (step) => told.push(step) })
+    ).pipe(Effect.provide(service.layer()))
+    const { expiresAt, ...rest } = media
+    assert.deepStrictEqual(rest, { id: "1", media_key: "3_1", type: "video/mp4", category: "tweet_video", size: 450 })
+    assert.closeTo(expiresAt!.getTime(), 86_400_000, 60_000)
+    assert.deepStrictEqual(service.bytes("1"), Buffer.from(bytes))
+    assert.deepStrictEqual(service.uploads.get("1")?.terms, {
+      total_bytes: 450,
+      media_type: "video/mp4",
+      media_category: "tweet_video",
+      additional_owners: ["7", "8"],
+      shared: true
+    })
+    assert.deepStrictEqual(service.operations(), ["initialize", ...Array(5).fill("append"), "finalize"])
+    assert.deepStrictEqual(
+      told,
+      [0, 100, 200, 300, 400, 450].map((sentBytes) => ({
+        phase: "upload",
+        sentBytes,
+        totalBytes: 450,
+        fraction: sentBytes / 450
+      }))
+    )
+  })
 
-  it.effect.each(
+  test.each(
     [
       { bytes: MediaBytes.png(), type: "image/png", category: "tweet_image" },
       { bytes: MediaBytes.png(), purpose: "directMessage", type: "image/png", category: "dm_image" },
@@ -71,117 +65,99 @@ describe("an upload", () => {
       { bytes: MediaBytes.gif({ frames: 1 }), type: "image/gif", category: "tweet_image" },
       { bytes: MediaBytes.srt, type: "text/srt", category: "subtitles" }
     ] as const
-  )("knows $type, and that it is $category", ({ bytes, category, type, ...options }) =>
-    Effect.gen(function*() {
-      const service = MediaService.make()
-      const media = yield* passing(upload(bytes, options)).pipe(Effect.provide(service.layer()))
-      assert.deepInclude(media, { category, type, size: bytes.length })
-      assert.deepInclude(service.uploads.get("1")?.terms, { media_category: category, media_type: type })
-    }))
+  )("knows $type, and that it is $category")(function*({ bytes, category, type, ...options }) {
+    const service = MediaService.make()
+    const media = yield* passing(upload(bytes, options)).pipe(Effect.provide(service.layer()))
+    assert.deepInclude(media, { category, type, size: bytes.length })
+    assert.deepInclude(service.uploads.get("1")?.terms, { media_category: category, media_type: type })
+  })
 
-  it.effect.each(
-    [
-      [1, 1],
-      [MiB, 1],
-      [MiB + 1, 2],
-      [100 * MiB, 100],
-      [100 * MiB + 1, 51],
-      [512 * MiB, 128]
-    ] as const
-  )("of %i bytes has %i segments", ([size, segments]) =>
-    Effect.gen(function*() {
-      const service = MediaService.make({ copies: false })
-      const media = yield* passing(upload(empty(size), { type: "video/mp4" })).pipe(Effect.provide(service.layer()))
-      assert.strictEqual(media.size, size)
-      const indices = service.calls.flatMap(({ index, operation }) => operation === "append" ? [index] : [])
-      assert.deepStrictEqual(indices, Array.from({ length: segments }, (_, index) => index))
-    }))
+  test.each([[1, 1], [MiB, 1], [MiB + 1, 2], [100 * MiB, 100], [100 * MiB + 1, 51], [512 * MiB, 128]] as const)(
+    "of %i bytes has %i segments"
+  )(function*([size, segments]) {
+    const service = MediaService.make({ copies: false })
+    const media = yield* passing(upload(empty(size), { type: "video/mp4" })).pipe(Effect.provide(service.layer()))
+    assert.strictEqual(media.size, size)
+    const indices = service.calls.flatMap(({ index, operation }) => operation === "append" ? [index] : [])
+    assert.deepStrictEqual(indices, Array.from({ length: segments }, (_, index) => index))
+  })
 
-  it.effect("describes what it has sent, and adds its subtitles", () =>
-    Effect.gen(function*() {
-      const service = MediaService.make()
-      const media = yield* passing(
-        upload(noise(150), {
-          ...video,
-          alt: "A lighthouse at dusk",
-          subtitles: [
-            { file: MediaBytes.srt, language: "EN", name: "English" },
-            { file: MediaBytes.vtt, language: "DE", name: "Deutsch" }
-          ],
-          user_auth: true
-        })
-      ).pipe(Effect.provide(service.layer()))
-      const described = service.calls.flatMap(({ body, operation }) =>
-        operation === "metadata" || operation === "subtitles" ? [body] : []
-      )
-      assert.deepStrictEqual(described, [
-        { id: media.id, metadata: { alt_text: { text: "A lighthouse at dusk" } } },
-        {
-          id: media.id,
-          media_category: "TweetVideo",
-          subtitles: { id: "2", language_code: "EN", display_name: "English" }
-        },
-        {
-          id: media.id,
-          media_category: "TweetVideo",
-          subtitles: { id: "3", language_code: "DE", display_name: "Deutsch" }
-        }
-      ])
-      assert.deepInclude(service.uploads.get("3")?.terms, { media_category: "subtitles", media_type: "text/vtt" })
-    }))
-
-  it.effect("is a Stream of its steps, and is cancelled by who stops reading", () =>
-    Effect.gen(function*() {
-      const service = MediaService.make({
-        processing: [{ state: "pending", check_after_secs: 1 }, { state: "succeeded", progress_percent: 100 }]
+  test("describes what it has sent, and adds its subtitles")(function*() {
+    const service = MediaService.make()
+    const media = yield* passing(
+      upload(noise(150), {
+        ...video,
+        alt: "A lighthouse at dusk",
+        subtitles: [{ file: MediaBytes.srt, language: "EN", name: "English" }, {
+          file: MediaBytes.vtt,
+          language: "DE",
+          name: "Deutsch"
+        }],
+        user_auth: true
       })
-      const steps = yield* passing(Stream.runCollect(upload.events(noise(250), video))).pipe(
-        Effect.provide(service.layer())
-      )
-      assert.deepStrictEqual(
-        steps.map((step) => step.phase === "ready" ? `ready ${step.media.id}` : `${step.phase} ${step.fraction}`),
-        ["upload 0", "upload 0.4", "upload 0.8", "upload 1", "processing 0", "processing 1", "ready 1"]
-      )
-      const slow = MediaService.make({ fault: () => Effect.as(Effect.sleep(1000), undefined) })
-      const some = yield* passing(Stream.runCollect(Stream.take(upload.events(noise(2500), video), 3))).pipe(
-        Effect.provide(slow.layer())
-      )
-      assert.lengthOf(some, 3)
-      assert.deepStrictEqual([...slow.uploads.get("1")?.segments.keys() ?? []], [0, 1])
-      const failed = yield* passing(Effect.flip(Stream.runDrain(upload.events(noise(0), video)))).pipe(
-        Effect.provide(service.layer())
-      )
-      assert.instanceOf(failed, Errors.InvalidParameters)
-    }))
+    ).pipe(Effect.provide(service.layer()))
+    const described = service.calls.flatMap(({ body, operation }) =>
+      operation === "metadata" || operation === "subtitles" ? [body] : []
+    )
+    assert.deepStrictEqual(described, [{ id: media.id, metadata: { alt_text: { text: "A lighthouse at dusk" } } }, {
+      id: media.id,
+      media_category: "TweetVideo",
+      subtitles: { id: "2", language_code: "EN", display_name: "English" }
+    }, {
+      id: media.id,
+      media_category: "TweetVideo",
+      subtitles: { id: "3", language_code: "DE", display_name: "Deutsch" }
+    }])
+    assert.deepInclude(service.uploads.get("3")?.terms, { media_category: "subtitles", media_type: "text/vtt" })
+  })
 
-  it.effect("is not harmed by who is told of it", () =>
-    Effect.gen(function*() {
-      const service = MediaService.make({ processing: [{ state: "pending" }, undefined] })
-      const media = yield* passing(
-        upload(noise(250), {
-          ...video,
-          onProgress: () => {
-            throw new Error("no")
-          }
-        })
-      ).pipe(Effect.provide(service.layer()))
-      assert.strictEqual(media.id, "1")
-    }))
+  test("is a Stream of its steps, and is cancelled by who stops reading")(function*() {
+    const service = MediaService.make({
+      processing: [{ state: "pending", check_after_secs: 1 }, { state: "succeeded", progress_percent: 100 }]
+    })
+    const steps = yield* passing(Stream.runCollect(upload.events(noise(250), video))).pipe(
+      Effect.provide(service.layer())
+    )
+    assert.deepStrictEqual(
+      steps.map((step) => step.phase === "ready" ? `ready ${step.media.id}` : `${step.phase} ${step.fraction}`),
+      ["upload 0", "upload 0.4", "upload 0.8", "upload 1", "processing 0", "processing 1", "ready 1"]
+    )
+    const slow = MediaService.make({ fault: () => Effect.as(Effect.sleep(1000), undefined) })
+    const some = yield* passing(Stream.runCollect(Stream.take(upload.events(noise(2500), video), 3))).pipe(
+      Effect.provide(slow.layer())
+    )
+    assert.lengthOf(some, 3)
+    assert.deepStrictEqual([...slow.uploads.get("1")?.segments.keys() ?? []], [0, 1])
+    const failed = yield* passing(Effect.flip(Stream.runDrain(upload.events(noise(0), video)))).pipe(
+      Effect.provide(service.layer())
+    )
+    assert.instanceOf(failed, Errors.InvalidParameters)
+  })
+
+  test("is not harmed by who is told of it")(function*() {
+    const service = MediaService.make({ processing: [{ state: "pending" }, undefined] })
+    const media = yield* passing(upload(noise(250), {
+      ...video,
+      onProgress: () => {
+        throw new Error("no")
+      }
+    })).pipe(Effect.provide(service.layer()))
+    assert.strictEqual(media.id, "1")
+  })
 })
 
-it.effect("limits are those that are given, where the service takes more than its documentation says", () =>
-  Effect.gen(function*() {
-    const service = MediaService.make()
-    const bytes = MediaBytes.mp4({ millis: 600_000, width: 1920, height: 1080 })
-    const limits = { video: { longestMillis: 600_000, largest: [1920, 1200] } } as const
-    const { size } = yield* passing(upload(bytes, { limits })).pipe(Effect.provide(service.layer()))
-    assert.strictEqual(size, bytes.length)
-  }))
+test("limits are those that are given, where the service takes more than its documentation says")(function*() {
+  const service = MediaService.make()
+  const bytes = MediaBytes.mp4({ millis: 600_000, width: 1920, height: 1080 })
+  const limits = { video: { longestMillis: 600_000, largest: [1920, 1200] } } as const
+  const { size } = yield* passing(upload(bytes, { limits })).pipe(Effect.provide(service.layer()))
+  assert.strictEqual(size, bytes.length)
+})
 
 describe("what is refused before anything is sent", () => {
   const big = (size: number, type: UploadOptions["type"]) => [empty(size), { type }] as const
 
-  it.effect.each(
+  test.each(
     [
       ["file must not be empty. Got 0 bytes", new Uint8Array(), {}],
       [
@@ -226,10 +202,11 @@ describe("what is refused before anything is sent", () => {
       }],
       ["subtitles[1].language can be given once", noise(9), {
         ...video,
-        subtitles: [
-          { file: MediaBytes.srt, language: "EN", name: "English" },
-          { file: MediaBytes.vtt, language: "EN", name: "English" }
-        ]
+        subtitles: [{ file: MediaBytes.srt, language: "EN", name: "English" }, {
+          file: MediaBytes.vtt,
+          language: "EN",
+          name: "English"
+        }]
       }],
       ["subtitles[0].name must be a text", noise(9), {
         ...video,
@@ -241,38 +218,33 @@ describe("what is refused before anything is sent", () => {
       }],
       ["subtitles must be a list", noise(9), { ...video, subtitles: "EN" }]
     ] as const
-  )("%s", ([message, file, options]) =>
-    Effect.gen(function*() {
-      const service = MediaService.make()
-      const error = yield* Effect.flip(upload(file as Uint8Array, options as UploadOptions)).pipe(
-        Effect.provide(service.layer())
-      )
-      assert.instanceOf(error, Errors.InvalidParameters)
-      assert.include(error.message, `upload: ${message}`)
-      assert.lengthOf(service.calls, 0)
-    }))
+  )("%s")(function*([message, file, options]) {
+    const service = MediaService.make()
+    const error = yield* Effect.flip(upload(file as Uint8Array, options as UploadOptions)).pipe(
+      Effect.provide(service.layer())
+    )
+    assert.instanceOf(error, Errors.InvalidParameters)
+    assert.include(error.message, `upload: ${message}`)
+    assert.lengthOf(service.calls, 0)
+  })
 
-  it.effect("owners that are none", () =>
-    Effect.gen(function*() {
-      const service = MediaService.make()
-      const error = yield* Effect.flip(upload(MediaBytes.png(), { additional_owners: 7 } as unknown as UploadOptions))
-        .pipe(Effect.provide(service.layer()))
-      assert.instanceOf(error, Errors.InvalidParameters)
-      assert.strictEqual(error.parameter, "additional_owners")
-      assert.lengthOf(service.calls, 0)
-    }))
+  test("owners that are none")(function*() {
+    const service = MediaService.make()
+    const error = yield* Effect.flip(upload(MediaBytes.png(), { additional_owners: 7 } as unknown as UploadOptions))
+      .pipe(Effect.provide(service.layer()))
+    assert.instanceOf(error, Errors.InvalidParameters)
+    assert.strictEqual(error.parameter, "additional_owners")
+    assert.lengthOf(service.calls, 0)
+  })
 
-  it.effect("a stream that is not as long as was said fails, and is never ended as media", () =>
-    Effect.gen(function*() {
-      for (const [size, fault] of [[249, "long"], [251, "short"]] as const) {
-        const service = MediaService.make()
-        const stream = Stream.fromIterable([noise(250)])
-        const error = yield* passing(Effect.flip(upload({ stream, size }, video))).pipe(
-          Effect.provide(service.layer())
-        )
-        assert.instanceOf(error, Errors.SourceFailure)
-        assert.strictEqual(error.fault, fault)
-        assert.notInclude(service.operations(), "finalize")
-      }
-    }))
+  test("a stream that is not as long as was said fails, and is never ended as media")(function*() {
+    for (const [size, fault] of [[249, "long"], [251, "short"]] as const) {
+      const service = MediaService.make()
+      const stream = Stream.fromIterable([noise(250)])
+      const error = yield* passing(Effect.flip(upload({ stream, size }, video))).pipe(Effect.provide(service.layer()))
+      assert.instanceOf(error, Errors.SourceFailure)
+      assert.strictEqual(error.fault, fault)
+      assert.notInclude(service.operations(), "finalize")
+    }
+  })
 })

@@ -190,11 +190,10 @@ describe("values of a schema", () => {
   })
 
   it("unknown keys and values survive", () => {
-    both(
-      Page,
-      { data: [{ id: "1", note_post: { text: "a", tweets: 1 }, tweet_next_year: { tweet_id: 1 } }], tweets: [1] },
-      { data: [{ id: "1", note_tweet: { text: "a", tweets: 1 }, tweet_next_year: { tweet_id: 1 } }], tweets: [1] }
-    )
+    both(Page, {
+      data: [{ id: "1", note_post: { text: "a", tweets: 1 }, tweet_next_year: { tweet_id: 1 } }],
+      tweets: [1]
+    }, { data: [{ id: "1", note_tweet: { text: "a", tweets: 1 }, tweet_next_year: { tweet_id: 1 } }], tweets: [1] })
   })
 
   it("a key under both names loses neither value", () => {
@@ -232,42 +231,37 @@ describe("values of a schema", () => {
     untouched(either, null)
   })
 
-  it.prop(
-    "there and back is the identity",
-    [
-      Arbitrary.schema(Page),
-      Arbitrary.schema(Schema.Struct(User.fields)),
-      Arbitrary.schema(DirectMessageEvent.schema),
-      Arbitrary.schema(Schema.Struct({
+  it.prop("there and back is the identity", [
+    Arbitrary.schema(Page),
+    Arbitrary.schema(Schema.Struct(User.fields)),
+    Arbitrary.schema(DirectMessageEvent.schema),
+    Arbitrary.schema(
+      Schema.Struct({
         ...Post.fields,
-        referenced_posts: Schema.Array(Schema.Struct({
-          type: Schema.Literals(["reposted", "quoted", "replied_to"]),
-          id: Schema.String
-        })),
+        referenced_posts: Schema.Array(
+          Schema.Struct({ type: Schema.Literals(["reposted", "quoted", "replied_to"]), id: Schema.String })
+        ),
         withheld: Schema.Struct({ scope: Schema.Literals(["post", "user"]) })
-      }))
-    ],
-    ([page, user, event, post]) => {
-      for (
-        const [schema, value] of [
-          [Page, page],
-          [User.schema, user],
-          [DirectMessageEvent.schema, event],
-          [Post.schema, post]
-        ] as const
-      ) {
-        const x = x202602.fromNeutral(schema)(value)
-        assert.deepStrictEqual(WireNames.toNeutral(schema)(x), value)
-        assert.strictEqual(JSON.stringify(WireNames.toNeutral(schema)(x)), JSON.stringify(value))
-      }
-      assert.nestedPropertyVal(
-        x202602.fromNeutral(User.schema)(user),
-        "public_metrics.tweet_count",
-        user.public_metrics.post_count
-      )
-      assert.notInclude(Object.keys(x202602.fromNeutral(Post.schema)(post) as object).join(), "post")
+      })
+    )
+  ], ([page, user, event, post]) => {
+    for (
+      const [schema, value] of [[Page, page], [User.schema, user], [DirectMessageEvent.schema, event], [
+        Post.schema,
+        post
+      ]] as const
+    ) {
+      const x = x202602.fromNeutral(schema)(value)
+      assert.deepStrictEqual(WireNames.toNeutral(schema)(x), value)
+      assert.strictEqual(JSON.stringify(WireNames.toNeutral(schema)(x)), JSON.stringify(value))
     }
-  )
+    assert.nestedPropertyVal(
+      x202602.fromNeutral(User.schema)(user),
+      "public_metrics.tweet_count",
+      user.public_metrics.post_count
+    )
+    assert.notInclude(Object.keys(x202602.fromNeutral(Post.schema)(post) as object).join(), "post")
+  })
 })
 
 describe("problems", () => {
@@ -302,31 +296,27 @@ describe("problems", () => {
     const positions: Record<string, readonly [x: object, neutral: object]> = {
       "errors[].parameter": [{ parameter: "tweet.fields" }, { parameter: "post.fields" }],
       "errors[].field (FieldUnauthorizedProblem)": [{ field: "note_tweet.text" }, { field: "note_post.text" }],
-      "errors[].parameters (InvalidRequestProblem, map)": [
-        { parameters: { max_results: ["5"], "tweet.fields": ["tweets"] } },
-        { parameters: { max_results: ["5"], "post.fields": ["tweets"] } }
-      ],
+      "errors[].parameters (InvalidRequestProblem, map)": [{
+        parameters: { max_results: ["5"], "tweet.fields": ["tweets"] }
+      }, { parameters: { max_results: ["5"], "post.fields": ["tweets"] } }],
       "errors[].resource_type": [{ resource_type: "tweet" }, { resource_type: "post" }],
       "errors[].type and top-level type": [{ type: "tweet" }, { type: "tweet" }],
       "errors[].value, errors[].resource_id, errors[].detail, errors[].title, errors[].message, top-level detail/title/reason":
-        [
-          {
-            value: "tweets",
-            resource_id: "tweet",
-            detail: "tweets",
-            title: "tweets",
-            message: "tweets",
-            reason: "tweet"
-          },
-          {
-            value: "tweets",
-            resource_id: "tweet",
-            detail: "tweets",
-            title: "tweets",
-            message: "tweets",
-            reason: "tweet"
-          }
-        ]
+        [{
+          value: "tweets",
+          resource_id: "tweet",
+          detail: "tweets",
+          title: "tweets",
+          message: "tweets",
+          reason: "tweet"
+        }, {
+          value: "tweets",
+          resource_id: "tweet",
+          detail: "tweets",
+          title: "tweets",
+          message: "tweets",
+          reason: "tweet"
+        }]
     }
     for (const where of facts.errorPositions) {
       const [x, neutral] = positions[where]!
@@ -381,35 +371,37 @@ describe("what must not be renamed", () => {
     annotations: [{ start: 0, end: 1, normalized_text: "tweets" }]
   }
   const values: Record<string, ReadonlyArray<readonly [Schema.Constraint, unknown]>> = {
-    "Post.text, Post.note_post.text, DmEvent.text, create_post.text, DM text": [
-      [Post.schema, { id: "1", text: "tweets" }],
-      [DirectMessageEvent.schema, { id: "1", text: "tweets" }]
-    ],
-    "User.name, User.username, User.description, User.location, User.url": [
-      [User.schema, { ...names, id: "1", username: "tweets", location: "tweets", url: word }]
-    ],
-    "List.name, List.description, Space.title, topics[].name/description, Place names": [
-      [List.schema, names],
-      [Space.schema, { title: "tweets", topics: [names] }],
-      [Includes, { topics: [names], places: [{ ...names, full_name: "tweets" }] }]
-    ],
+    "Post.text, Post.note_post.text, DmEvent.text, create_post.text, DM text": [[Post.schema, {
+      id: "1",
+      text: "tweets"
+    }], [DirectMessageEvent.schema, { id: "1", text: "tweets" }]],
+    "User.name, User.username, User.description, User.location, User.url": [[User.schema, {
+      ...names,
+      id: "1",
+      username: "tweets",
+      location: "tweets",
+      url: word
+    }]],
+    "List.name, List.description, Space.title, topics[].name/description, Place names": [[List.schema, names], [
+      Space.schema,
+      { title: "tweets", topics: [names] }
+    ], [Includes, { topics: [names], places: [{ ...names, full_name: "tweets" }] }]],
     "entities.*: urls[].url/expanded_url/display_url/unwound_url/title/description, hashtags[].tag, cashtags[].tag, mentions[].username, annotations[].normalized_text":
       [[Post.schema, { entities }], [User.schema, { entities: { description: entities, url: entities } }]],
-    "context_annotations[].domain.name/entity.name/description": [
-      [Post.schema, { context_annotations: [{ domain: names, entity: names }] }]
-    ],
+    "context_annotations[].domain.name/entity.name/description": [[Post.schema, {
+      context_annotations: [{ domain: names, entity: names }]
+    }]],
     "Post.source": [[Post.schema, { source: "tweets" }]],
-    "media url, preview_image_url, variants[].url, profile_image_url, profile_banner_url": [
-      [Includes, { media: [{ url: word, preview_image_url: word, variants: [{ url: word }] }] }],
-      [User.schema, { profile_image_url: word, profile_banner_url: word }]
-    ],
+    "media url, preview_image_url, variants[].url, profile_image_url, profile_banner_url": [[Includes, {
+      media: [{ url: word, preview_image_url: word, variants: [{ url: word }] }]
+    }], [User.schema, { profile_image_url: word, profile_banner_url: word }]],
     "poll options[].label / poll.options": [[Includes, { polls: [{ options: [{ label: "tweets" }] }] }]],
-    "pagination tokens (next_token, previous_token, pagination_token)": [
-      [Page, { meta: { next_token: "tweets", previous_token: "posts" } }]
-    ],
-    "keys of free-form maps (Geo.properties, errors[].parameters values)": [
-      [Includes, { places: [{ geo: { properties: { tweets: 1, posts: 1, post_id: 2 } } }] }]
-    ]
+    "pagination tokens (next_token, previous_token, pagination_token)": [[Page, {
+      meta: { next_token: "tweets", previous_token: "posts" }
+    }]],
+    "keys of free-form maps (Geo.properties, errors[].parameters values)": [[Includes, {
+      places: [{ geo: { properties: { tweets: 1, posts: 1, post_id: 2 } } }]
+    }]]
   }
 
   for (const where of facts.hazards.filter((where) => where in values)) {

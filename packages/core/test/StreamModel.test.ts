@@ -53,11 +53,9 @@ const modelOf = (random: () => number, now: () => number) => {
     if (chance(0.1)) return { status: 503 }
     const [from, to] = [Date.parse(query["start_time"]!), Date.parse(query["end_time"]!)]
     const before = BigInt(query["next_token"] ?? "999999999999")
-    const found = posts
-      .filter(({ id, indexed, millis, text }) =>
-        text.includes(query["query"]!) && millis >= from && millis < to && indexed <= now() && BigInt(id) < before
-      )
-      .toReversed()
+    const found = posts.filter(({ id, indexed, millis, text }) =>
+      text.includes(query["query"]!) && millis >= from && millis < to && indexed <= now() && BigInt(id) < before
+    ).toReversed()
     const page = found.slice(0, 5)
     return {
       body: {
@@ -67,12 +65,15 @@ const modelOf = (random: () => number, now: () => number) => {
     }
   }
 
-  const service = streaming(connect, (path, query) =>
-    path.endsWith("/rules")
-      ? { body: { data: rules, meta: { sent: new Date(now()).toISOString() } } }
-      : path.endsWith("/search/recent")
-      ? search(query)
-      : { status: 404 })
+  const service = streaming(
+    connect,
+    (path, query) =>
+      path.endsWith("/rules")
+        ? { body: { data: rules, meta: { sent: new Date(now()).toISOString() } } }
+        : path.endsWith("/search/recent")
+        ? search(query)
+        : { status: 404 }
+  )
 
   let seen = 0
   let streamedTo = 0
@@ -155,9 +156,7 @@ describe("a stream of a faulty service", () => {
 
   it.effect.each(numbered)(
     "%s with recover %s and a %s consumer, run %i: each post is delivered once, or lies in a reported gap",
-    (
-      [, recover, consumer, seed, definition]
-    ) =>
+    ([, recover, consumer, seed, definition]) =>
       Effect.gen(function*() {
         const begun = 1_800_000_000_000
         yield* TestClock.setTime(begun)

@@ -27,19 +27,9 @@ const Sizes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maxim
   Schema.isMaxLength(8)
 )
 
-const Text = Schema.Array(Schema.Literals([
-  "\n",
-  "\r\n",
-  "\r",
-  "a",
-  "\"quoted\"",
-  "ü",
-  "日本",
-  "🎉",
-  "\ufeff",
-  "\u2028",
-  "long ".repeat(8)
-]))
+const Text = Schema.Array(
+  Schema.Literals(["\n", "\r\n", "\r", "a", "\"quoted\"", "ü", "日本", "🎉", "\ufeff", "\u2028", "long ".repeat(8)])
+)
 
 describe("lines", () => {
   const read = (lines: LineReader, pieces: ReadonlyArray<Uint8Array>) => {
@@ -52,37 +42,35 @@ describe("lines", () => {
     return { got, rest: lines.end() }
   }
 
-  it.prop(
-    "do not depend on where bytes are cut, and are omitted if they are too long",
-    { text: Text, sizes: Sizes, longest: Schema.Literals([1, 12, 45, 1_000_000]) },
-    ({ longest, sizes, text }) => {
-      const bytes = encode(text.join(""))
-      const parts = text.join("").split("\n")
-      const rest = parts.pop()!
-      const isTooLong = (line: string) => encode(line).length > longest
-      const expected = {
-        got: [
-          ...parts.map((line) => isTooLong(`${line}\n`) ? undefined : line.replace(/\r$/, "")),
-          ...(isTooLong(rest) ? [undefined] : [])
-        ],
-        rest: isTooLong(rest) ? "" : rest.replace(/\r$/, "")
-      }
-      assert.deepStrictEqual(read(new LineReader(longest), cut(bytes, sizes)), expected)
-      assert.deepStrictEqual(read(new LineReader(longest), [bytes]), expected)
-    },
-    { arbitrary: { runs: 300 } }
-  )
-
-  it.prop(
-    "may be invalid UTF-8",
-    { bytes: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))), sizes: Sizes },
-    ({ bytes, sizes }) => {
-      const all = Uint8Array.from([...bytes, 10])
-      const { got } = read(new LineReader(), cut(all, sizes))
-      assert.deepStrictEqual(got, read(new LineReader(), [Uint8Array.from(all)]).got)
-      assert.lengthOf(got, all.filter((byte) => byte === 10).length)
+  it.prop("do not depend on where bytes are cut, and are omitted if they are too long", {
+    text: Text,
+    sizes: Sizes,
+    longest: Schema.Literals([1, 12, 45, 1_000_000])
+  }, ({ longest, sizes, text }) => {
+    const bytes = encode(text.join(""))
+    const parts = text.join("").split("\n")
+    const rest = parts.pop()!
+    const isTooLong = (line: string) => encode(line).length > longest
+    const expected = {
+      got: [
+        ...parts.map((line) => isTooLong(`${line}\n`) ? undefined : line.replace(/\r$/, "")),
+        ...(isTooLong(rest) ? [undefined] : [])
+      ],
+      rest: isTooLong(rest) ? "" : rest.replace(/\r$/, "")
     }
-  )
+    assert.deepStrictEqual(read(new LineReader(longest), cut(bytes, sizes)), expected)
+    assert.deepStrictEqual(read(new LineReader(longest), [bytes]), expected)
+  }, { arbitrary: { runs: 300 } })
+
+  it.prop("may be invalid UTF-8", {
+    bytes: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))),
+    sizes: Sizes
+  }, ({ bytes, sizes }) => {
+    const all = Uint8Array.from([...bytes, 10])
+    const { got } = read(new LineReader(), cut(all, sizes))
+    assert.deepStrictEqual(got, read(new LineReader(), [Uint8Array.from(all)]).got)
+    assert.lengthOf(got, all.filter((byte) => byte === 10).length)
+  })
 
   it("are not stored if they are too long, and reported before they end", () => {
     const lines = new LineReader(1_000)
@@ -150,28 +138,28 @@ const Line = Schema.Literals([
 ])
 
 describe("a decoded line", () => {
-  it.prop(
-    "does not depend on where its bytes were cut or how lines end",
-    { lines: Schema.Array(Line), ends: Schema.Array(Schema.Literals(["\n", "\r\n"])), sizes: Sizes },
-    ({ ends, lines, sizes }) => {
-      const text = lines.map((line, i) => line + (ends[i % ends.length] ?? "\r\n")).join("")
-      const { end, push } = decoder({ wire: Wire.x202602, longest: 300 })
-      const entries = [...cut(encode(text), sizes).flatMap((piece) => push(piece)), ...end()]
-      assert.lengthOf(entries, lines.length)
-      assert.deepStrictEqual(
-        shown(entries),
-        lines.flatMap((line) => shown(read(`${line}\n`, { wire: Wire.x202602, longest: 300 })))
-      )
-    },
-    { arbitrary: { runs: 200 } }
-  )
+  it.prop("does not depend on where its bytes were cut or how lines end", {
+    lines: Schema.Array(Line),
+    ends: Schema.Array(Schema.Literals(["\n", "\r\n"])),
+    sizes: Sizes
+  }, ({ ends, lines, sizes }) => {
+    const text = lines.map((line, i) => line + (ends[i % ends.length] ?? "\r\n")).join("")
+    const { end, push } = decoder({ wire: Wire.x202602, longest: 300 })
+    const entries = [...cut(encode(text), sizes).flatMap((piece) => push(piece)), ...end()]
+    assert.lengthOf(entries, lines.length)
+    assert.deepStrictEqual(
+      shown(entries),
+      lines.flatMap((line) => shown(read(`${line}\n`, { wire: Wire.x202602, longest: 300 })))
+    )
+  }, { arbitrary: { runs: 200 } })
 
   it("may be a label event without a type", () => {
     const event = { event_at: "2026-08-01T00:00:00.000Z", application: "apply" }
     const line = JSON.stringify({ data: { public_tweet_unviewable: { tweet: { id: "1" }, ...event } } })
-    assert.deepStrictEqual(shown(read(`${line}\n`, { wire: Wire.x }, streamPostLabels)), [
-      { data: { public_post_unviewable: { post: { id: "1" }, ...event } }, anomalies: [] }
-    ])
+    assert.deepStrictEqual(shown(read(`${line}\n`, { wire: Wire.x }, streamPostLabels)), [{
+      data: { public_post_unviewable: { post: { id: "1" }, ...event } },
+      anomalies: []
+    }])
   })
 
   it("is an item with neutral field names, from any naming", () => {
@@ -220,13 +208,14 @@ describe("a decoded line", () => {
     const line = { data: { id: "1", text: "a", lang: 5, edit_controls: { edits_remaining: `a ${secret}` } } }
     const item = itemOf(line)
     assert.deepStrictEqual(item.toJSON().data, { id: "1", text: "a", edit_controls: {} })
-    assert.deepStrictEqual(item.anomalies.map(({ glimpse, path }) => [path, glimpse]), [
-      ["data.edit_controls.edits_remaining", "\"a <redacted>\""],
-      ["data.lang", "5"]
-    ])
-    assert.deepStrictEqual(read(`${JSON.stringify(line)}\n`, { verify: "strict" }), [
-      { _tag: "Unreadable", reason: "data.edit_controls.edits_remaining is not an integer" }
-    ])
+    assert.deepStrictEqual(item.anomalies.map(({ glimpse, path }) => [path, glimpse]), [[
+      "data.edit_controls.edits_remaining",
+      "\"a <redacted>\""
+    ], ["data.lang", "5"]])
+    assert.deepStrictEqual(read(`${JSON.stringify(line)}\n`, { verify: "strict" }), [{
+      _tag: "Unreadable",
+      reason: "data.edit_controls.edits_remaining is not an integer"
+    }])
   })
 
   it("is unreadable if nothing of it can be used, with a reason without credentials", () => {
@@ -249,8 +238,10 @@ describe("a decoded line", () => {
     assert.deepStrictEqual(itemOf({ data: { id: "1", text: "a" }, errors: [problem] }, { wire: Wire.x202602 }).errors, [
       clean
     ])
-    assert.deepStrictEqual(read(`${JSON.stringify({ errors: [problem] })}\n`, { wire: Wire.x202602 }), [
-      { _tag: "Problems", problems: [clean], disconnectType: undefined }
-    ])
+    assert.deepStrictEqual(read(`${JSON.stringify({ errors: [problem] })}\n`, { wire: Wire.x202602 }), [{
+      _tag: "Problems",
+      problems: [clean],
+      disconnectType: undefined
+    }])
   })
 })
