@@ -9,8 +9,7 @@ const inspect = (bytes: Uint8Array): MediaFile.Facts =>
   Effect.runSync(
     MediaFile.inspect({
       size: bytes.length,
-      read: (offset, length) =>
-        Effect.sync(() => bytes.subarray(offset, offset + length))
+      read: (offset, length) => Effect.sync(() => bytes.subarray(offset, offset + length))
     })
   )
 

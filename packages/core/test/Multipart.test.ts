@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Stream } from "effect"
 import * as Multipart from "../src/schema/Multipart.ts"
 import { partsOf } from "./support/Parts.ts"
 import { test } from "./support/Test.ts"

@@ -144,8 +144,7 @@ const reading = Effect.fnUntraced(function*({ shared }: Process, options: Shared
           void got.push(missed._tag === "Gap" ? `gap: ${missed.why ?? missed.filledBy}` : missed._tag),
         ...options
       }),
-      ({ item }) =>
-        Effect.sync(() => void got.push(item.body.data !== null ? idOf(item) : ""))
+      ({ item }) => Effect.sync(() => void got.push(item.body.data !== null ? idOf(item) : ""))
     )
   )
   yield* settled

@@ -492,13 +492,14 @@ describe("a gap", () => {
       const found = [1, 2, 3, 4, 5, 6].map((id) => ({ ...posted(id, 1_000_000 + id), text: "cat dog" }))
       const { answer, searches } = searching(() => found, catsAndDogs)
       let isBack = false
-      const service = streaming(accept, (path, query) =>
-        path.endsWith("/rules") || isBack || searches.length < pages ? answer(path, query) : { status: 503 })
+      const service = streaming(
+        accept,
+        (path, query) =>
+          path.endsWith("/rules") || isBack || searches.length < pages ? answer(path, query) : { status: 503 }
+      )
       const { ids, of } = yield* follow(service, { recover: "search" })
       service.lines[0]!.cut()
-      const stay = (millis: number) =>
-        pass(millis, 20_000, () =>
-          service.lines[1]!.send("\r\n"))
+      const stay = (millis: number) => pass(millis, 20_000, () => service.lines[1]!.send("\r\n"))
       yield* stay(1_800_000)
       assert.isEmpty(of("Gap"))
       isBack = true

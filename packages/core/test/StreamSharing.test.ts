@@ -212,8 +212,12 @@ describe("a slow consumer", () => {
     const client = yield* Layer.build(Layer.merge(service.layer(), Layer.succeed(Spill, Spill.of({ open }))))
     const gate = yield* Deferred.make<void>()
     const slowly = Effect.provide(
-      following({ slowConsumer: "spill", bufferSize: 1 }, undefined, undefined, ({ _tag }) =>
-        _tag === "Delivered" ? Deferred.await(gate) : Effect.void),
+      following(
+        { slowConsumer: "spill", bufferSize: 1 },
+        undefined,
+        undefined,
+        ({ _tag }) => _tag === "Delivered" ? Deferred.await(gate) : Effect.void
+      ),
       client
     )
     const both = [yield* slowly, yield* slowly]

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 import { inspect } from "node:util"
 import * as Errors from "../src/errors/Errors.ts"

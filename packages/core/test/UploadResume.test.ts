@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
@@ -20,17 +20,16 @@ const video: UploadOptions = { type: "video/mp4", chunkBytes: 100 }
 type Fake = ReturnType<typeof MediaService.make>
 
 /** Runs an upload with a key; as one run after the other when it is asked for again. */
-const using =
-  (journal: Journal.Entries) =>
-  (
-    service: Fake,
-    input: Source.Input = noise(450),
-    options: UploadOptions = video,
-    credentials?: Credentials.Settings
-  ) =>
-    upload.resumable("k", input, options).pipe(
-      Effect.provide([service.layer({}, Layer.empty, credentials), Layer.succeed(Journal.Journal, journal)])
-    )
+const using = (journal: Journal.Entries) =>
+(
+  service: Fake,
+  input: Source.Input = noise(450),
+  options: UploadOptions = video,
+  credentials?: Credentials.Settings
+) =>
+  upload.resumable("k", input, options).pipe(
+    Effect.provide([service.layer({}, Layer.empty, credentials), Layer.succeed(Journal.Journal, journal)])
+  )
 
 /** A service whose nth call does not come back, as one of a process that is killed. */
 const hanging = (nth: number, options: MediaService.Options = {}): Fake => {
