@@ -1,8 +1,10 @@
 import { assert, describe, it, layer } from "@effect/vitest"
+import * as FileJournal from "@postwire/node/FileJournal"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Clock, Effect, Redacted } from "effect"
 import type { Check } from "../src/doctor/Check.ts"
 import * as Examination from "../src/doctor/Examination.ts"
+import { journalCheck } from "../src/doctor/Journal.ts"
 import * as Commands from "./Commands.ts"
 
 const named = (checks: ReadonlyArray<Check>, name: string) => checks.find((check) => check.name === name)
@@ -49,6 +51,12 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
       assert.match(named(checks, "bearer token")?.finding ?? "", /^Belongs to an app, can count and search recent/)
       assert.strictEqual(named(checks, "user (OAuth 1.0a)")?.status, "info")
       assert.deepStrictEqual(checks.filter(({ status }) => status === "bad"), [])
+    }))
+
+  it.effect("names the folder of the journal where no setting does", () =>
+    Effect.gen(function*() {
+      const check = yield* journalCheck({})
+      assert.strictEqual(check.details?.["folder"], yield* FileJournal.ownFolder)
     }))
 
   it.effect("finds what is wrong with credentials and settings", () =>

@@ -10,7 +10,7 @@ const name = "journal"
 
 /** Checks the folder of the journal without writing to it. */
 export const journalCheck = (variables: Variables): Effect.Effect<Check> =>
-  Effect.flatMap(Journal, ({ describe, read }) => Effect.as(read(probe), dirname(describe(probe)))).pipe(
+  Effect.flatMap(Journal, ({ describe, read }) => Effect.map(read(probe), () => dirname(describe(probe)))).pipe(
     Effect.map((folder): Check =>
       result(
         name,
