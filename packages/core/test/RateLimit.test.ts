@@ -150,11 +150,24 @@ describe("layerFail", () => {
 })
 
 describe("layerWait", () => {
-  it.effect("waits for the end of the window after a 429, and a second more", () =>
+  const date = new Date(nine * 1000).toUTCString()
+  const late = (seconds: number) => new Date((nine + seconds) * 1000).toUTCString()
+
+  it.effect.each<
+    readonly [waits: string, refusals: ReadonlyArray<Record<string, string>>, arrivals: ReadonlyArray<number>]
+  >([
+    ["for the end of the window after a 429, and a second more", [budget(0, nine + 60)], [0, 61]],
+    ["as retry-after says, rather than for the window", [{ ...budget(0, nine + 900), "retry-after": "3" }], [0, 3]],
+    ["as retry-after says, if it is long", [{ "retry-after": "120" }], [0, 120]],
+    ["a second at least", [{ "retry-after": "0" }], [0, 1]],
+    ["until the date of retry-after", [{ "retry-after": late(30), date }], [0, 30]],
+    ["no longer for a date that has passed", [{ "retry-after": late(-30), date }], [0, 1]],
+    ["briefly when the refusal is not about the window", Array(2).fill(budget(298, nine + 900)), [0, 1, 3]]
+  ])("waits %s", ([, refusals, arrivals]) =>
     at(Effect.gen(function*() {
-      const service = timed((index) => index === 0 ? { status: 429, headers: budget(0, nine + 60) } : ok)
+      const service = timed((index) => index < refusals.length ? { status: 429, headers: refusals[index]! } : ok)
       yield* passing(Effect.provide(getPost({ id: "1" }), service.layer))
-      assert.deepStrictEqual(service.arrivals, [0, 61])
+      assert.deepStrictEqual(service.arrivals, arrivals)
     })))
 
   it.effect("waits before it sends when the budget is known to be spent", () =>
@@ -236,15 +249,6 @@ describe("layerWait", () => {
       }
     })))
 
-  it.effect("believes retry-after before the window", () =>
-    at(Effect.gen(function*() {
-      const service = timed((index) =>
-        index === 0 ? { status: 429, headers: { ...budget(0, nine + 900), "retry-after": "3" } } : ok
-      )
-      yield* passing(Effect.provide(getPost({ id: "1" }), service.layer))
-      assert.deepStrictEqual(service.arrivals, [0, 3])
-    })))
-
   it.effect.prop(
     "survives every header, asks at most eight times, and never twice in a second",
     { headers: hostile },
@@ -271,31 +275,6 @@ describe("layerWait", () => {
         assert.strictEqual(error.message, "maxWait must be a number of milliseconds from 0.")
       }
     }))
-
-  it.effect("does not wait for the window when the refusal is not about it", () =>
-    at(Effect.gen(function*() {
-      const service = timed((index) => index < 2 ? { status: 429, headers: budget(298, nine + 900) } : ok)
-      yield* passing(Effect.provide(searchRecentPosts({ query: "a" }), service.layer).pipe(Effect.ignore))
-      assert.deepStrictEqual(service.arrivals, [0, 1, 3])
-    })))
-
-  it.effect("does as retry-after says", () =>
-    at(Effect.gen(function*() {
-      const cases = [
-        ["2", 2],
-        ["0", 1],
-        ["120", 120],
-        [new Date((nine + 30) * 1000).toUTCString(), 30],
-        [new Date((nine - 30) * 1000).toUTCString(), 1]
-      ] as const
-      for (const [value, wait] of cases) {
-        yield* TestClock.setTime(nine * 1000)
-        const headers = { "retry-after": value, date: new Date(nine * 1000).toUTCString() }
-        const service = timed((index) => index === 0 ? { status: 429, headers } : ok)
-        yield* passing(Effect.provide(getPost({ id: "1" }), service.layer))
-        assert.deepStrictEqual(service.arrivals, [0, wait], value)
-      }
-    })))
 
   it.effect("refuses to wait longer than maxWait", () =>
     at(Effect.gen(function*() {

@@ -2,11 +2,10 @@
  * The journal of one user's uploads and threads, in a folder that no other user can write to: a file per key, with a lock file
  * beside it. A crash leaves the old text or the new one, and no lock.
  */
-import { InvalidSettings } from "@postwire/core/errors/Errors"
+import type { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as Journal from "@postwire/core/storage/Journal"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as UserDirectories from "effect/persistence/UserDirectories"
 import * as TextFolder from "./internal/textFolder.ts"
 
 /** Settings of the journal. */
@@ -16,17 +15,7 @@ export interface Options {
 }
 
 /** The default folder of the journal, such as `~/.local/state/postwire`. */
-export const ownFolder: Effect.Effect<string, InvalidSettings> = Effect.suspend(() =>
-  UserDirectories.make().state("postwire")
-).pipe(
-  Effect.filterOrFail((folder) => process.getBuiltinModule("node:path").isAbsolute(folder)),
-  Effect.mapError(() =>
-    new InvalidSettings({
-      setting: "journal",
-      rule: "must name a folder: this user has no home to keep a journal in (HOME is not set)"
-    })
-  )
-)
+export const ownFolder: Effect.Effect<string, InvalidSettings> = TextFolder.ownFolder("journal", "state", "a journal")
 
 /** The journal in a folder. Problems with the folder fail the operations that use it. */
 export const layer = (options: Options = {}): Layer.Layer<Journal.Journal, InvalidSettings> =>

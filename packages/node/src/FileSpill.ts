@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { FileHandle } from "node:fs/promises"
-import { codeOf, saidBy } from "./internal/systemError.ts"
+import { faultOf, saidBy } from "./internal/systemError.ts"
 
 /** Settings of the files. */
 export interface Options {
@@ -110,12 +110,4 @@ const damaged = (place: string) => new SpillFailed({ place, fault: "damaged" })
 const failureOf = (place: string) => (cause: unknown): SpillFailed =>
   cause instanceof SpillFailed
     ? cause
-    : new SpillFailed({ place, fault: faults[codeOf(cause) ?? ""] ?? "unavailable", detail: saidBy(cause) })
-
-const faults: Readonly<Record<string, SpillFailed["fault"]>> = {
-  ENOSPC: "full",
-  EDQUOT: "full",
-  EACCES: "forbidden",
-  EPERM: "forbidden",
-  EROFS: "forbidden"
-}
+    : new SpillFailed({ place, fault: faultOf(cause), detail: saidBy(cause) })

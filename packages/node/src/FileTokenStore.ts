@@ -3,11 +3,10 @@
  * one, and no lock.
  */
 import { checkName } from "@postwire/core/accounts/Account"
-import { InvalidSettings } from "@postwire/core/errors/Errors"
+import type { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as TokenStore from "@postwire/core/storage/TokenStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as UserDirectories from "effect/persistence/UserDirectories"
 import * as TextFolder from "./internal/textFolder.ts"
 
 /** Settings of the store. */
@@ -16,22 +15,10 @@ export interface Options {
   readonly folder?: string | undefined
 }
 
-// Not imported: Node takes a millisecond to load it, and most clients have no account.
-const path = () => process.getBuiltinModule("node:path")
-
 /** The default folder of accounts, such as `~/.config/postwire/accounts`. */
-export const ownFolder: Effect.Effect<string, InvalidSettings> = Effect.suspend(() =>
-  UserDirectories.make().config("postwire")
-).pipe(
-  Effect.filterOrFail((folder) => path().isAbsolute(folder)),
-  Effect.mapBoth({
-    onFailure: () =>
-      new InvalidSettings({
-        setting: "tokenStore",
-        rule: "must name a folder: this user has no home to keep accounts in (HOME is not set)"
-      }),
-    onSuccess: (folder) => path().join(folder, "accounts")
-  })
+export const ownFolder: Effect.Effect<string, InvalidSettings> = Effect.map(
+  TextFolder.ownFolder("tokenStore", "config", "accounts"),
+  (folder) => process.getBuiltinModule("node:path").join(folder, "accounts")
 )
 
 /** The store in a folder. Problems with the folder fail the operations that use it. */

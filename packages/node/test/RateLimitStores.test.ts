@@ -150,14 +150,17 @@ const runAll = async (
   })
 }
 
+const int = (minimum: number, maximum: number) =>
+  Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
+
 const report = Arbitrary.map(
   Arbitrary.all({
     answered: Arbitrary.schema(Schema.Boolean),
-    isPaused: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))),
-    figures: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))),
-    remaining: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 }))),
-    window: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))),
-    endsIn: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 300_000, maximum: 900_000 })))
+    isPaused: int(0, 9),
+    figures: int(0, 9),
+    remaining: int(0, 4),
+    window: int(0, 3),
+    endsIn: int(300_000, 900_000)
   }),
   ({ answered, endsIn, figures, isPaused, remaining, window }): Ledger.Report => ({
     answered,
@@ -171,11 +174,11 @@ const report = Arbitrary.map(
 
 const step = Arbitrary.all({
   reserves: Arbitrary.schema(Schema.Boolean),
-  lease: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 }))),
-  isPaced: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))),
-  line: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))),
-  callers: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 }))),
-  waited: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))),
+  lease: int(0, 2),
+  isPaced: int(0, 9),
+  line: int(0, 3),
+  callers: int(1, 3),
+  waited: int(0, 3),
   report
 })
 
@@ -243,52 +246,40 @@ const suite = (kind: Kind): void => {
     }).pipe(Effect.provide(kind.layer(kind.address()))))
 
   it("lets four processes use every request of two windows, and none more", async () => {
-    const service = await Windows.start({ limit: 60, window: 10 })
-    try {
-      const address = kind.address()
-      const runs = await runAll(4, service.baseUrl, address, "getPost", 30, 10)
-      const outcomes = (await Promise.all(runs.map(({ ended }) => ended))).flatMap(({ outcomes }) => outcomes)
-      assert.deepStrictEqual(outcomes, Array.from({ length: 120 }, () => "ok"))
-      assert.deepStrictEqual(service.used(), [60, 60])
-      assert.strictEqual(service.refusals(), 0)
-      assert.strictEqual(runs.map(({ errors }) => errors()).join(""), "")
-    } finally {
-      service.stop()
-    }
+    using service = await Windows.start({ limit: 60, window: 10 })
+    const address = kind.address()
+    const runs = await runAll(4, service.baseUrl, address, "getPost", 30, 10)
+    const outcomes = (await Promise.all(runs.map(({ ended }) => ended))).flatMap(({ outcomes }) => outcomes)
+    assert.deepStrictEqual(outcomes, Array.from({ length: 120 }, () => "ok"))
+    assert.deepStrictEqual(service.used(), [60, 60])
+    assert.strictEqual(service.refusals(), 0)
+    assert.strictEqual(runs.map(({ errors }) => errors()).join(""), "")
   }, 60_000)
 
   it("keeps two processes a second apart from each other", async () => {
-    const service = await Windows.start({ limit: 300, window: 900 })
-    try {
-      const address = kind.address()
-      const runs = await runAll(2, service.baseUrl, address, "searchAllPosts", 2, 2)
-      const ended = await Promise.all(runs.map(({ ended }) => ended))
-      assert.deepStrictEqual(ended.flatMap(({ outcomes }) => outcomes), ["ok", "ok", "ok", "ok"])
-      const departures = ended.flatMap(({ departures }) => departures).sort((a, b) => a - b)
-      assert.lengthOf(departures, service.arrivals.length)
-      // When a request left is exact. When it came is not: the service is in this process, which may be late to look.
-      service.arrivals.slice(1).forEach((arrival, before) => {
-        assert.isAtLeast(arrival - departures[before]!, 1_000)
-      })
-    } finally {
-      service.stop()
-    }
+    using service = await Windows.start({ limit: 300, window: 900 })
+    const address = kind.address()
+    const runs = await runAll(2, service.baseUrl, address, "searchAllPosts", 2, 2)
+    const ended = await Promise.all(runs.map(({ ended }) => ended))
+    assert.deepStrictEqual(ended.flatMap(({ outcomes }) => outcomes), ["ok", "ok", "ok", "ok"])
+    const departures = ended.flatMap(({ departures }) => departures).sort((a, b) => a - b)
+    assert.lengthOf(departures, service.arrivals.length)
+    // When a request left is exact. When it came is not: the service is in this process, which may be late to look.
+    service.arrivals.slice(1).forEach((arrival, before) => {
+      assert.isAtLeast(arrival - departures[before]!, 1_000)
+    })
   }, 30_000)
 
   it("goes on when a process is killed: three others finish without a refusal", async () => {
     let kill = () => {}
-    const service = await Windows.start({ limit: 120, window: 900, onRequest: (_, count) => count === 20 && kill() })
-    try {
-      const address = kind.address()
-      const [victim, ...others] = await runAll(4, service.baseUrl, address, "getPost", 30, 5)
-      kill = () => victim!.child.kill("SIGKILL")
-      const outcomes = (await Promise.all(others.map(({ ended }) => ended))).flatMap(({ outcomes }) => outcomes)
-      assert.deepStrictEqual(outcomes, Array.from({ length: 90 }, () => "ok"))
-      assert.strictEqual(victim!.child.signalCode, "SIGKILL")
-      assert.strictEqual(service.refusals(), 0)
-    } finally {
-      service.stop()
-    }
+    using service = await Windows.start({ limit: 120, window: 900, onRequest: (_, count) => count === 20 && kill() })
+    const address = kind.address()
+    const [victim, ...others] = await runAll(4, service.baseUrl, address, "getPost", 30, 5)
+    kill = () => victim!.child.kill("SIGKILL")
+    const outcomes = (await Promise.all(others.map(({ ended }) => ended))).flatMap(({ outcomes }) => outcomes)
+    assert.deepStrictEqual(outcomes, Array.from({ length: 90 }, () => "ok"))
+    assert.strictEqual(victim!.child.signalCode, "SIGKILL")
+    assert.strictEqual(service.refusals(), 0)
   }, 30_000)
 
   it.effect("serves who came clearly earlier in another process", () =>
@@ -325,43 +316,38 @@ const suite = (kind: Kind): void => {
       assert.deepInclude(yield* store.reserve(paced, "c", 500, young), { granted: false, reason: "pace" })
     }).pipe(Effect.provide(kind.layer(kind.address()))))
 
-  it.effect("does not believe what was written by a clock that was a day ahead", () =>
-    Effect.gen(function*() {
-      const address = kind.address()
-      const key = `ahead ${++keys}`
-      const figures = { limit: 15, remaining: 0, window: 1_000, endsIn: 900_000 }
-      yield* Effect.gen(function*() {
-        const store = yield* RateLimitStore.RateLimitStore
-        yield* store.reserve(key, "a", 0)
-        yield* store.settle(key, "a", { answered: true, figures })
-        assert.deepInclude(yield* store.reserve(key, "b", 0), { granted: false, reason: "window" })
-      }).pipe(Effect.provide(kind.layer(address)))
-      yield* kind.setBack(address, key)
-      yield* Effect.gen(function*() {
-        const store = yield* RateLimitStore.RateLimitStore
-        assert.deepStrictEqual(yield* store.read(key), { window: undefined, inFlight: 0 })
-        assert.deepInclude(yield* store.reserve(key, "b", 0), { granted: true })
-      }).pipe(Effect.provide(kind.layer(address)))
-    }))
+  const figures = (remaining: number): Ledger.Report => ({
+    answered: true,
+    figures: { limit: 15, remaining, window: 1_000, endsIn: 900_000 }
+  })
 
-  it.effect("lets the leases of the dead lapse", () =>
-    Effect.gen(function*() {
-      const address = kind.address()
-      const key = `dead ${++keys}`
-      const figures = { limit: 15, remaining: 1, window: 1_000, endsIn: 900_000 }
-      yield* Effect.gen(function*() {
-        const store = yield* RateLimitStore.RateLimitStore
-        yield* store.reserve(key, "a", 0)
-        yield* store.settle(key, "a", { answered: true, figures })
-        assert.deepInclude(yield* store.reserve(key, "dead", 0), { granted: true })
-        assert.deepInclude(yield* store.reserve(key, "b", 0), { granted: false, reason: "in flight" })
-      }).pipe(Effect.provide(kind.layer(address)))
+  it.effect("does not believe what was written by a clock that was a day ahead", () => {
+    const address = kind.address()
+    const key = `ahead ${++keys}`
+    return Effect.gen(function*() {
+      const store = yield* RateLimitStore.RateLimitStore
+      yield* store.reserve(key, "a", 0)
+      yield* store.settle(key, "a", figures(0))
+      assert.deepInclude(yield* store.reserve(key, "b", 0), { granted: false, reason: "window" })
+      yield* kind.setBack(address, key)
+      assert.deepStrictEqual(yield* store.read(key), { window: undefined, inFlight: 0 })
+      assert.deepInclude(yield* store.reserve(key, "b", 0), { granted: true })
+    }).pipe(Effect.provide(kind.layer(address)))
+  })
+
+  it.effect("lets the leases of the dead lapse", () => {
+    const address = kind.address()
+    const key = `dead ${++keys}`
+    return Effect.gen(function*() {
+      const store = yield* RateLimitStore.RateLimitStore
+      yield* store.reserve(key, "a", 0)
+      yield* store.settle(key, "a", figures(1))
+      assert.deepInclude(yield* store.reserve(key, "dead", 0), { granted: true })
+      assert.deepInclude(yield* store.reserve(key, "b", 0), { granted: false, reason: "in flight" })
       yield* kind.age(address, key)
-      yield* Effect.gen(function*() {
-        const store = yield* RateLimitStore.RateLimitStore
-        assert.deepInclude(yield* store.reserve(key, "b", 0), { granted: true })
-      }).pipe(Effect.provide(kind.layer(address)))
-    }))
+      assert.deepInclude(yield* store.reserve(key, "b", 0), { granted: true })
+    }).pipe(Effect.provide(kind.layer(address)))
+  })
 }
 
 describe("SQLite", () => {

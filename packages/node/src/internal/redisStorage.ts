@@ -17,15 +17,6 @@ const keysOf = (texts: ReadonlyArray<string>, sets: Sets) =>
 
 const counted = (sets: Sets) => sets.flatMap(({ members }) => [[...members].length, ...members])
 
-interface Scripts {
-  readonly read: Script<
-    [texts: ReadonlyArray<string>, sets: Sets],
-    readonly [now: string, texts: ReadonlyArray<string | null>, absent: ReadonlyArray<ReadonlyArray<string>>]
-  >
-  readonly write: Script<[change: Change], 0 | 1>
-  readonly keys: Script<[prefix: string], ReadonlyArray<string>>
-}
-
 interface Change {
   readonly keys: ReadonlyArray<string>
   readonly before: ReadonlyArray<string | undefined>
@@ -33,11 +24,13 @@ interface Change {
   readonly sets: Sets
 }
 
-const scripts: Scripts = {
-  read: {
-    numberOfKeys: (texts, sets) => texts.length + sets.length,
-    params: (texts, sets) => [...keysOf(texts, sets), texts.length, ...counted(sets)],
-    lua: `
+const readScript: Script<
+  [texts: ReadonlyArray<string>, sets: Sets],
+  readonly [now: string, texts: ReadonlyArray<string | null>, absent: ReadonlyArray<ReadonlyArray<string>>]
+> = {
+  numberOfKeys: (texts, sets) => texts.length + sets.length,
+  params: (texts, sets) => [...keysOf(texts, sets), texts.length, ...counted(sets)],
+  lua: `
 local time = redis.call("TIME")
 local count, at, texts, absent = tonumber(ARGV[1]), 2, {}, {}
 for i = 1, count do texts[i] = redis.call("GET", KEYS[i]) end
@@ -50,17 +43,18 @@ for i = count + 1, #KEYS do
   absent[i - count] = missing
 end
 return { string.format("%.0f", tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)), texts, absent }`
-  },
-  write: {
-    numberOfKeys: ({ keys, sets }) => keys.length + sets.length,
-    params: ({ after, before, keys, sets }) => [
-      ...keysOf(keys, sets),
-      keys.length,
-      ...before.map((text) => text ?? ""),
-      ...after.map((text) => text === undefined ? "" : `=${text}`),
-      ...counted(sets)
-    ],
-    lua: `
+}
+
+const writeScript: Script<[change: Change], 0 | 1> = {
+  numberOfKeys: ({ keys, sets }) => keys.length + sets.length,
+  params: ({ after, before, keys, sets }) => [
+    ...keysOf(keys, sets),
+    keys.length,
+    ...before.map((text) => text ?? ""),
+    ...after.map((text) => text === undefined ? "" : `=${text}`),
+    ...counted(sets)
+  ],
+  lua: `
 local count = tonumber(ARGV[1])
 for i = 1, count do
   if (redis.call("GET", KEYS[i]) or "") ~= ARGV[1 + i] then return 0 end
@@ -77,11 +71,12 @@ for i = count + 1, #KEYS do
   at = at + tonumber(ARGV[at]) + 1
 end
 return 1`
-  },
-  keys: {
-    numberOfKeys: 0,
-    params: (start) => [`${prefix + start}*`],
-    lua: `
+}
+
+const keysScript: Script<[prefix: string], ReadonlyArray<string>> = {
+  numberOfKeys: 0,
+  params: (start) => [`${prefix + start}*`],
+  lua: `
 local cursor, found = "0", {}
 repeat
   local page = redis.call("SCAN", cursor, "MATCH", ARGV[1], "COUNT", 1000)
@@ -89,7 +84,6 @@ repeat
   for _, key in ipairs(page[2]) do found[#found + 1] = key end
 until cursor == "0"
 return found`
-  }
 }
 
 /** A step that waits for its turn. */
@@ -105,9 +99,9 @@ const mostTogether = 100
 
 /** The storage. */
 export const make = (evaluate: RedisConnection.Evaluate): Storage.Storage => {
-  const read = evaluate(scripts.read)
-  const write = evaluate(scripts.write)
-  const keys = evaluate(scripts.keys)
+  const read = evaluate(readScript)
+  const write = evaluate(writeScript)
+  const keys = evaluate(keysScript)
   let waiting: ReadonlyArray<Pending> = []
   let isRunning = false
 

@@ -12,3 +12,15 @@ export const saidBy = (cause: unknown): string =>
 /** The code, such as `ENOENT`. */
 export const codeOf = (cause: unknown): string | undefined =>
   Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : undefined
+
+/** The fault of a file, by the code of the system. */
+export const faultOf = (cause: unknown) => faults[codeOf(cause) ?? ""] ?? "unavailable"
+
+const faults: Readonly<Record<string, "full" | "forbidden">> = {
+  ENOSPC: "full",
+  EDQUOT: "full",
+  EFBIG: "full",
+  EACCES: "forbidden",
+  EPERM: "forbidden",
+  EROFS: "forbidden"
+}

@@ -2,12 +2,13 @@
  * Texts by name in a private folder: a file each, with a lock file beside it. A crash leaves the old text or the new one, and no
  * lock.
  */
-import { StorageFailure, type StorageFault } from "@postwire/core/errors/Errors"
+import { InvalidSettings, StorageFailure, type StorageFault } from "@postwire/core/errors/Errors"
 import * as Texts from "@postwire/core/storage/Texts"
 import * as Effect from "effect/Effect"
+import * as UserDirectories from "effect/persistence/UserDirectories"
 import type { Stats } from "node:fs"
 import { type FileLock, tryLock } from "./fileLock.ts"
-import { codeOf, saidBy } from "./systemError.ts"
+import { codeOf, faultOf, saidBy } from "./systemError.ts"
 
 type Action = StorageFailure["action"]
 
@@ -28,6 +29,22 @@ export interface TextFolder extends Texts.Texts {
   readonly files: Effect.Effect<ReadonlyArray<string>, StorageFailure>
 }
 
+/** The user's folder of a kind, or the reason why there is none. */
+export const ownFolder = (
+  setting: string,
+  kind: "config" | "state",
+  contents: string
+): Effect.Effect<string, InvalidSettings> =>
+  Effect.suspend(() => UserDirectories.make()[kind]("postwire")).pipe(
+    Effect.filterOrFail((folder) => paths().isAbsolute(folder)),
+    Effect.mapError(() =>
+      new InvalidSettings({
+        setting,
+        rule: `must name a folder: this user has no home to keep ${contents} in (HOME is not set)`
+      })
+    )
+  )
+
 // Not imported: Node takes a millisecond to load them, and most clients have no account.
 const paths = () => process.getBuiltinModule("node:path")
 const files = () => process.getBuiltinModule("node:fs/promises")
@@ -40,10 +57,8 @@ export const make = (given: string, { checkName, fileOf, kind, open }: Rules): T
   const failure = (place: string, action: Action, fault: StorageFault, detail: string) =>
     new StorageFailure({ kind, place, action, fault, detail })
 
-  const failureOf = (path: string, action: Action) => (cause: unknown) => {
-    const code = codeOf(cause) ?? ""
-    return failure(path, action, faults[code] ?? "unavailable", details[code] ?? saidBy(cause))
-  }
+  const failureOf = (path: string, action: Action) => (cause: unknown) =>
+    failure(path, action, faultOf(cause), details[codeOf(cause) ?? ""] ?? saidBy(cause))
 
   const attempt = <A>(path: string, action: Action, work: () => Promise<A>): Effect.Effect<A, StorageFailure> =>
     Effect.tryPromise({ try: work, catch: failureOf(path, action) })
@@ -197,15 +212,6 @@ const orMissing = <A>(work: Promise<A>): Promise<A | undefined> =>
     if (codeOf(cause) === "ENOENT") return undefined
     throw cause
   })
-
-const faults: Readonly<Record<string, StorageFault>> = {
-  ENOSPC: "full",
-  EDQUOT: "full",
-  EFBIG: "full",
-  EACCES: "forbidden",
-  EPERM: "forbidden",
-  EROFS: "forbidden"
-}
 
 /** Details that are clearer than the messages of the system. */
 const details: Readonly<Record<string, string>> = {

@@ -43,14 +43,16 @@ export const start = async ({ latency = 5, limit, onRequest, window }: Options) 
   await once(server, "listening")
   const address = server.address()
   if (address === null || typeof address === "string") throw new Error("a port has an address")
+  const stop = () => {
+    server.closeAllConnections()
+    server.close()
+  }
   return {
     baseUrl: `http://127.0.0.1:${address.port}`,
     arrivals,
     used: () => windows.map(({ used }) => used),
     refusals: () => refusals,
-    stop: () => {
-      server.closeAllConnections()
-      server.close()
-    }
+    stop,
+    [Symbol.dispose]: stop
   }
 }
