@@ -202,7 +202,7 @@ const lockKey = (name: string) => `lock:{${name}}`
 
 const holderOf = (lock: string | undefined) => lock?.split(" ")[0]
 
-/** Free if nobody has it, or if it was not renewed in time. A time in the future was written before the clock was set back. */
+/** Free if it has no holder, or was not renewed in time. A time in the future was written before the clock was set back. */
 const isFree = (lock: string | undefined, now: number): boolean => {
   const [, renewed, lease] = lock?.split(" ") ?? []
   return lock === undefined || Math.abs(now - Number(renewed)) > Number(lease)
