@@ -79,7 +79,6 @@ const states = sealed.file(State)
 /** The jobs of an unfinished check, in the folder `<out>.postwire`. */
 const stateIn = (folder: string): string => join(folder, "comply.json")
 
-/** The report of an output file. */
 const reportOf = (out: string): string => `${out}.removed.csv`
 
 const about =
@@ -221,7 +220,6 @@ const jobAt: <E>(
   return made
 })
 
-/** A range of the ids of a file. */
 const idsOf = (rows: Rows.Rows, from: number, count: number): Stream.Stream<string, Rows.RowsUnusable> =>
   rows.batches(1_000).pipe(
     Stream.flattenIterable,
@@ -257,7 +255,6 @@ const openResults = () =>
     ({ close }) => Effect.sync(close)
   )
 
-/** The columns of the report. */
 const reportTable: Table = {
   name: "removed",
   key: undefined,
@@ -354,7 +351,6 @@ const newlineOf = async (rows: Rows.Rows): Promise<string> => {
   return "\n"
 }
 
-/** A row without its place. */
 const withoutPlaces = ({ columns, delimiter, format }: Rows.Rows, text: string): string => {
   if (format === "jsonl") {
     const row: unknown = JSON.parse(text, exact)

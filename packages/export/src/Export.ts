@@ -300,7 +300,6 @@ const after = ({ cursor: _, ...last }: Checkpoint.Progress, page: Page): Omit<Ch
   }
 }
 
-/** The number of rows with each outcome. */
 const countsOf = (outcomes: ReadonlyArray<Outcome>): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {}
   for (const { outcome } of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1

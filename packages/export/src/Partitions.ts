@@ -39,7 +39,6 @@ export const Partition = Schema.Struct({
   posts: Schema.Int
 })
 
-/** A part of a search. */
 export interface Partition extends Schema.Schema.Type<typeof Partition> {}
 
 /**
@@ -123,7 +122,6 @@ export const Cursor = Schema.Struct({
   complete: Schema.Boolean
 })
 
-/** The progress of a partition. */
 export interface Cursor extends Schema.Schema.Type<typeof Cursor> {}
 
 /** The progress before the first page. */
@@ -244,7 +242,6 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
 
 const isInterrupted = ({ status }: Pick<Export.Summary, "status">): boolean => status === "interrupted"
 
-/** The sum of the parts' progress. */
 const sum = (parts: ReadonlyArray<Checkpoint.Progress>): Checkpoint.Progress =>
   parts.reduce((all, part) => {
     const anomalies = sumOf(all.anomalies, part.anomalies)

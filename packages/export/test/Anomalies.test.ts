@@ -10,7 +10,7 @@ import * as Export from "../src/Export.ts"
 import * as Partitions from "../src/Partitions.ts"
 import * as JsonLines from "../src/sinks/JsonLines.ts"
 import type * as Source from "../src/sources/Source.ts"
-import { folder, source } from "./support/Scene.ts"
+import { folder, linesIn, source } from "./support/Scene.ts"
 
 const edit_history_post_ids = ["1"]
 
@@ -59,8 +59,6 @@ const anomalies = {
   "includes.users[].name": 1
 }
 
-const linesOf = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line))
-
 describe("malformed members", () => {
   it.live("are counted by place, over all runs of an export, which is done all the same", () =>
     Effect.gen(function*() {
@@ -78,7 +76,7 @@ describe("malformed members", () => {
       assert.strictEqual(status, "done")
       assert.deepStrictEqual(progress.anomalies, anomalies)
       assert.deepStrictEqual(seen, [anomalies, anomalies])
-      assert.deepStrictEqual(linesOf(path).map(({ id, lang }) => [id, lang]), [
+      assert.deepStrictEqual(linesIn(path).map(({ id, lang }) => [id, lang]), [
         ["3", undefined],
         ["2", undefined],
         ["1", undefined],

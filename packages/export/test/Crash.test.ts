@@ -3,16 +3,13 @@ import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Redacted } from "effect"
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { createInterface } from "node:readline"
-import { bundled } from "../../core/test/support/ProgramFile.ts"
 import * as Export from "../src/Export.ts"
 import * as Rows from "../src/rows/Rows.ts"
 import * as Each from "../src/sources/Each.ts"
 import type * as Source from "../src/sources/Source.ts"
+import { exporterIn } from "./support/Kills.ts"
 import { client, differing, folder, sandbox, source as search } from "./support/Scene.ts"
 import { parameters, type SinkName, sinkNames, sinks } from "./support/Sinks.ts"
 
@@ -52,8 +49,7 @@ describe.each(exporters)("an exporter of $of that is killed", ({ kills, of, sink
         const source: Source.Source<Rows.RowsUnusable> = users === undefined
           ? search
           : Each.make(getUsersPosts, yield* Rows.open(users, { kind: Rows.users }), ofPosts)
-        const program = new URL("support/Exporter.ts", import.meta.url)
-        const exporter = yield* Effect.promise(() => bundled(program, join(root, "exporter.mjs")))
+        const run = yield* exporterIn(root)
         const { baseUrl, budget, faults, seeded } = yield* Sandbox.Sandbox
         const pathOf = (name: string, sink: SinkName) => {
           mkdirSync(join(root, name, sink), { recursive: true })
@@ -80,18 +76,8 @@ describe.each(exporters)("an exporter of $of that is killed", ({ kills, of, sink
             sink,
             users
           }
-          const child = spawn(
-            process.execPath,
-            ["--disable-warning=ExperimentalWarning", exporter, JSON.stringify(told)],
-            { stdio: ["ignore", "pipe", "ignore"], env: { ...process.env, NODE_COMPILE_CACHE: join(root, "cache") } }
-          )
-          let left = kill ? 1 + Math.floor(Math.random() * 4) : Infinity
-          createInterface({ input: child.stdout }).on("line", () => {
-            if (--left === 0) setTimeout(() => child.kill("SIGKILL"), Math.random() * 8)
-          })
-          const [code, signal] = await once(child, "close")
+          const end = await run(told, kill ? 4 : 0)
           budget.clear()
-          const end = signal === "SIGKILL" ? "killed" : code === 0 ? "done" : "failed"
           ends[end]++
           return end
         }

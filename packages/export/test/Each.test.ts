@@ -3,18 +3,15 @@ import { getUsersFollowers } from "@postwire/core/operations/Follows"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Deferred, Effect } from "effect"
+import { Effect } from "effect"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as Export from "../src/Export.ts"
 import * as Rows from "../src/rows/Rows.ts"
 import * as Each from "../src/sources/Each.ts"
-import { client, differing, folder, now } from "./support/Scene.ts"
+import { client, differing, folder, linesIn, now, stopAfter } from "./support/Scene.ts"
 import { type SinkName, sinks } from "./support/Sinks.ts"
-
-const jsonIn = (path: string): ReadonlyArray<Record<string, unknown>> =>
-  readFileSync(path, "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line))
 
 /** Two who post, one whom nobody may see, one who was suspended; and files. */
 const scene = Effect.gen(function*() {
@@ -65,7 +62,7 @@ it.layer(Sandbox.layerServer({ posts: 0, start: now }))("an operation for each r
       assert.strictEqual(summary.status, "partial")
       assert.deepStrictEqual(summary.progress.outcomes, { done: 3, protected: 1, deleted: 2, suspended: 2 })
       assert.deepStrictEqual(
-        jsonIn(out()).map(({ _each, _row, text }) => `${_row} ${_each} ${text}`),
+        linesIn(out()).map(({ _each, _row, text }) => `${_row} ${_each} ${text}`),
         [
           ...Array.from({ length: 12 }, (_, i) => `1 ${lin.id} lin ${11 - i}`),
           ...[2, 1, 0].map((i) => `2 @MO mo ${i} of effects`),
@@ -73,7 +70,7 @@ it.layer(Sandbox.layerServer({ posts: 0, start: now }))("an operation for each r
         ]
       )
       assert.deepStrictEqual(
-        jsonIn(`${out()}.postwire/errors.jsonl`).map(({ _each, _line, _row, title }) => [_row, _line, _each, title]),
+        linesIn(`${out()}.postwire/errors.jsonl`).map(({ _each, _line, _row, title }) => [_row, _line, _each, title]),
         [
           [3, 4, shy.id, "Authorization Error"],
           [4, 5, "nobody_1", "Not Found Error"],
@@ -97,14 +94,16 @@ it.layer(Sandbox.layerServer({ posts: 0, start: now }))("an operation for each r
       const summary = yield* Export.run(Each.make(searchRecentPosts, rows), { sink: sinks.jsonl(out()) })
       assert.deepStrictEqual(summary.progress.outcomes, { done: 2, refused: 3 })
       assert.deepStrictEqual(
-        jsonIn(`${out()}.postwire/errors.jsonl`).map(({ _line, detail }) => `${_line}: ${String(detail).slice(0, 38)}`),
+        linesIn(`${out()}.postwire/errors.jsonl`).map(({ _line, detail }) =>
+          `${_line}: ${String(detail).slice(0, 38)}`
+        ),
         [
           "3: One or more parameters to your request",
           "4: max_results must be a whole number fro",
           "5: query must be text, 1 to 1024 characte"
         ]
       )
-      assert.deepStrictEqual(jsonIn(out()).map(({ _row }) => _row), [...Array<number>(12).fill(1), 5, 5, 5])
+      assert.deepStrictEqual(linesIn(out()).map(({ _row }) => _row), [...Array<number>(12).fill(1), 5, 5, 5])
     }).pipe(Effect.provide(client)))
 
   it.effect("fails as a whole where it is not the row that is wrong", () =>
@@ -153,12 +152,10 @@ it.layer(Sandbox.layerServer({ posts: 0, start: now }))("an operation for each r
       const runs: Array<string> = []
       while (runs.at(-1) !== "partial" && runs.length < 20) {
         sandbox.budget.clear()
-        const stop = yield* Deferred.make<void>()
         const { status } = yield* Export.run(each, {
           sink: sinks.csv(out("csv", "parts")),
           mode: "resume",
-          stop: Deferred.await(stop),
-          onPage: () => Deferred.succeed(stop, undefined)
+          ...yield* stopAfter()
         })
         runs.push(status)
       }
@@ -185,7 +182,7 @@ it.layer(Sandbox.layerServer({ posts: 0, start: now }))("an operation for each r
       // When the first page is written, others are under way: of its own row and of three more.
       assert.isAtLeast(asked[1] ?? 0, 4)
       assert.deepStrictEqual(
-        jsonIn(out()).map(({ _row }) => _row),
+        linesIn(out()).map(({ _row }) => _row),
         [...Array<number>(12).fill(1), ...[2, 3, 4, 5, 6].flatMap((row) => [row, row, row])]
       )
     }).pipe(Effect.provide(client)))

@@ -23,7 +23,7 @@ import * as Manifest from "../src/folders/Manifest.ts"
 import * as JsonLines from "../src/sinks/JsonLines.ts"
 import * as StandardOutput from "../src/sinks/StandardOutput.ts"
 import * as Source from "../src/sources/Source.ts"
-import { client, differing, failing, folder, sandbox, source } from "./support/Scene.ts"
+import { client, differing, failing, folder, sandbox, source, stopAfter } from "./support/Scene.ts"
 import { parameters, type SinkName, sinkNames, sinks } from "./support/Sinks.ts"
 
 /** Whether this user may have a file system of their own. */
@@ -57,13 +57,7 @@ describe.each(sinksStopped)("into %s", (sink) => {
       yield* Export.run(source, { sink: sinks[sink](join(root, "whole", `out.${sink}`)) })
       const path = join(root, "stopped", `out.${sink}`)
       yield* broken(sink, path, 4)
-      const stop = yield* Deferred.make<void>()
-      const stopped = yield* Export.run(source, {
-        sink: sinks[sink](path),
-        mode: "resume",
-        stop: Deferred.await(stop),
-        onPage: ({ progress }) => progress.pages === 7 ? Deferred.succeed(stop, undefined) : Effect.void
-      })
+      const stopped = yield* Export.run(source, { sink: sinks[sink](path), mode: "resume", ...yield* stopAfter(7) })
       assert.deepStrictEqual([stopped.status, stopped.progress.pages, stopped.progress.runs], ["interrupted", 7, 2])
       // What a crash in the middle of the next page leaves.
       const work = `${path}.postwire/work`

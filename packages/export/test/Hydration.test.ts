@@ -3,23 +3,19 @@ import { getConversation } from "@postwire/core/workflows/Conversation"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Redacted, Stream } from "effect"
-import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { join } from "node:path"
-import { createInterface } from "node:readline"
 import { gzipSync } from "node:zlib"
-import { bundled } from "../../core/test/support/ProgramFile.ts"
 import * as Export from "../src/Export.ts"
 import * as Rows from "../src/rows/Rows.ts"
 import * as Hydration from "../src/sources/Hydration.ts"
-import { client, differing, folder, sandbox } from "./support/Scene.ts"
+import { exporterIn } from "./support/Kills.ts"
+import { client, differing, folder, linesIn, sandbox } from "./support/Scene.ts"
 import { hydrated, sinks } from "./support/Sinks.ts"
 
 const kills = process.env["POSTWIRE_LONG"] === "1" ? 10 : 2
-
-const linesOf = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line))
 
 /** Posts of every outcome in a file, each line with its outcome. */
 const scene = Effect.gen(function*() {
@@ -72,13 +68,13 @@ describe("a file of ids", () => {
       const source = Hydration.source(yield* open(path), "posts", hydrated)
       const { files, progress, status } = yield* Export.run(source, { sink: sinks.jsonl(out) })
       assert.strictEqual(status, "done")
-      const outcomes = linesOf(join(`${out}.postwire`, "outcomes.jsonl"))
+      const outcomes = linesIn(join(`${out}.postwire`, "outcomes.jsonl"))
       assert.deepStrictEqual(
         outcomes.map(({ outcome, row, value }) => [row, value, outcome]),
         rows.map(([id, outcome], i) => [i + 1, id, outcome])
       )
       const found = rows.filter(([, outcome]) => outcome === "found" || outcome === "withheld").map(([id]) => id)
-      assert.deepStrictEqual(linesOf(out).map(({ id }) => id), found)
+      assert.deepStrictEqual(linesIn(out).map(({ id }) => id), found)
       assert.deepStrictEqual(
         progress.outcomes,
         rows.reduce<Record<string, number>>((all, [, outcome]) => ({ ...all, [outcome]: (all[outcome] ?? 0) + 1 }), {})
@@ -118,9 +114,9 @@ describe("a file of ids", () => {
       const source = Hydration.source(rows, "users", { user_fields: ["protected"] })
       const { progress } = yield* Export.run(source, { sink: sinks.jsonl(out) })
       assert.strictEqual(progress.requests, 2)
-      assert.deepStrictEqual(linesOf(out).map(({ id }) => id), [grace.id, shy.id])
+      assert.deepStrictEqual(linesIn(out).map(({ id }) => id), [grace.id, shy.id])
       assert.deepStrictEqual(
-        linesOf(join(`${out}.postwire`, "outcomes.jsonl")).map(({ outcome, value }) => [value, outcome]),
+        linesIn(join(`${out}.postwire`, "outcomes.jsonl")).map(({ outcome, value }) => [value, outcome]),
         [[grace.id, "found"], ["@Shy", "found"], [gone.id, "suspended"], ["@nobody", "deleted"], ["-", "invalid"]]
       )
     }).pipe(Effect.provide(client), Effect.provide(sandbox(60))))
@@ -147,8 +143,7 @@ describe("a file of ids", () => {
   it.live(`is hydrated once, after ${2 * kills} kills at random`, () =>
     Effect.gen(function*() {
       const { path, root } = yield* scene
-      const program = new URL("support/Exporter.ts", import.meta.url)
-      const exporter = yield* Effect.promise(() => bundled(program, join(root, "exporter.mjs")))
+      const run = yield* exporterIn(root)
       const { baseUrl, budget, faults, seeded } = yield* Sandbox.Sandbox
       faults.add({ operation: "getPosts", delay: 10 })
       yield* Effect.forEach(["jsonl", "parquet"] as const, (sink) =>
@@ -167,19 +162,10 @@ describe("a file of ids", () => {
               path: pathOf(name),
               sink
             }
-            const child = spawn(
-              process.execPath,
-              ["--disable-warning=ExperimentalWarning", exporter, JSON.stringify(told)],
-              { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, NODE_COMPILE_CACHE: join(root, "cache") } }
-            )
-            let left = kill ? 1 + Math.floor(Math.random() * 2) : Infinity
-            createInterface({ input: child.stdout }).on("line", () => {
-              if (--left === 0) setTimeout(() => child.kill("SIGKILL"), Math.random() * 8)
-            })
-            const [code, signal] = await once(child, "close")
+            const end = await run(told, kill ? 2 : 0)
             budget.clear()
-            assert.isTrue(signal === "SIGKILL" || code === 0, `${code} ${signal}`)
-            return code === 0
+            assert.notStrictEqual(end, "failed")
+            return end === "done"
           }
           for (let killed = 0, round = 0; killed < kills; round++) {
             const name = `killed ${round}`

@@ -7,23 +7,20 @@ import { searchAllPosts, searchRecentPosts } from "@postwire/core/operations/Sea
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import type { CountBucket } from "@postwire/core/schema/models/CountBucket"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Arbitrary, Deferred, Effect, Schema } from "effect"
+import { Arbitrary, Effect, Schema } from "effect"
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Export from "../src/Export.ts"
 import * as Partitions from "../src/Partitions.ts"
 import * as Plan from "../src/sources/Plan.ts"
 import * as Source from "../src/sources/Source.ts"
-import { client, differing, folder, now, sandbox, source } from "./support/Scene.ts"
+import { client, differing, folder, now, planned, sandbox, source, stopAfter } from "./support/Scene.ts"
 import { type SinkName, sinkNames, sinks } from "./support/Sinks.ts"
 
 const archive = Source.make(searchAllPosts, { query: "effect" })
 
-const planned = (of: Source.Source, buckets: ReadonlyArray<CountBucket>, parts: number, limit?: number) => {
-  const plan = Partitions.planPartitions(of, buckets, parts, limit)
-  if (plan instanceof Plan.NotPlannable) throw plan
-  return plan
-}
+/** A search that ends a minute ago. */
+const until = Source.make(searchRecentPosts, { query: "effect", max_results: 10, end_time: new Date(now - 60_000) })
 
 describe("planPartitions", () => {
   const hour = 3_600_000
@@ -134,17 +131,12 @@ describe("a partitioned export", () => {
       const whole = yield* Export.run(until, { sink: sinks[sink](join(root, "whole", `out.${sink}`)) })
       const { buckets, items } = yield* Plan.estimate(until)
       assert.strictEqual(items, whole.progress.items)
-      const stop = yield* Deferred.make<void>()
       const options: Partitions.Options = {
         sink: sinks[sink](join(root, "parts", `out.${sink}`)),
         partitions: Effect.succeed(planned(until, buckets, 5)),
         mode: "resume"
       }
-      const first = yield* Partitions.run(until, {
-        ...options,
-        stop: Deferred.await(stop),
-        onPage: ({ progress }) => progress.pages === 6 ? Deferred.succeed(stop, undefined) : Effect.void
-      })
+      const first = yield* Partitions.run(until, { ...options, ...yield* stopAfter(6) })
       assert.strictEqual(first.status, "interrupted")
       // A resumed run keeps to the first plan, whatever it is given.
       const second = yield* Partitions.run(until, { ...options, partitions: Effect.die("planned again") })
@@ -173,17 +165,11 @@ describe("a partitioned export", () => {
     Effect.gen(function*() {
       const root = yield* folder
       const { journal } = yield* Sandbox.Sandbox
-      const until = Source.make(searchRecentPosts, {
-        query: "effect",
-        max_results: 10,
-        end_time: new Date(now - 60_000)
-      })
       const { buckets, items } = yield* Plan.estimate(until)
       for (const limit of [1, 57, items - 1, items + 50]) {
         const path = (name: string) => join(root, `${limit}.${name}.jsonl`)
         const single = yield* Export.run(until, { sink: sinks.jsonl(path("single")), limit })
         assert.strictEqual(single.progress.items, Math.min(limit, items))
-        const stop = yield* Deferred.make<void>()
         const before = journal.entries().length
         const run = (options: Partial<Partitions.Options>) =>
           Partitions.run(until, {
@@ -193,10 +179,7 @@ describe("a partitioned export", () => {
             mode: "resume",
             ...options
           })
-        yield* run({
-          stop: Deferred.await(stop),
-          onPage: ({ progress }) => progress.pages === 3 ? Deferred.succeed(stop, undefined) : Effect.void
-        })
+        yield* run(yield* stopAfter(3))
         const { progress, status } = yield* run({})
         assert.deepStrictEqual([status, progress.items], ["done", single.progress.items])
         assert.deepStrictEqual(readFileSync(path("parts")), readFileSync(path("single")))
@@ -233,11 +216,6 @@ describe("a partitioned export", () => {
 
   it.live("page by page, by whoever keeps the cursors, doing some of it twice", () =>
     Effect.gen(function*() {
-      const until = Source.make(searchRecentPosts, {
-        query: "effect",
-        max_results: 10,
-        end_time: new Date(now - 60_000)
-      })
       const { buckets, items } = yield* Plan.estimate(until)
       const written = new Map<string, ReadonlyArray<object>>()
       for (const partition of planned(until, buckets, 3)) {

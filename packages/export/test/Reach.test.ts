@@ -1,15 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { searchAllPosts, searchRecentPosts } from "@postwire/core/operations/Search"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Deferred, Effect, Stream } from "effect"
-import { readFileSync } from "node:fs"
+import { Effect, Stream } from "effect"
 import { join } from "node:path"
 import * as Export from "../src/Export.ts"
 import * as Partitions from "../src/Partitions.ts"
 import * as JsonLines from "../src/sinks/JsonLines.ts"
 import * as Plan from "../src/sources/Plan.ts"
 import * as Source from "../src/sources/Source.ts"
-import { client, folder, now, sandbox } from "./support/Scene.ts"
+import { client, folder, linesIn, now, planned, sandbox, stopAfter } from "./support/Scene.ts"
 
 const days = (count: number) => `${count} days` as const
 
@@ -21,24 +20,18 @@ interface Post {
   readonly created_at: string
 }
 
-const linesOf = <A>(path: string): ReadonlyArray<A> =>
-  readFileSync(path, "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as A)
-
 const advance = (by: `${number} days`) =>
   Effect.flatMap(Sandbox.Sandbox, ({ clock }) => Effect.sync(() => clock.advance(Number.parseFloat(by) * 86_400_000)))
 
 /** Runs an export that is stopped after so many pages. */
 const stopped = (source: Source.Source, path: string, pages: number) =>
   Effect.gen(function*() {
-    const stop = yield* Deferred.make<void>()
     const { budget } = yield* Sandbox.Sandbox
+    const { onPage, stop } = yield* stopAfter(pages)
     const { status } = yield* Export.run(source, {
       sink: JsonLines.make(path),
-      stop: Deferred.await(stop),
-      onPage: ({ progress }) =>
-        Effect.sync(() => budget.clear()).pipe(
-          Effect.andThen(progress.pages === pages ? Deferred.succeed(stop, undefined) : Effect.void)
-        )
+      stop,
+      onPage: (report) => Effect.andThen(Effect.sync(budget.clear), onPage(report))
     })
     assert.strictEqual(status, "interrupted")
   })
@@ -79,12 +72,12 @@ describe("a search that is resumed days later", () => {
       assert.strictEqual(outOfReach?.to.slice(0, 16), floor.slice(0, 16))
       const start = new Date("start_time" in bounds ? bounds.start_time : now - 7 * 86_400_000).toISOString()
       assert.strictEqual(outOfReach?.from.slice(0, 16), start.slice(0, 16))
-      const [problem] = linesOf<object>(`${path}.postwire/errors.jsonl`)
+      const [problem] = linesIn(`${path}.postwire/errors.jsonl`)
       assert.deepInclude(problem, { type: "postwire:out-of-reach", ...outOfReach })
       const there = before.filter(({ created_at }) => created_at > floor).map(({ id }) => id)
       assert.isAbove(before.length, there.length)
       assert.isAbove(there.length, 20)
-      assert.deepStrictEqual(linesOf<Post>(path).map(({ id }) => id), there)
+      assert.deepStrictEqual(linesIn(path).map(({ id }) => id), there)
       assert.strictEqual((yield* resumed(recent(bounds), path)).status, "partial")
     }).pipe(Effect.provide(client), Effect.provide(sandbox(600))))
 
@@ -97,7 +90,7 @@ describe("a search that is resumed days later", () => {
       yield* advance(days(4))
       const { status } = yield* resumed(young, join(root, "a.jsonl"))
       assert.strictEqual(status, "done")
-      assert.deepStrictEqual(linesOf<Post>(join(root, "a.jsonl")).map(({ id }) => id), before.map(({ id }) => id))
+      assert.deepStrictEqual(linesIn(join(root, "a.jsonl")).map(({ id }) => id), before.map(({ id }) => id))
     }).pipe(Effect.provide(client), Effect.provide(sandbox(600))))
 
   it.live("is done when it has as many as it was to have", () =>
@@ -135,16 +128,13 @@ describe("a search that is resumed days later", () => {
       const source = recent()
       const before = yield* all(source)
       const { buckets } = yield* Plan.estimate(source)
-      const plan = Partitions.planPartitions(source, buckets, 4)
-      if (plan instanceof Plan.NotPlannable) throw plan
-      const stop = yield* Deferred.make<void>()
+      const plan = planned(source, buckets, 4)
       const options = { sink: JsonLines.make(path), partitions: Effect.succeed(plan), concurrency: 1 }
       const first = yield* Partitions.run(source, {
         ...options,
-        stop: Deferred.await(stop),
+        ...yield* stopAfter(),
         // Those that come after the first have no page then.
-        grace: 0,
-        onPage: () => Deferred.succeed(stop, undefined)
+        grace: 0
       })
       assert.strictEqual(first.status, "interrupted")
       yield* advance(days(5))
@@ -154,14 +144,13 @@ describe("a search that is resumed days later", () => {
       assert.isAtLeast(progress.errors, 2)
       assert.strictEqual(progress.outOfReach?.from, plan.at(-1)!.begins)
       const there = before.filter(({ created_at }) => created_at > floor).map(({ id }) => id)
-      assert.deepStrictEqual(linesOf<Post>(path).map(({ id }) => id), there)
+      assert.deepStrictEqual(linesIn(path).map(({ id }) => id), there)
     }).pipe(Effect.provide(client), Effect.provide(sandbox(600))))
 
   it.live("by a queue hears of it too", () =>
     Effect.gen(function*() {
       const { buckets } = yield* Plan.estimate(recent())
-      const plan = Partitions.planPartitions(recent(), buckets, 2)
-      if (plan instanceof Plan.NotPlannable) throw plan
+      const plan = planned(recent(), buckets, 2)
       const errors: Array<object> = []
       yield* advance(days(6))
       let cursor: Partitions.Cursor = Partitions.beginning

@@ -40,7 +40,6 @@ export const Progress = Schema.Struct({
   startedAt: Schema.String
 })
 
-/** The progress of a stream, at its last checkpoint. */
 export interface Progress extends Schema.Schema.Type<typeof Progress> {}
 
 /** A completed file. */
@@ -53,7 +52,6 @@ export const Written = Schema.Struct({
   from: Schema.String
 })
 
-/** A completed file. */
 export interface Written extends Schema.Schema.Type<typeof Written> {}
 
 const State = Schema.Struct({

@@ -15,7 +15,6 @@ export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 /** The identity of an export, as texts by name. */
 export const Fingerprint = Schema.Record(Schema.String, Schema.String)
 
-/** The identity of an export, as texts by name. */
 export type Fingerprint = typeof Fingerprint.Type
 
 /** The progress of an export. */
@@ -47,7 +46,6 @@ export const Progress = Schema.Struct({
   oldest: Schema.optionalKey(Schema.String)
 })
 
-/** The progress of an export. */
 export interface Progress extends Schema.Schema.Type<typeof Progress> {}
 
 /** A checkpoint. */
@@ -59,7 +57,6 @@ export const Checkpoint = Schema.Struct({
   files: Schema.Record(Schema.String, Schema.Struct({ bytes: Count, sha256: Schema.String }))
 })
 
-/** A checkpoint. */
 export interface Checkpoint extends Schema.Schema.Type<typeof Checkpoint> {}
 
 /** The progress before the first page. */

@@ -30,7 +30,6 @@ export const Manifest = Schema.Struct({
   }))
 })
 
-/** A manifest. */
 export interface Manifest extends Schema.Schema.Type<typeof Manifest> {}
 
 /** Makes a manifest. Reads the files, and refuses those that were changed. */

@@ -50,7 +50,6 @@ export const make = (path: string): FileSink =>
 /** How long to wait for another process's lock. */
 const lockTimeoutMillis = 5_000
 
-/** Inserts a row into its table. */
 type Put = (row: object) => void
 
 const putErrors = (database: DatabaseSync): Put => {

@@ -1,14 +1,18 @@
 /** What tests of exports share: a folder, a sandbox on a port, its client. */
 import { PaginationStuck } from "@postwire/core/errors/Errors"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
+import type { CountBucket } from "@postwire/core/schema/models/CountBucket"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Effect, Layer, Stream } from "effect"
+import { Deferred, Effect, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import type * as Export from "../../src/Export.ts"
+import * as Partitions from "../../src/Partitions.ts"
+import * as Plan from "../../src/sources/Plan.ts"
 import * as Source from "../../src/sources/Source.ts"
 import { parameters } from "./Sinks.ts"
 
@@ -85,3 +89,22 @@ export const failing = (pages: number, of: Source.Source = source): Source.Sourc
       Stream.fail(new PaginationStuck({ operation: "x", token: "t" }))
     )
 })
+
+/** Options that stop an export after so many pages, or after the next one. */
+export const stopAfter = (pages?: number) =>
+  Effect.map(Deferred.make<void>(), (stop) => ({
+    stop: Deferred.await(stop),
+    onPage: ({ progress }: Export.Report) =>
+      pages === undefined || progress.pages === pages ? Deferred.succeed(stop, undefined) : Effect.void
+  }))
+
+/** The JSON Lines of a file. */
+export const linesIn = (path: string): ReadonlyArray<Record<string, unknown>> =>
+  readFileSync(path, "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line))
+
+/** The partitions of a search that can be cut. */
+export const planned = (of: Source.Source, buckets: ReadonlyArray<CountBucket>, parts: number, limit?: number) => {
+  const plan = Partitions.planPartitions(of, buckets, parts, limit)
+  if (plan instanceof Plan.NotPlannable) throw plan
+  return plan
+}
