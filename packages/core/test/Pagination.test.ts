@@ -34,6 +34,11 @@ const paged = (pages: Readonly<Record<string, Page>>) => {
 
 const three = { "": { ids: ["1", "2"], next: "a" }, a: { ids: ["3", "4"], next: "b" }, b: { ids: ["5"] } }
 
+const collect = <A>(
+  stream: Stream.Stream<A, Errors.AnyError, Client>,
+  { layer }: Pick<ReturnType<typeof paged>, "layer">
+) => Effect.provide(Stream.runCollect(stream), layer)
+
 const ids = (items: ReadonlyArray<{ readonly id: string }>) => items.map(({ id }) => id)
 
 /** One id after another for ever, two to a page. */
@@ -48,7 +53,7 @@ const endless = () =>
 describe("items", () => {
   test("brings every item, in order")(function*() {
     const service = paged(three)
-    const items = yield* Stream.runCollect(getUsersPosts.items({ id: "9" })).pipe(Effect.provide(service.layer))
+    const items = yield* collect(getUsersPosts.items({ id: "9" }), service)
     assert.deepStrictEqual(ids(items), ["1", "2", "3", "4", "5"])
     assert.deepStrictEqual(service.tokens(), [undefined, "a", "b"])
   })
@@ -61,7 +66,7 @@ describe("items", () => {
       c: { next: "d" },
       d: {}
     })
-    const items = yield* Stream.runCollect(getUsersPosts.items({ id: "9" })).pipe(Effect.provide(service.layer))
+    const items = yield* collect(getUsersPosts.items({ id: "9" }), service)
     assert.deepStrictEqual(ids(items), ["1"])
     assert.lengthOf(service.requests, 5)
   })
@@ -110,9 +115,7 @@ describe("items", () => {
 
   test("starts at the token that it is given")(function*() {
     const service = paged(three)
-    const items = yield* Stream.runCollect(getUsersPosts.items({ id: "9", pagination_token: "a" })).pipe(
-      Effect.provide(service.layer)
-    )
+    const items = yield* collect(getUsersPosts.items({ id: "9", pagination_token: "a" }), service)
     assert.deepStrictEqual(ids(items), ["3", "4", "5"])
     assert.deepStrictEqual(service.tokens(), ["a", "b"])
   })
@@ -196,7 +199,7 @@ describe("a token that repeats", () => {
 describe("pages", () => {
   test("brings whole responses, the empty ones too")(function*() {
     const service = paged({ "": { ids: ["1"], next: "a" }, a: { next: "b" }, b: { ids: ["2"] } })
-    const pages = yield* Stream.runCollect(getUsersPosts.pages({ id: "9" })).pipe(Effect.provide(service.layer))
+    const pages = yield* collect(getUsersPosts.pages({ id: "9" }), service)
     assert.deepStrictEqual(pages.map(({ data, meta }) => [data?.length, meta.next_token]), [
       [1, "a"],
       [undefined, "b"],
@@ -246,9 +249,7 @@ describe("a limit", () => {
     const service = timeline(100)
     const ids = (limit: number, max_results?: number) =>
       Effect.map(
-        Stream.runCollect(getUsersPosts.items({ id: "1", max_results }, { limit })).pipe(
-          Effect.provide(service.layer)
-        ),
+        collect(getUsersPosts.items({ id: "1", max_results }, { limit }), service),
         (posts) => posts.map(({ id }) => id)
       )
     const cases: ReadonlyArray<readonly [number, number | undefined, ReadonlyArray<unknown>]> = [
@@ -272,17 +273,14 @@ describe("a limit", () => {
 
   test("counts what came, whatever was asked")(function*() {
     const service = timeline(100, { short: true })
-    const items = yield* Stream.runCollect(getUsersPosts.items({ id: "1" }, { limit: 7 })).pipe(
-      Effect.provide(service.layer)
-    )
+    const items = yield* collect(getUsersPosts.items({ id: "1" }, { limit: 7 }), service)
     assert.lengthOf(items, 7)
     assert.deepStrictEqual(service.asked(), [[undefined, "7"], ["3", "5"], ["6", "5"]])
   })
 
   test("holds for joined items, and ends pages, of which the last is whole")(function*() {
     const service = timeline(100)
-    const run = <A>(stream: Stream.Stream<A, Errors.AnyError, Client>) =>
-      Effect.provide(Stream.runCollect(stream), service.layer)
+    const run = <A>(stream: Stream.Stream<A, Errors.AnyError, Client>) => collect(stream, service)
     assert.lengthOf(yield* run(getUsersPosts.joined({ id: "1" }, { limit: 12 })), 12)
     const pages = yield* run(getUsersPosts.pages({ id: "1" }, { limit: 12 }))
     assert.deepStrictEqual(pages.map(({ data }) => data?.length), [10, 5])
@@ -342,15 +340,17 @@ describe("places and directions", () => {
 
   test("backward follows the previous tokens, from the token that is given")(function*() {
     const service = timeline(100)
-    const pages = yield* Stream.runCollect(
-      getUsersPosts.pages({ id: "1", pagination_token: "40" }, { direction: "backward" })
-    ).pipe(Effect.provide(service.layer))
+    const pages = yield* collect(
+      getUsersPosts.pages({ id: "1", pagination_token: "40" }, { direction: "backward" }),
+      service
+    )
     assert.deepStrictEqual(pages.map(({ page }) => page?.token), ["40", "30", "20", "10", "0"])
     assert.deepStrictEqual(pages.map(({ page }) => page?.next), ["30", "20", "10", "0", undefined])
     service.requests.length = 0
-    const items = yield* Stream.runCollect(
-      getUsersPosts.items({ id: "1", pagination_token: "40" }, { direction: "backward", limit: 15 })
-    ).pipe(Effect.provide(service.layer))
+    const items = yield* collect(
+      getUsersPosts.items({ id: "1", pagination_token: "40" }, { direction: "backward", limit: 15 }),
+      service
+    )
     assert.deepStrictEqual(items.map(({ id }) => id), [...numbers(40, 50), ...numbers(30, 35)])
   })
 
@@ -393,10 +393,8 @@ describe("prefetch", () => {
     for (const limit of [undefined, 0, 1, 25, 30]) {
       const run = (prefetch: 0 | 1) =>
         Effect.map(
-          Stream.runCollect(getUsersPosts.items({ id: "1" }, { limit, prefetch })).pipe(
-            Effect.provide(service.layer)
-          ),
-          (items) => [items.map(({ id }) => id), service.asked()]
+          collect(getUsersPosts.items({ id: "1" }, { limit, prefetch }), service),
+          (items) => [ids(items), service.asked()]
         )
       assert.deepStrictEqual(yield* run(1), yield* run(0))
     }

@@ -83,20 +83,15 @@ export const check = Effect.fnUntraced(function*(
 ): Effect.fn.Return<void, InvalidSettings> {
   yield* NodeClient.check(settings, ["ownWorker", "workerUrl"])
   yield* checkFlag("ownWorker", settings.ownWorker)
-  const given: NodeClient.Settings<Form> = settings
-  for (const setting of ["dispatcher", "logger", "onRateLimit", "onRequest", "onSpend"] as const) {
-    if (given[setting] !== undefined) {
-      return yield* new InvalidSettings({ setting, rule: "cannot be handed to a worker" })
-    }
+  const { journal, tokenStore, ...given }: NodeClient.Settings<Form> = settings
+  const { dispatcher, logger, oauth2: { save } = {}, onRateLimit, onRequest, onSpend } = given
+  const functions = { dispatcher, logger, onRateLimit, onRequest, onSpend, "oauth2.save": save }
+  for (const [setting, value] of Object.entries(functions)) {
+    if (value !== undefined) return yield* new InvalidSettings({ setting, rule: "cannot be handed to a worker" })
   }
-  if (given.oauth2?.save !== undefined) {
-    return yield* new InvalidSettings({ setting: "oauth2.save", rule: "cannot be handed to a worker" })
-  }
-  if (given.tokenStore !== undefined && typeof given.tokenStore !== "string") {
-    return yield* new InvalidSettings({ setting: "tokenStore", rule: "cannot be handed to a worker, unless by name" })
-  }
-  if (given.journal !== undefined && typeof given.journal !== "string") {
-    return yield* new InvalidSettings({ setting: "journal", rule: "cannot be handed to a worker, unless by name" })
+  for (const [setting, value] of Object.entries({ journal, tokenStore })) {
+    if (value === undefined || typeof value === "string") continue
+    return yield* new InvalidSettings({ setting, rule: "cannot be handed to a worker, unless by name" })
   }
   // Checked here, because the worker starts with the first call.
   if (settings.waitOnRateLimit === true) yield* Effect.scoped(Layer.build(NodeClient.layerStore(settings)))

@@ -155,8 +155,11 @@ export const check = Effect.fnUntraced(
       wire,
       baseUrl: yield* baseUrlOf(settings, wire),
       userAgent: yield* userAgentOf(settings),
-      verify: yield* verifyOf(settings),
-      limits: yield* limitsOf(settings),
+      verify: (yield* choiceOf("verify", settings.verify, "lenient", "strict")) ?? "lenient",
+      limits: {
+        checks: yield* choiceOf("checks", settings.checks, "spec", "identifiers"),
+        accessLevel: yield* choiceOf("accessLevel", settings.accessLevel, "standard", "research")
+      },
       exchange: yield* exchangeOf(settings)
     }
   }
@@ -310,17 +313,10 @@ export const checkFlag = (setting: string, flag: unknown): Effect.Effect<boolean
 const wireOf = ({ wire = Wire.neutral }: Settings): Effect.Effect<Wire.Wire, Errors.InvalidSettings> =>
   Predicate.hasProperty(wire, "problemToNeutral") ? Effect.succeed(wire) : invalid("wire", "must be one of Wire")
 
-const verifyOf = ({ verify = "lenient" }: Settings): Effect.Effect<Anomaly.Verify, Errors.InvalidSettings> =>
-  verify === "lenient" || verify === "strict" ? Effect.succeed(verify) : invalid("verify", "must be lenient or strict")
-
-const limitsOf = ({ accessLevel, checks }: Settings): Effect.Effect<RequestEncoder.Checks, Errors.InvalidSettings> => {
-  if (checks !== undefined && checks !== "spec" && checks !== "identifiers") {
-    return invalid("checks", "must be spec or identifiers")
-  }
-  return accessLevel !== undefined && accessLevel !== "standard" && accessLevel !== "research"
-    ? invalid("accessLevel", "must be standard or research")
-    : Effect.succeed({ checks, accessLevel })
-}
+const choiceOf = <A extends string>(setting: string, value: A | undefined, one: A, other: A) =>
+  value === undefined || value === one || value === other
+    ? Effect.succeed(value)
+    : invalid(setting, `must be ${one} or ${other}`)
 
 const exchangeOf = (settings: Settings): Effect.Effect<Checked["exchange"], Errors.InvalidSettings> => {
   const {

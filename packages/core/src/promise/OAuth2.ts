@@ -60,40 +60,20 @@ export interface AccountToSave {
   readonly user?: User | undefined
 }
 
-/** The functions that sign users in, on a platform with its own settings. */
+/** The functions that sign users in, on a platform with its own settings. Their documentation is where each platform exports them. */
 export interface SignIns<Own extends object, Store extends object> {
-  /**
-   * Starts a sign-in: returns the address to send the user to, with a random state and verifier (PKCE). Sends nothing. Rejects with
-   * `InvalidSettings`.
-   */
   readonly authorize: (settings: Settings & AuthorizationOptions) => Promise<SignIn>
-  /**
-   * Reads the redirect address, absolute or from its path on, and returns the code in it for `exchange`. On X a code is valid for
-   * 30 seconds. Throws `AuthorizationDenied` if the user declined, and `InvalidRedirect` if the address does not belong to this
-   * sign-in.
-   */
   readonly callback: (address: string | URL, signIn: Pick<SignIn, "state">) => string
-  /** Finishes a sign-in: exchanges a code for tokens. Rejects as calls do; after `OutcomeUnknown`, start the sign-in over. */
   readonly exchange: (
     settings: Settings & Own & AuthorizationOptions & Pick<SignIn, "verifier"> & { readonly code: string }
   ) => Promise<Tokens>
-  /**
-   * Refreshes tokens; the given refresh token is used up. A client with an `account` or `oauth2` does so by itself. Rejects as
-   * calls do.
-   */
   readonly refresh: (
     settings: Settings & Own & Pick<AuthorizationOptions, "scopes"> & { readonly refreshToken: Credentials.Secret }
   ) => Promise<Tokens>
-  /** Revokes a token, and with a refresh token the whole grant. Rejects as calls do. */
   readonly revoke: (settings: Settings & Own & { readonly token: Credentials.Secret }) => Promise<void>
-  /** Requests the bearer token of an app, which acts for no user and does not expire. Rejects as calls do. */
   readonly appToken: (
     settings: Settings & Own & Pick<Credentials.Settings, "consumerKey" | "consumerSecret">
   ) => Promise<string>
-  /**
-   * Saves the tokens of a user as an account, and replaces what the store had of it. Clients use it with `account`, in every
-   * process that shares the store. Rejects with `StorageFailure` or `InvalidSettings`.
-   */
   readonly saveAccount: (
     settings: Settings & Store & AccountToSave
   ) => Promise<void>

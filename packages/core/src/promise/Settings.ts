@@ -123,18 +123,14 @@ const warningsTo = (warn: Host["warn"]) =>
 
 const loggerOf = (logger: Logger) =>
   EffectLogger.make(({ logLevel, message }) => {
-    const level = LogLevel.isGreaterThanOrEqualTo(logLevel, "Error")
-      ? "error"
-      : LogLevel.isGreaterThanOrEqualTo(logLevel, "Warn")
-      ? "warn"
-      : LogLevel.isGreaterThanOrEqualTo(logLevel, "Info")
-      ? "info"
-      : "debug"
+    const level = (["Error", "Warn", "Info"] as const).find((level) => LogLevel.isGreaterThanOrEqualTo(logLevel, level))
     // Called as a method, since a logger may need its `this`.
-    Callback.call(() => logger[level](...(Array.isArray(message) ? message : [message])))
+    Callback.call(() => logger[methods[level ?? "Debug"]](...(Array.isArray(message) ? message : [message])))
   })
 
-const levels = ["debug", "info", "warn", "error"] as const
+const methods = { Debug: "debug", Info: "info", Warn: "warn", Error: "error" } as const
+
+const levels = Object.values(methods)
 
 /** The names of the settings on every platform. */
 export const names: ReadonlyArray<string> = /*#__PURE__*/ Object.keys(

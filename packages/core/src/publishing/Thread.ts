@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { Client } from "../client/Client.ts"
 import { dataOf } from "../client/DataOf.ts"
+import * as OptionRules from "../client/OptionRules.ts"
 import { invalidParameter, type InvalidParameters } from "../errors/Errors.ts"
 import type { StorageFailure } from "../errors/StorageErrors.ts"
 import type { ThreadBroken, ThreadUndecided } from "../errors/ThreadErrors.ts"
@@ -61,14 +62,12 @@ export const publishThread = (
 const checkOptions = (options: ThreadOptions): InvalidParameters | undefined => {
   const invalid = Draft.checkOptions(operation, options, ["key", "undecided", "lag"])
   if (invalid !== undefined) return invalid
-  const { key, lag, undecided }: ThreadOptions = options
+  const { key }: ThreadOptions = options
   if (!isKey(key)) return invalidParameter(operation, "key", keyRule, key)
-  if (lag !== undefined && !(Number.isSafeInteger(lag) && lag >= 0)) {
-    return invalidParameter(operation, "lag", "must be a whole number of milliseconds from 0", lag)
-  }
-  return undecided === undefined || undecided === "continue" || undecided === "abandon"
-    ? undefined
-    : invalidParameter(operation, "undecided", "must be continue or abandon", undecided)
+  return OptionRules.check(operation, options, {
+    lag: OptionRules.whole(0, " of milliseconds"),
+    undecided: OptionRules.either("continue", "abandon")
+  })
 }
 
 const check = Effect.fnUntraced(function*(posts: ReadonlyArray<Post>, options: ThreadOptions) {

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { Client } from "../client/Client.ts"
 import { dataOf } from "../client/DataOf.ts"
+import * as OptionRules from "../client/OptionRules.ts"
 import {
   ComplianceExpired,
   ComplianceFailed,
@@ -170,9 +171,8 @@ export const check = ({
   type,
   ...options
 }: CheckOptions): Stream.Stream<Result, CheckError, Client> => {
-  if (!(Number.isSafeInteger(idsPerJob) && idsPerJob > 0)) {
-    return Stream.fail(invalidParameter(operation, "idsPerJob", "must be a whole number above 0", idsPerJob))
-  }
+  const invalid = OptionRules.check(operation, { idsPerJob }, { idsPerJob: OptionRules.whole(1) })
+  if (invalid !== undefined) return Stream.fail(invalid)
   const most = Math.min(idsPerJob, ComplianceIds.pieceIds)
   let sent = 0
   const ofJob = Effect.fnUntraced(function*(pieces: ReadonlyArray<ComplianceIds.Piece>) {

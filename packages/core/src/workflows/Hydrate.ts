@@ -16,8 +16,9 @@ import * as Stream from "effect/Stream"
 import { type CallOptions, checkOptions, optionNames } from "../client/CallOptions.ts"
 import type { Client } from "../client/Client.ts"
 import type { Arguments, ItemOf, Operation, SelectionOf } from "../client/Operation.ts"
+import * as OptionRules from "../client/OptionRules.ts"
 import { fetchPage } from "../client/Pagination.ts"
-import { type AnyError, type ConflictingIdentifiers, invalidParameter, InvalidParameters } from "../errors/Errors.ts"
+import { type AnyError, type ConflictingIdentifiers, InvalidParameters } from "../errors/Errors.ts"
 import { getPosts } from "../operations/Posts.ts"
 import { getUsers } from "../operations/Users.ts"
 import * as Codecs from "../schema/Codecs.ts"
@@ -153,11 +154,7 @@ export const parametersOf = (
 /** Checks the options and returns the first error. */
 export const refusalOf = ({ definition }: Lookup, options: Options): InvalidParameters | undefined => {
   const invalid = checkOptions(definition, options, hydrateOptionNames)
-  if (invalid !== undefined) return invalid
-  const { concurrency = defaultConcurrency } = options
-  return Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 100
-    ? undefined
-    : invalidParameter(definition.name, "concurrency", "must be a whole number from 1 to 100", concurrency)
+  return invalid ?? OptionRules.check(definition.name, options, { concurrency: OptionRules.whole(1, "", 100) })
 }
 
 /** The ids for a request: the valid ones, once each. */

@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import { HttpClient } from "effect/http/HttpClient"
+import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -135,13 +136,7 @@ const preparedOf = ({ credential, effect, form, operation, path, query = {}, set
   })
 
 /** Encodes a form as `application/x-www-form-urlencoded`. */
-export const encode = (form: Form): string => {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(form)) {
-    if (value !== undefined) parameters.append(name, value)
-  }
-  return parameters.toString()
-}
+export const encode = (form: Form): string => UrlParams.toString(form)
 
 /** Decodes a form. Names that occur twice are ambiguous and get no value. */
 export const decode = (text: string): Form => {

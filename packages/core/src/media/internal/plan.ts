@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
+import * as OptionRules from "../../client/OptionRules.ts"
 import { InvalidParameters } from "../../errors/Errors.ts"
 import type { SourceFailure } from "../../errors/UploadErrors.ts"
 import { languagePattern } from "../../schema/Codecs.ts"
@@ -117,6 +118,16 @@ export const plan = Effect.fnUntraced(function*(
 
 const unknownRule = "must be an image, a GIF or a video that the service accepts"
 
+const optionRules = {
+  purpose: /*#__PURE__*/ OptionRules.either("post", "directMessage"),
+  category: [MediaRules.isCategory, "must be a category of the service, as tweet_image"],
+  type: [Predicate.isString, "must be a text, as image/png"],
+  limits: [Predicate.isObject, "must be an object"],
+  chunkBytes: /*#__PURE__*/ OptionRules.whole(1, " of bytes"),
+  maxWait: OptionRules.millis,
+  onProgress: OptionRules.callback
+} as const
+
 /** The first option that breaks a rule, with the rule. */
 const faultOfOptions = (options: UploadOptions): readonly [string, MediaRules.Fault] | undefined => {
   const fault = (option: string, rule: string, value?: unknown) =>
@@ -125,24 +136,9 @@ const faultOfOptions = (options: UploadOptions): readonly [string, MediaRules.Fa
   for (const name of Object.keys(options)) {
     if (!optionNames.includes(name)) return fault(name, "is not an option of an upload")
   }
-  const { alt, category, chunkBytes, limits, maxWait, onProgress, purpose, subtitles, type }: UploadOptions = options
-  if (purpose !== undefined && purpose !== "post" && purpose !== "directMessage") {
-    return fault("purpose", "must be post or directMessage", purpose)
-  }
-  if (category !== undefined && !MediaRules.isCategory(category)) {
-    return fault("category", "must be a category of the service, as tweet_image", category)
-  }
-  if (type !== undefined && typeof type !== "string") return fault("type", "must be a text, as image/png", type)
-  if (limits !== undefined && !Predicate.isObject(limits)) return fault("limits", "must be an object", limits)
-  if (chunkBytes !== undefined && !(Number.isSafeInteger(chunkBytes) && chunkBytes > 0)) {
-    return fault("chunkBytes", "must be a whole number of bytes above 0", chunkBytes)
-  }
-  if (maxWait !== undefined && !(typeof maxWait === "number" && maxWait >= 0)) {
-    return fault("maxWait", "must be a number of milliseconds from 0", maxWait)
-  }
-  if (onProgress !== undefined && typeof onProgress !== "function") {
-    return fault("onProgress", "must be a function", onProgress)
-  }
+  const { alt, limits, subtitles }: UploadOptions = options
+  const broken = OptionRules.broken<UploadOptions>(options, optionRules)
+  if (broken !== undefined) return fault(...broken)
   if (alt !== undefined) {
     if (typeof alt !== "string" || alt === "") return fault("alt", "must be a text that is not empty", alt)
     const tooLong = MediaRules.faultOfAltText(alt, limits && MediaRules.changed(limits))

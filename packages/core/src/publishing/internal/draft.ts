@@ -5,6 +5,7 @@ import type * as Scope from "effect/Scope"
 import { closestMatch } from "leven"
 import * as CallOptions from "../../client/CallOptions.ts"
 import { Client } from "../../client/Client.ts"
+import * as OptionRules from "../../client/OptionRules.ts"
 import {
   type ConflictingIdentifiers,
   invalidParameter,
@@ -47,15 +48,10 @@ export const checkOptions = (
 ): InvalidParameters | undefined => {
   const known = [...CallOptions.requestOptionNames, "maxWeight", "onProgress", "user_auth", ...names]
   const invalid = CallOptions.checkOptions({ name: operation }, options, known)
-  if (invalid !== undefined) return invalid
-  const { maxWeight, onProgress }: PublishOptions = options
-  if (maxWeight !== undefined && !(Number.isSafeInteger(maxWeight) && maxWeight > 0)) {
-    return invalidParameter(operation, "maxWeight", "must be a whole number above 0", maxWeight)
-  }
-  return onProgress === undefined || typeof onProgress === "function"
-    ? undefined
-    : invalidParameter(operation, "onProgress", "must be a function", onProgress)
+  return invalid ?? OptionRules.check(operation, options, optionRules)
 }
+
+const optionRules = { maxWeight: /*#__PURE__*/ OptionRules.whole(1), onProgress: OptionRules.callback }
 
 /** The names of `createPost` parameters in a post. */
 const names = new Map([

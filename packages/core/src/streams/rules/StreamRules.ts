@@ -4,7 +4,8 @@
  */
 import * as Effect from "effect/Effect"
 import type { Client } from "../../client/Client.ts"
-import { invalidParameter, type InvalidParameters } from "../../errors/Errors.ts"
+import * as OptionRules from "../../client/OptionRules.ts"
+import { invalidParameter } from "../../errors/Errors.ts"
 import * as RuleChanges from "./internal/apply.ts"
 import * as RulePlan from "./internal/plan.ts"
 import type { PlanOptions, RulesError, RulesPlan, SyncedRules, SyncOptions, WantedRule } from "./options.ts"
@@ -49,7 +50,7 @@ export const syncRules = (
   options: SyncOptions = {}
 ): Effect.Effect<SyncedRules, RulesError, Client> =>
   Effect.gen(function*() {
-    const invalid = checkOptions(options)
+    const invalid = OptionRules.check<SyncOptions>(operation, options, optionRules)
     if (invalid !== undefined) return yield* invalid
     const planned = yield* RulePlan.make(operation, desired, options)
     const refused = guard(planned.plan, options)
@@ -59,14 +60,12 @@ export const syncRules = (
 
 const operation = "syncRules"
 
-const checkOptions = ({ onProgress, overlap }: SyncOptions): InvalidParameters | undefined => {
-  if (overlap !== undefined && !(Number.isFinite(overlap) && overlap >= 0)) {
-    return invalidParameter(operation, "overlap", "must be a number of milliseconds from 0", overlap)
-  }
-  return onProgress === undefined || typeof onProgress === "function"
-    ? undefined
-    : invalidParameter(operation, "onProgress", "must be a function", onProgress)
-}
+const [isMillis, millis] = OptionRules.millis
+
+const optionRules = {
+  overlap: [(value: unknown) => isMillis(value) && value !== Infinity, millis],
+  onProgress: OptionRules.callback
+} as const
 
 const guard = ({ add, remove, retag, there }: RulesPlan, { allowEmpty = false }: SyncOptions) =>
   allowEmpty || remove.length === 0 || add.length + retag.length + there.length > 0

@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import * as OptionRules from "../../client/OptionRules.ts"
 import { invalidParameter, type InvalidParameters } from "../../errors/Errors.ts"
 import { addListMember, getListMembers } from "../../operations/Lists.ts"
 import { idPattern, usernamePattern } from "../../schema/Codecs.ts"
@@ -51,16 +52,10 @@ const listOf = (list: string | number | bigint): Effect.Effect<string, InvalidPa
     ? Effect.succeed(String(BigInt(list)))
     : Effect.fail(invalidParameter(operation, "list", "must be an id: 1 to 19 digits", list))
 
-const checkOptions = ({ keep, maxRemovals, onProgress }: SyncOptions): InvalidParameters | undefined => {
-  if (keep !== undefined && typeof keep !== "boolean") {
-    return invalidParameter(operation, "keep", "must be true or false", keep)
-  }
-  if (maxRemovals !== undefined && !(Number.isSafeInteger(maxRemovals) && maxRemovals >= 0)) {
-    return invalidParameter(operation, "maxRemovals", "must be a whole number from 0", maxRemovals)
-  }
-  return onProgress === undefined || typeof onProgress === "function"
-    ? undefined
-    : invalidParameter(operation, "onProgress", "must be a function", onProgress)
+const optionRules = {
+  keep: OptionRules.flag,
+  maxRemovals: /*#__PURE__*/ OptionRules.whole(0),
+  onProgress: OptionRules.callback
 }
 
 /** A checked wish for a list. */
@@ -74,7 +69,7 @@ export interface Asked {
 /** Checks the parameters. */
 export const check = Effect.fnUntraced(
   function*(list: string | number | bigint, desired: Iterable<Wanted>, options: SyncOptions) {
-    const invalid = checkOptions(options)
+    const invalid = OptionRules.check<SyncOptions>(operation, options, optionRules)
     if (invalid !== undefined) return yield* invalid
     const { keep = false } = options
     const wishes = yield* wishesOf(desired)
