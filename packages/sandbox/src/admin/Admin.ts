@@ -276,8 +276,6 @@ export const make = (sandbox: Controls) => {
         : HttpServerResponse.jsonUnsafe(answer)
     }).pipe(
       Effect.catchTag("Problem", (problem) => Effect.succeed(Problem.response(problem))),
-      Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("The sandbox failed", defect), Problem.response(Problem.ofFailure(defect)))
-      )
+      Problem.answerDefects
     )
 }

@@ -3,16 +3,7 @@ import { catalogue, type Name } from "@postwire/core/Catalogue"
 import type * as RateLimits from "../limits/RateLimits.ts"
 
 /** The remaining requests and posts. */
-export interface Budget {
-  /** The current rate-limit windows. */
-  readonly windows: () => ReadonlyArray<RateLimits.WindowState>
-  /** The posts that projects have read this month. */
-  readonly posts: () => ReadonlyArray<RateLimits.Usage>
-  /** Sets the remaining requests of an operation in the current window, for the seeded app and for a user (ada) of it. */
-  readonly leave: (operation: Name, remaining: number, user?: { readonly id: string }) => void
-  /** Resets all counts of requests and posts. */
-  readonly clear: () => void
-}
+export type Budget = ReturnType<typeof make>
 
 /** The dependencies of a budget. */
 export interface Options {
@@ -24,14 +15,16 @@ export interface Options {
   readonly appId: () => string | undefined
   /** The id of the seeded user. */
   readonly userId: () => string
-  /** Resets all counts. */
   readonly clear: () => void
 }
 
-export const make = ({ appId, clear, limits, now, postCap, userId }: Options): Budget => ({
+export const make = ({ appId, clear, limits, now, postCap, userId }: Options) => ({
+  /** The current rate-limit windows. */
   windows: () => limits.windows(now()),
+  /** The posts that projects have read this month. */
   posts: () => postCap.usage(now()),
-  leave: (operation, remaining, user = { id: userId() }) => {
+  /** Sets the remaining requests of an operation in the current window, for the seeded app and for a user (ada) of it. */
+  leave: (operation: Name, remaining: number, user: { readonly id: string } = { id: userId() }): void => {
     if (!Object.hasOwn(catalogue, operation)) throw new TypeError(`There is no operation ${operation}`)
     if (!Number.isInteger(remaining) || remaining < 0) throw new TypeError("remaining must be a non-negative integer")
     const app = appId()
@@ -43,5 +36,6 @@ export const make = ({ appId, clear, limits, now, postCap, userId }: Options): B
       ]
     ) limits.leave(definition, credential, remaining, now())
   },
+  /** Resets all counts of requests and posts. */
   clear
 })

@@ -36,17 +36,7 @@ export interface MadeGrant {
 }
 
 /** The grants of one service. */
-export interface Grants {
-  /**
-   * Signs a user in with OAuth 2.0, ending the previous grant of the same app. Throws if the app, the user or a scope does
-   * not exist.
-   */
-  readonly make: (grant?: GrantOptions) => MadeGrant
-  /** The latest 1,000 grants, including ended ones, newest first, without tokens. */
-  readonly list: () => ReadonlyArray<GrantEntry>
-  /** Ends a grant as its user would; undefined if it does not exist. */
-  readonly revoke: (id: string) => GrantEntry | undefined
-}
+export type Grants = ReturnType<typeof make>
 
 /** The grants of a store. */
 export const make = (
@@ -55,7 +45,7 @@ export const make = (
     readonly now: () => number
     readonly seeded: () => Seeded
   }
-): Grants => {
+) => {
   const { credentials, grants, users } = store
   const appOf = ({ client, id, name }: App): GrantEntry["app"] => ({ id, name, clientId: client.id })
   const entryOf = ({ appId, userId, ...grant }: Grant): GrantEntry => {
@@ -67,7 +57,12 @@ export const make = (
     }
   }
   return {
-    make: ({ app: named = seeded().publicClient.id, scopes = Scopes.scopes, user: who = seeded().ada.id } = {}) => {
+    /**
+     * Signs a user in with OAuth 2.0, ending the previous grant of the same app. Throws if the app, the user or a scope does
+     * not exist.
+     */
+    make: (grant: GrantOptions = {}): MadeGrant => {
+      const { app: named = seeded().publicClient.id, scopes = Scopes.scopes, user: who = seeded().ada.id } = grant
       const app = credentials.appById(named) ?? credentials.appByClientId(named)
       if (app === undefined) throw new RangeError(`There is no app ${named}`)
       const user = users.byUsername(who) ?? users.byId(who)
@@ -90,8 +85,10 @@ export const make = (
         expiresAt
       }
     },
-    list: () => grants.list(maximumListed).map(entryOf),
-    revoke: (id) => {
+    /** The latest 1,000 grants, including ended ones, newest first, without tokens. */
+    list: (): ReadonlyArray<GrantEntry> => grants.list(maximumListed).map(entryOf),
+    /** Ends a grant as its user would; undefined if it does not exist. */
+    revoke: (id: string): GrantEntry | undefined => {
       grants.end(id, "revoked", now())
       const grant = grants.byId(id)
       return grant && entryOf(grant)

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { isSecretName } from "../auth/Secrets.ts"
-import * as Faults from "../faults/Faults.ts"
+import type * as Faults from "../faults/Faults.ts"
 import * as FaultyResponse from "../faults/FaultyResponse.ts"
 import type { Endpoint } from "../http/Names.ts"
 import * as Problem from "../http/Problem.ts"
@@ -28,18 +28,7 @@ interface Route {
   readonly answer: AuthRequest.Answer
 }
 
-export interface AuthorizationServer {
-  /** True if a request is for one of its endpoints. */
-  readonly isFor: (method: string, url: URL) => boolean
-  /** Answers a request and records it in `trace`. */
-  readonly answer: (
-    request: HttpServerRequest.HttpServerRequest,
-    url: URL,
-    trace: Journal.Trace
-  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem | FaultyResponse.ConnectionLost>
-}
-
-export const make = Effect.fnUntraced(function*(parts: Parts): Effect.fn.Return<AuthorizationServer> {
+export const make = Effect.fnUntraced(function*(parts: Parts) {
   const { delivered, faults } = parts
   const authorize = Authorize.make(parts)
   const tokens = Tokens.make(parts)
@@ -68,8 +57,14 @@ export const make = Effect.fnUntraced(function*(parts: Parts): Effect.fn.Return<
     "POST /1.1/oauth/invalidate_token.json": at("invalidateAccessToken", oauth1.invalidate)
   }
   return {
-    isFor: (method, { pathname }) => `${method} ${pathname}` in routes,
-    answer: Effect.fnUntraced(function*(request, url, trace) {
+    /** True if a request is for one of its endpoints. */
+    isFor: (method: string, { pathname }: URL): boolean => `${method} ${pathname}` in routes,
+    /** Answers a request and records it in `trace`. */
+    answer: Effect.fnUntraced(function*(
+      request: HttpServerRequest.HttpServerRequest,
+      url: URL,
+      trace: Journal.Trace
+    ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Problem.Problem | FaultyResponse.ConnectionLost> {
       const route = routes[`${request.method} ${url.pathname}`]
       if (route === undefined) return yield* Problem.noRoute()
       const form = yield* RequestBody.form(request)
@@ -87,4 +82,4 @@ export const make = Effect.fnUntraced(function*(parts: Parts): Effect.fn.Return<
   }
 })
 
-const refuse = (status: number) => Problem.response(Faults.refusal(status))
+const refuse = (status: number) => Problem.response(Problem.ofStatus(status))

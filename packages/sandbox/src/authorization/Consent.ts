@@ -3,7 +3,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { App } from "../store/Credentials.ts"
 import type { Store } from "../store/Store.ts"
 import type { User } from "../store/Users.ts"
-import type { Answer, AuthRequest, Parts } from "./AuthRequest.ts"
+import type { AuthRequest, Parts } from "./AuthRequest.ts"
 import * as Forms from "./Forms.ts"
 import * as Page from "./Page.ts"
 
@@ -24,14 +24,9 @@ export interface Ceremony<Wish> {
 }
 
 /** The consent page and the handler of its form. */
-export interface Consent<Wish> {
-  readonly ask: (wish: Wish, complaint?: string) => HttpServerResponse.HttpServerResponse
-  readonly decide: Answer
-}
-
-export const make = <Wish>({ epoch, store }: Parts, ceremony: Ceremony<Wish>): Consent<Wish> => {
+export const make = <Wish>({ epoch, store }: Parts, ceremony: Ceremony<Wish>) => {
   const forms = Forms.make<Wish>(epoch)
-  const ask: Consent<Wish>["ask"] = (wish, complaint) =>
+  const ask = (wish: Wish, complaint?: string): HttpServerResponse.HttpServerResponse =>
     Page.question({
       app: ceremony.appOf(wish),
       wishes: ceremony.wishes(wish),
@@ -43,7 +38,7 @@ export const make = <Wish>({ epoch, store }: Parts, ceremony: Ceremony<Wish>): C
     })
   return {
     ask,
-    decide: ({ form, now }: AuthRequest) => {
+    decide: ({ form, now }: AuthRequest): HttpServerResponse.HttpServerResponse => {
       const wish = forms.take(form.get("form_token") ?? "")
       if (wish === undefined) {
         return Page.notice("This page has expired", "It has already been used. Start again in the app.", 400)

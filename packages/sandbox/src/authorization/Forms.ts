@@ -1,19 +1,12 @@
 /** Single-use tokens of forms. */
 import { randomBytes } from "node:crypto"
 
-/** The open forms. */
-export interface Forms<A> {
-  /** Returns the token of a form. */
-  readonly show: (question: A) => string
-  /** The contents of a form; undefined if it was already sent, or never shown. */
-  readonly take: (token: string) => A | undefined
-}
-
 /** Keeps the latest `maximum` forms; a replaced state invalidates all. */
-export const make = <A>(epoch: () => number, maximum = 1_000): Forms<A> => {
+export const make = <A>(epoch: () => number, maximum = 1_000) => {
   const shown = new Map<string, { readonly question: A; readonly epoch: number }>()
   return {
-    show: (question) => {
+    /** Returns the token of a form. */
+    show: (question: A): string => {
       const token = randomBytes(24).toString("base64url")
       for (const oldest of shown.keys()) {
         if (shown.size < maximum) break
@@ -22,7 +15,8 @@ export const make = <A>(epoch: () => number, maximum = 1_000): Forms<A> => {
       shown.set(token, { question, epoch: epoch() })
       return token
     },
-    take: (token) => {
+    /** The contents of a form; undefined if it was already sent, or never shown. */
+    take: (token: string): A | undefined => {
       const found = shown.get(token)
       shown.delete(token)
       return found?.epoch === epoch() ? found.question : undefined

@@ -12,15 +12,6 @@ import * as Page from "./Page.ts"
 /** The path of the page. */
 export const path = "/oauth/authorize"
 
-export interface Endpoints {
-  readonly requestToken: Answer
-  readonly authorize: Answer
-  readonly authenticate: Answer
-  readonly decide: Answer
-  readonly accessToken: Answer
-  readonly invalidate: Answer
-}
-
 /** The holder of a token. */
 interface Holder {
   readonly secret: Redacted.Redacted | undefined
@@ -71,7 +62,7 @@ const signer = (parts: SignerParts) =>
   return signature !== "wrong" && signature.claim(now) ? answer({ ...received, app, holder, said }) : unauthenticated
 }
 
-export const make = (parts: SignerParts): Endpoints => {
+export const make = (parts: SignerParts) => {
   const { store } = parts
   const { credentials, grants, requestTokens, users } = store
 
@@ -124,11 +115,11 @@ export const make = (parts: SignerParts): Endpoints => {
         oauth_callback_confirmed: "true"
       })
     }),
-    authorize: (request) => {
+    authorize: (request: AuthRequest) => {
       const wish = wishOf(request)
       return wish === undefined ? tooLate : consent.ask(wish)
     },
-    authenticate: (received) => {
+    authenticate: (received: AuthRequest) => {
       const wish = wishOf(received)
       if (wish === undefined) return tooLate
       const { app, request, username } = wish

@@ -8,18 +8,10 @@ import type { App } from "../store/Credentials.ts"
 import { accessSeconds, type Tokens } from "../store/Grants.ts"
 import { type Answer, type AuthRequest, basicOf, isSecretOf, json, type Parts, refusal } from "./AuthRequest.ts"
 
-/** The endpoints by grant type. */
-export interface Endpoints {
-  readonly exchange: Answer
-  readonly refresh: Answer
-  readonly revoke: Answer
-  /** The response to unknown grant types. */
-  readonly refuse: Answer
-}
-
 type Refusal = { readonly refused: HttpServerResponse.HttpServerResponse }
 
-export const make = ({ store }: Parts): Endpoints => {
+/** The endpoints by grant type. */
+export const make = ({ store }: Parts) => {
   /** Authenticates the client by its secret, or by its id if it has none. */
   const clientOf = ({ form, request }: AuthRequest): App | Refusal => {
     const id = form.get("client_id")
@@ -75,7 +67,8 @@ export const make = ({ store }: Parts): Endpoints => {
       // Succeeds for invalid tokens too, as revocation requires.
       return json({ revoked: true })
     }),
-    refuse: ({ form }) =>
+    /** The response to unknown grant types. */
+    refuse: ({ form }: AuthRequest) =>
       form.get("grant_type") === null
         ? invalid("Missing required parameter [grant_type].")
         : refusal("unsupported_grant_type", "Value passed for the grant type was invalid.")

@@ -4,11 +4,10 @@ import * as Effect from "effect/Effect"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Stream from "effect/Stream"
 import { isSame } from "../auth/Authentication.ts"
 import * as Problem from "../http/Problem.ts"
 import { urlOf } from "../http/RequestTarget.ts"
-import { rangeOf } from "../media/MediaFiles.ts"
+import { ranged } from "../media/MediaFiles.ts"
 import type { Job } from "../store/ComplianceJobs.ts"
 import type { Store } from "../store/Store.ts"
 import * as ComplianceJobs from "./ComplianceJobs.ts"
@@ -46,18 +45,9 @@ export const make = ({ complianceJobs }: Store["Service"], now: () => number) =>
     if (at >= job.created_at + ComplianceJobs.downloadMillis) return refuse("ExpiredToken")
     if (ComplianceJobs.statusOf(job, at) !== "complete") return refuse("NoSuchKey")
     const { id, size, uploaded_at } = job
-    const range = rangeOf(request.headers["range"], size)
-    const headers = { etag: `"${id}-${uploaded_at}"`, "accept-ranges": "bytes", "cache-control": "no-store" }
-    if (range === "unsatisfiable") {
-      return HttpServerResponse.empty({ status: 416, headers: { ...headers, "content-range": `bytes */${size}` } })
-    }
-    const { end, start } = range ?? { start: 0, end: size }
-    return HttpServerResponse.stream(Stream.fromIterable(complianceJobs.read(id, start, end), { chunkSize: 1 }), {
-      status: range === undefined ? 200 : 206,
-      contentType: "application/octet-stream",
-      contentLength: end - start,
-      headers: range === undefined ? headers : { ...headers, "content-range": `bytes ${start}-${end - 1}/${size}` }
-    })
+    const headers = { etag: `"${id}-${uploaded_at}"`, "cache-control": "no-store" }
+    const content = { size, read: (offset: number, end: number) => complianceJobs.read(id, offset, end) }
+    return ranged(request, content, "application/octet-stream", headers)
   }
 
   return (
@@ -75,11 +65,7 @@ export const make = ({ complianceJobs }: Store["Service"], now: () => number) =>
       return Effect.succeed(
         file === "results" && request.method === "GET" ? give(job, request) : refuse("MethodNotAllowed")
       )
-    }).pipe(
-      Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("The sandbox failed", defect), Problem.response(Problem.ofFailure(defect)))
-      )
-    )
+    }).pipe(Problem.answerDefects)
 }
 
 const statuses = {

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import * as Schema from "effect/Schema"
-import { STATUS_CODES, validateHeaderName, validateHeaderValue } from "node:http"
+import { validateHeaderName, validateHeaderValue } from "node:http"
 import { type RequestName, requestNames } from "../http/Names.ts"
 import * as Problem from "../http/Problem.ts"
 import { Time } from "../http/Time.ts"
@@ -105,16 +105,7 @@ export interface Active {
 }
 
 /** The faults of a service. */
-export interface Faults {
-  /**
-   * Returns the id of the rule; throws if it is invalid. The oldest matching rule applies; a request has at most one fault.
-   */
-  readonly add: (rule: Rule) => number
-  readonly list: () => ReadonlyArray<Active>
-  readonly remove: (id: number) => boolean
-  readonly clear: () => void
-  readonly next: (operation: RequestName) => Behaviour | undefined
-}
+export type Faults = ReturnType<typeof make>
 
 /** The faults that a rule with nothing but `probability` draws from. */
 export const kinds: readonly [Behaviour, ...Array<Behaviour>] = [
@@ -136,7 +127,7 @@ export const kinds: readonly [Behaviour, ...Array<Behaviour>] = [
 ]
 
 /** Starts without faults; `seed` determines all draws. */
-export const make = (seed: number): Faults => {
+export const make = (seed: number) => {
   interface Kept {
     readonly id: number
     readonly rule: Rule
@@ -154,22 +145,25 @@ export const make = (seed: number): Faults => {
     return probability === undefined || draw.chance(probability)
   }
   return {
-    add: (rule) => {
+    /**
+     * Returns the id of the rule; throws if it is invalid. The oldest matching rule applies; a request has at most one fault.
+     */
+    add: (rule: Rule): number => {
       checked(rule)
       rules.push({ id: ++ids, rule, seen: 0, met: 0 })
       return ids
     },
-    list: () => rules.map(({ id, met, rule }) => ({ id, rule, met })),
-    remove: (id) => {
+    list: (): ReadonlyArray<Active> => rules.map(({ id, met, rule }) => ({ id, rule, met })),
+    remove: (id: number): boolean => {
       const count = rules.length
       rules = rules.filter((kept) => kept.id !== id)
       return rules.length < count
     },
-    clear: () => {
+    clear: (): void => {
       rules = []
       draw = random(seed, "faults")
     },
-    next: (operation) => {
+    next: (operation: RequestName): Behaviour | undefined => {
       let found: Kept | undefined
       // All rules count the request, also after a match.
       for (const kept of rules) if (meets(kept, operation)) found ??= kept
@@ -196,10 +190,4 @@ export const fromHeader = (
     fromText(text),
     ({ message }) => Problem.invalidRequest(`The ${header} header is not a valid fault: ${message}`)
   )
-}
-
-/** The response of a fault with a status. */
-export const refusal = (status: number): Problem.Problem => {
-  const title = STATUS_CODES[status] ?? "Unknown"
-  return new Problem.Problem({ status, title, detail: title, type: "about:blank" })
 }

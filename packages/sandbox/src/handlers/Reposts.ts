@@ -2,9 +2,10 @@ import * as Effect from "effect/Effect"
 import * as Problem from "../http/Problem.ts"
 import { listed } from "../projection/Reply.ts"
 import * as Caller from "./Caller.ts"
-import { type Handlers } from "./Handler.ts"
+import type { Call, Handlers } from "./Handler.ts"
 import * as Subject from "./Subject.ts"
 
+/** Reposts, quotes and replies. */
 export const handlers = {
   repost: Effect.fnUntraced(function*(call) {
     const { now, parameters: { post_id }, store } = call
@@ -46,5 +47,28 @@ export const handlers = {
     ),
 
   getRepostsOfMe: ({ caller, page, store }) =>
-    Effect.map(Caller.user(caller), ({ userId }) => listed(store.posts.repostedOf({ authorId: userId, ...page })))
+    Effect.map(Caller.user(caller), ({ userId }) => listed(store.posts.repostedOf({ authorId: userId, ...page }))),
+
+  getQuotePosts: (call) =>
+    Subject.ofPost(call, ({ id }) =>
+      // A quote is never a repost, so excluding reposts has no effect.
+      listed(call.store.posts.quotesOf({
+        postId: id,
+        excludeReplies: call.parameters.exclude?.includes("replies"),
+        viewer: call.caller,
+        ...call.page
+      }))),
+
+  hideReply: (call) => setHidden(call, true),
+  unhideReply: (call) => setHidden(call, false)
 } satisfies Partial<Handlers>
+
+const setHidden = Effect.fnUntraced(function*(call: Call<{ readonly id: string }>, hidden: boolean) {
+  const { userId } = yield* Caller.user(call.caller)
+  const reply = yield* Subject.post(call, call.parameters.id, "id")
+  if (reply.in_reply_to_user_id === undefined) return yield* Problem.forbidden("This post is no reply.")
+  if (call.store.posts.byId(reply.conversation_id)?.author_id !== userId) {
+    return yield* Problem.forbidden("Only who began a conversation may hide its replies.")
+  }
+  return { data: { hidden: call.store.posts.setHidden(reply.id, hidden) } }
+})

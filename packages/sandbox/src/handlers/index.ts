@@ -1,5 +1,3 @@
-import * as BlocksAndMutes from "./BlocksAndMutes.ts"
-import * as Bookmarks from "./Bookmarks.ts"
 import * as Communities from "./Communities.ts"
 import * as Compliance from "./Compliance.ts"
 import * as Connections from "./Connections.ts"
@@ -7,12 +5,10 @@ import * as Counts from "./Counts.ts"
 import * as DirectMessages from "./DirectMessages.ts"
 import * as Follows from "./Follows.ts"
 import type { Handlers } from "./Handler.ts"
-import * as Likes from "./Likes.ts"
 import * as Lists from "./Lists.ts"
 import * as Media from "./Media.ts"
 import * as Posts from "./Posts.ts"
-import * as QuotePosts from "./QuotePosts.ts"
-import * as Replies from "./Replies.ts"
+import * as Reactions from "./Reactions.ts"
 import * as Reposts from "./Reposts.ts"
 import * as Search from "./Search.ts"
 import * as Spaces from "./Spaces.ts"
@@ -24,24 +20,20 @@ import * as Users from "./Users.ts"
 
 /** The handlers of all operations but streams. */
 export const handlers: Handlers = {
-  ...Bookmarks.handlers,
   ...Communities.handlers,
   ...Compliance.handlers,
   ...Connections.handlers,
   ...Counts.handlers,
   ...DirectMessages.handlers,
   ...Follows.handlers,
-  ...Likes.handlers,
   ...Lists.handlers,
   ...Media.handlers,
   ...Posts.handlers,
-  ...QuotePosts.handlers,
-  ...Replies.handlers,
+  ...Reactions.handlers,
   ...Reposts.handlers,
   ...Search.handlers,
   ...Spaces.handlers,
   ...StreamRules.handlers,
-  ...BlocksAndMutes.handlers,
   ...Timelines.handlers,
   ...Trends.handlers,
   ...Usage.handlers,

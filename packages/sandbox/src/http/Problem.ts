@@ -1,8 +1,10 @@
 /** The problem documents of the service. */
 import * as Wire from "@postwire/core/wire/Wire"
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Predicate from "effect/Predicate"
+import { STATUS_CODES } from "node:http"
 
 const types = "https://api.twitter.com/2/problems"
 
@@ -93,13 +95,16 @@ export const invalidRequest = (
     }]
   })
 
+/** A problem without a type of its own. */
+export const plain = (status: number, title = "Unknown", detail = title, onX?: string): Problem =>
+  new Problem({ status, title, detail, type: "about:blank", ...(onX !== undefined && { onX }) })
+
 /** 401: missing or invalid credential. */
-export const unauthorized = (detail = "Unauthorized"): Problem =>
-  new Problem({ status: 401, title: "Unauthorized", detail, type: "about:blank" })
+export const unauthorized = (detail = "Unauthorized"): Problem => plain(401, "Unauthorized", detail)
 
 /** 403: the credential does not permit this. */
 export const forbidden = (detail: string, more: { readonly onX?: string } = {}): Problem =>
-  new Problem({ ...more, status: 403, title: "Forbidden", detail, type: "about:blank" })
+  plain(403, "Forbidden", detail, more.onX)
 
 /** 403: the operation requires another form of authorization. */
 export const unsupportedAuthentication = (accepted: ReadonlyArray<string>, used: string): Problem =>
@@ -149,8 +154,7 @@ export const streamRefused = (issue: "RuleConfigurationIssue" | "TooManyConnecti
   })
 
 /** 404: no such route. */
-export const noRoute = (): Problem =>
-  new Problem({ status: 404, title: "Not Found", detail: "There is no such operation.", type: "about:blank" })
+export const noRoute = (): Problem => plain(404, "Not Found", "There is no such operation.")
 
 /** 404: the object in the request does not exist. */
 export const missing = (entry: Entry): Problem =>
@@ -163,12 +167,10 @@ export const missing = (entry: Entry): Problem =>
   })
 
 /** 413: the body is too large. */
-export const tooLarge = (): Problem =>
-  new Problem({ status: 413, title: "Content Too Large", detail: "The body is too long.", type: "about:blank" })
+export const tooLarge = (): Problem => plain(413, "Content Too Large", "The body is too long.")
 
 /** 429: rate limit exceeded. */
-export const tooManyRequests = (): Problem =>
-  new Problem({ status: 429, title: "Too Many Requests", detail: "Too Many Requests", type: "about:blank" })
+export const tooManyRequests = (): Problem => plain(429, "Too Many Requests")
 
 /** 429: the project has reached its monthly post cap. */
 export const usageCapped = (): Problem =>
@@ -180,40 +182,43 @@ export const usageCapped = (): Problem =>
     members: { period: "Monthly", scope: "Product" }
   })
 
+/** The response of a fault with a status. */
+export const ofStatus = (status: number): Problem => plain(status, STATUS_CODES[status])
+
 /** 500: the sandbox itself failed. */
-export const internal = (): Problem =>
-  new Problem({ status: 500, title: "Internal Server Error", detail: "Something went wrong.", type: "about:blank" })
+export const internal = (): Problem => plain(500, "Internal Server Error", "Something went wrong.")
 
 /** The problem for a failure of the sandbox: specific for disk errors, else `otherwise`. */
 export const ofFailure = (failure: unknown, otherwise = internal()): Problem => {
   const { code, errcode, message } = failureOf(failure)
   // Primary SQLite result codes and system error codes.
   if (errcode === 13 || code === "ENOSPC" || code === "EDQUOT") {
-    return new Problem({
-      status: 507,
-      title: "Insufficient Storage",
-      detail: "The disk of the sandbox is full; nothing was changed. Free some space and retry.",
-      type: "about:blank"
-    })
+    return plain(
+      507,
+      "Insufficient Storage",
+      "The disk of the sandbox is full; nothing was changed. Free some space and retry."
+    )
   }
   if (errcode === 5) {
-    return new Problem({
-      status: 503,
-      title: "Service Unavailable",
-      detail: "Another program has locked the sandbox's file; nothing was changed. Retry later.",
-      type: "about:blank"
-    })
+    const detail = "Another program has locked the sandbox's file; nothing was changed. Retry later."
+    return plain(503, "Service Unavailable", detail)
   }
   if (errcode === 8 || errcode === 10 || errcode === 14 || code === "EROFS" || code === "EIO" || code === "EACCES") {
-    return new Problem({
-      status: 500,
-      title: "Internal Server Error",
-      detail: `The sandbox cannot write its state (${message}); nothing was changed. Check its disk and its file.`,
-      type: "about:blank"
-    })
+    const detail = `The sandbox cannot write its state (${message}); nothing was changed. Check its disk and its file.`
+    return plain(500, "Internal Server Error", detail)
   }
   return otherwise
 }
+
+/** Answers a defect with a problem, and logs it. */
+export const answerDefects = <E>(
+  answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E>,
+  refuse: (problem: Problem) => HttpServerResponse.HttpServerResponse = response
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E> =>
+  Effect.catchDefect(
+    answer,
+    (defect) => Effect.as(Effect.logError("The sandbox failed", defect), refuse(ofFailure(defect)))
+  )
 
 /** True for a failure of the disk or a locked file, which may succeed later. */
 export const isOfDisk = (failure: unknown): boolean => {

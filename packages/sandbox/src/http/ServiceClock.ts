@@ -4,22 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
 /** The clock of a service. Moving it does not wake sleeping fibers. */
-export interface ServiceClock {
-  /** The time in whole milliseconds since the epoch. */
-  readonly now: () => number
-  /** Throws if the new time exceeds the range of ids. */
-  readonly advance: (by: Duration.Input) => void
-  /** Sets the clock, which keeps running. Throws if the time is out of range: see {@link isInstant}. */
-  readonly set: (to: Date | number) => void
-  /** The time at which the clock started, or to which it was last set. */
-  readonly origin: () => number
-  /** Undoes all moves. */
-  readonly reset: () => void
-  /** Returns a function that undoes all later moves. */
-  readonly mark: () => () => void
-  /** Runs an effect with this clock. */
-  readonly provide: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-}
+export type ServiceClock = Effect.Success<ReturnType<typeof make>>
 
 /** True if a time in milliseconds is within the service's range: from 1990 to 2248. */
 export const isInstant = (millis: number): boolean => millis >= Date.UTC(1990, 0) && millis < end
@@ -27,7 +12,7 @@ export const isInstant = (millis: number): boolean => millis >= Date.UTC(1990, 0
 const end = Date.UTC(2248, 0)
 
 /** Starts at `start`, or at the time of the current fiber's clock. */
-export const make = (start: Date | number | undefined): Effect.Effect<ServiceClock> =>
+export const make = (start: Date | number | undefined) =>
   Effect.clockWith((base) => {
     const begun = base.currentTimeMillisUnsafe()
     let offset = 0
@@ -53,25 +38,32 @@ export const make = (start: Date | number | undefined): Effect.Effect<ServiceClo
       sleep: (duration) => clock.sleep(duration)
     })
     return Effect.succeed({
-      now: () => Math.floor(base.currentTimeMillisUnsafe() + offset),
-      advance: (by) => {
+      /** The time in whole milliseconds since the epoch. */
+      now: (): number => Math.floor(base.currentTimeMillisUnsafe() + offset),
+      /** Throws if the new time exceeds the range of ids. */
+      advance: (by: Duration.Input): void => {
         const millis = Duration.toMillis(by)
         if (!(base.currentTimeMillisUnsafe() + offset + millis < end)) {
           throw new RangeError("advance leads beyond 2247, where the clock ends")
         }
         offset += millis
       },
+      /** Sets the clock, which keeps running. Throws if the time is out of range: see {@link isInstant}. */
       set,
-      origin: () => origin,
-      reset: () => {
+      /** The time at which the clock started, or to which it was last set. */
+      origin: (): number => origin,
+      /** Undoes all moves. */
+      reset: (): void => {
         offset = begin
         origin = begun + begin
       },
+      /** Returns a function that undoes all later moves. */
       mark: () => {
         const marked = [offset, origin] as const
-        return () => void ([offset, origin] = marked)
+        return (): void => void ([offset, origin] = marked)
       },
-      // The clock of the current fiber may differ from the one at creation.
-      provide: (effect) => Effect.clockWith((clock) => Effect.provideService(effect, Clock.Clock, over(clock)))
+      /** Runs an effect with this clock. The clock of the current fiber may differ from the one at creation. */
+      provide: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+        Effect.clockWith((clock) => Effect.provideService(effect, Clock.Clock, over(clock)))
     })
   })

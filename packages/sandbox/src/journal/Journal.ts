@@ -43,21 +43,7 @@ export interface Trace {
   fault?: Behaviour
 }
 
-export interface Journal {
-  /** The entries after `after` (default: all), limited to the `latest`; oldest first. */
-  readonly entries: (after?: number, latest?: number) => ReadonlyArray<Entry>
-  readonly entry: (id: number) => Entry | undefined
-  /** The JSON of the entries after `after`. */
-  readonly json: (after: number) => string
-  /** The id of the oldest entry, or of the next one if the journal is empty. */
-  readonly oldest: () => number
-  /**
-   * Starts a request. The returned function stores its entry, redacted by `hide`, unless the journal has been cleared
-   * since.
-   */
-  readonly begin: () => (entry: Omit<Entry, "id">, hide: Secrets.Hide) => void
-  readonly clear: () => void
-}
+export type Journal = ReturnType<typeof make>
 
 /** The capacity of a journal. */
 export interface Bounds {
@@ -69,7 +55,7 @@ export interface Bounds {
  * Keeps the latest requests as JSON, whose size is predictable: parsed, a body of many empty objects takes twenty times the
  * memory.
  */
-export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 1024 }): Journal => {
+export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 1024 }) => {
   let texts: Array<Buffer> = []
   /** The number of dropped entries at the beginning of `texts`. */
   let gone = 0
@@ -86,13 +72,20 @@ export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 102
     if (gone >= 1_000) [texts, gone] = [texts.slice(gone), 0]
   }
   return {
-    entries: (after = 0, latest) => from(after, latest).map(revived),
-    entry: (id) => id >= oldest() && id <= last ? revived(from(id - 1)[0]!) : undefined,
-    json: (after) => `[${from(after).join()}]`,
+    /** The entries after `after` (default: all), limited to the `latest`; oldest first. */
+    entries: (after = 0, latest?: number): ReadonlyArray<Entry> => from(after, latest).map(revived),
+    entry: (id: number): Entry | undefined => id >= oldest() && id <= last ? revived(from(id - 1)[0]!) : undefined,
+    /** The JSON of the entries after `after`. */
+    json: (after: number): string => `[${from(after).join()}]`,
+    /** The id of the oldest entry, or of the next one if the journal is empty. */
     oldest,
+    /**
+     * Starts a request. The returned function stores its entry, redacted by `hide`, unless the journal has been cleared
+     * since.
+     */
     begin: () => {
       const begun = cleared
-      return (entry, hide) => {
+      return (entry: Omit<Entry, "id">, hide: Secrets.Hide): void => {
         if (begun !== cleared) return
         const text = Buffer.from(JSON.stringify({ id: ++last, ...within(entry, hide) }))
         texts.push(text)
@@ -100,7 +93,7 @@ export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 102
         while (bytes > bounds.bytes || texts.length - gone > bounds.requests) drop()
       }
     },
-    clear: () => {
+    clear: (): void => {
       cleared++
       texts = []
       gone = bytes = 0

@@ -40,18 +40,6 @@ export interface Statement {
   readonly apps: ReadonlyArray<Account>
 }
 
-/** The bill and its cap. */
-export interface Bill {
-  readonly statement: () => Statement
-  /**
-   * Sets or removes the dollars that each app may spend in a billing cycle. The request that exceeds it is answered in
-   * full; later ones are refused with 403 until the next cycle.
-   */
-  readonly setCap: (dollars: number | undefined) => void
-  /** Deletes all charges. */
-  readonly clear: () => void
-}
-
 /** A response to charge. */
 export interface Answer {
   readonly operation: Name
@@ -70,11 +58,10 @@ export interface Answer {
 }
 
 /** The bill with the calls of the service. */
-export interface Ledger extends Bill {
-  readonly charge: (answer: Answer) => void
-  /** The refusal for an app that has reached its cap. */
-  readonly refusal: (appId: string, now: number) => Problem.Problem | undefined
-}
+export type Ledger = ReturnType<typeof make>
+
+/** The bill and its cap. */
+export type Bill = Omit<Ledger, "charge" | "refusal">
 
 /** The dependencies of a bill. */
 export interface Options {
@@ -133,7 +120,7 @@ const pricer = ({ credentials, posts }: Store["Service"], prices: Prices.Prices)
   return { requestOf, resourcesOf }
 }
 
-export const make = ({ cap: given, now: clock, prices = Prices.current, store }: Options): Ledger => {
+export const make = ({ cap: given, now: clock, prices = Prices.current, store }: Options) => {
   let cap = given
   const { charges, credentials } = store
 
@@ -158,7 +145,7 @@ export const make = ({ cap: given, now: clock, prices = Prices.current, store }:
   }
 
   return {
-    charge: (answer) => {
+    charge: (answer: Answer): void => {
       owed.push({
         appId: answer.caller.appId,
         day: dayOf(answer.now),
@@ -169,11 +156,12 @@ export const make = ({ cap: given, now: clock, prices = Prices.current, store }:
       })
       settle()
     },
-    refusal: (appId, now) =>
+    /** The refusal for an app that has reached its cap. */
+    refusal: (appId: string, now: number): Problem.Problem | undefined =>
       cap === undefined || spent(appId, now) < Prices.microsOf(cap)
         ? undefined
         : Problem.spendCapReached(appId, cycleOf(now).to),
-    statement: () => {
+    statement: (): Statement => {
       settle()
       const now = clock()
       const all = charges.all()
@@ -193,13 +181,18 @@ export const make = ({ cap: given, now: clock, prices = Prices.current, store }:
         }))
       }
     },
-    setCap: (dollars) => {
+    /**
+     * Sets or removes the dollars that each app may spend in a billing cycle. The request that exceeds it is answered in
+     * full; later ones are refused with 403 until the next cycle.
+     */
+    setCap: (dollars: number | undefined): void => {
       if (dollars !== undefined && !isCap(dollars)) {
         throw new RangeError("The cap must be a non-negative amount of dollars")
       }
       cap = dollars
     },
-    clear: () => {
+    /** Deletes all charges. */
+    clear: (): void => {
       owed.length = 0
       charges.clear()
     }

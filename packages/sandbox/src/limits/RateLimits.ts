@@ -43,15 +43,7 @@ export interface WindowState extends Announced {
 }
 
 /** The windows of one service. */
-export interface RateLimits {
-  /** Counts a request, unless it is refused. */
-  readonly count: (operation: Operation, credential: Credential, now: number) => Counted
-  /** The current windows. */
-  readonly windows: (now: number) => ReadonlyArray<WindowState>
-  /** Sets the remaining requests in all windows of an operation, starting them if necessary. */
-  readonly leave: (operation: Operation, credential: Credential, remaining: number, now: number) => void
-  readonly clear: () => void
-}
+export type RateLimits = ReturnType<typeof make>
 
 interface Window {
   readonly limit: number
@@ -68,7 +60,7 @@ const isSpent = ({ limit, used }: Window): boolean => used >= limit
 const isCurrent = ({ length, resetAt }: Window, now: number): boolean => resetAt > now && resetAt - length <= now
 
 /** A window starts with its first request. */
-export const make = (): RateLimits => {
+export const make = () => {
   interface Kept {
     readonly operation: Name
     readonly credential: string
@@ -100,7 +92,8 @@ export const make = (): RateLimits => {
     return known
   }
   return {
-    count: (operation, credential, now) => {
+    /** Counts a request, unless it is refused. */
+    count: (operation: Operation, credential: Credential, now: number): Counted => {
       const { pace = 0 } = operation
       const kept = keptOf(operation, credential, now)
       const since = now - kept.last
@@ -114,7 +107,8 @@ export const make = (): RateLimits => {
       const announced = spent ?? kept.windows[0]
       return { allowed, announced: announced && announce(announced) }
     },
-    windows: (now) =>
+    /** The current windows. */
+    windows: (now: number): ReadonlyArray<WindowState> =>
       [...kept.values()].flatMap(({ credential, operation, windows }) =>
         windows.filter((window) => isCurrent(window, now)).map((window) => ({
           operation,
@@ -122,12 +116,13 @@ export const make = (): RateLimits => {
           ...announce(window)
         }))
       ),
-    leave: (operation, credential, remaining, now) => {
+    /** Sets the remaining requests in all windows of an operation, starting them if necessary. */
+    leave: (operation: Operation, credential: Credential, remaining: number, now: number): void => {
       for (const window of keptOf(operation, credential, now).windows) {
         window.used = window.limit - Math.min(Math.max(remaining, 0), window.limit)
       }
     },
-    clear: () => kept.clear()
+    clear: (): void => kept.clear()
   }
 }
 
@@ -147,18 +142,10 @@ export interface Usage {
 }
 
 /** Counts the posts that projects have read. */
-export interface PostCap {
-  readonly maximum: number
-  /** True if a project has reached the cap in the month of `now`. */
-  readonly isSpent: (project: string, now: number) => boolean
-  readonly add: (project: string, posts: number, now: number) => void
-  /** The usage of projects in the month of `now`. */
-  readonly usage: (now: number) => ReadonlyArray<Usage>
-  readonly clear: () => void
-}
+export type PostCap = ReturnType<typeof postCap>
 
 /** A cap on posts per project and calendar month (UTC). The page that reaches it is still answered in full. */
-export const postCap = (maximum: number): PostCap => {
+export const postCap = (maximum: number) => {
   const used = new Map<string, { readonly month: string; readonly posts: number }>()
   const of = (project: string, now: number): number => {
     const entry = used.get(project)
@@ -166,10 +153,14 @@ export const postCap = (maximum: number): PostCap => {
   }
   return {
     maximum,
-    isSpent: (project, now) => of(project, now) >= maximum,
-    add: (project, posts, now) => void used.set(project, { month: monthOf(now), posts: of(project, now) + posts }),
-    usage: (now) => [...used.keys()].map((project) => ({ project, posts: of(project, now), maximum })),
-    clear: () => used.clear()
+    /** True if a project has reached the cap in the month of `now`. */
+    isSpent: (project: string, now: number): boolean => of(project, now) >= maximum,
+    add: (project: string, posts: number, now: number): void =>
+      void used.set(project, { month: monthOf(now), posts: of(project, now) + posts }),
+    /** The usage of projects in the month of `now`. */
+    usage: (now: number): ReadonlyArray<Usage> =>
+      [...used.keys()].map((project) => ({ project, posts: of(project, now), maximum })),
+    clear: (): void => used.clear()
   }
 }
 

@@ -21,12 +21,7 @@ export interface Day {
 }
 
 /** The usage of apps. */
-export interface Usage {
-  readonly count: (answer: Answer) => void
-  /** The days on which an app read posts, oldest first; only the latest hundred are kept. */
-  readonly days: (appId: string) => ReadonlyArray<Day>
-  readonly clear: () => void
-}
+export type Usage = ReturnType<typeof make>
 
 /** The length of a day in milliseconds. */
 export const dayMillis = 86_400_000
@@ -44,10 +39,10 @@ export const monthOf = (now: number): readonly [begin: number, end: number] => {
   return [at(date.getUTCMonth()), at(date.getUTCMonth() + 1)]
 }
 
-export const make = (): Usage => {
+export const make = () => {
   const apps = new Map<string, Map<number, Set<string>>>()
   return {
-    count: ({ appId, now, resources }) => {
+    count: ({ appId, now, resources }: Answer): void => {
       const posts = resources.filter(({ kind }) => kind === "post")
       if (posts.length === 0) return
       const days = apps.get(appId) ?? new Map<number, Set<string>>()
@@ -57,8 +52,9 @@ export const make = (): Usage => {
       for (const { id } of posts) read.add(id)
       if (days.size > maxDays) days.delete(Math.min(...days.keys()))
     },
-    days: (appId) =>
+    /** The days on which an app read posts, oldest first; only the latest hundred are kept. */
+    days: (appId: string): ReadonlyArray<Day> =>
       Array.from(apps.get(appId) ?? [], ([at, read]) => ({ at, posts: read.size })).sort((a, b) => a.at - b.at),
-    clear: () => apps.clear()
+    clear: (): void => apps.clear()
   }
 }

@@ -49,28 +49,10 @@ export const make = (store: Store["Service"], now: () => number) =>
       path !== pathOf(key, type) || store.attachments.mediaByKeys([key]).length === 0 ||
       (request.method !== "GET" && request.method !== "HEAD")
     ) return Problem.response(Problem.noRoute())
-    const content = store.uploads.content(id)
-    const { size } = content
-    const range = rangeOf(request.headers["range"], size)
-    const headers = { ...safety(type, path.slice(root.length)), "accept-ranges": "bytes" }
-    if (range === "unsatisfiable") {
-      return HttpServerResponse.empty({ status: 416, headers: { ...headers, "content-range": `bytes */${size}` } })
-    }
-    const { end, start } = range ?? { start: 0, end: size }
-    const options = {
-      status: range === undefined ? 200 : 206,
-      contentType: extensions.has(type) ? type : "application/octet-stream",
-      contentLength: end - start,
-      headers: range === undefined ? headers : { ...headers, "content-range": `bytes ${start}-${end - 1}/${size}` }
-    }
-    return request.method === "HEAD"
-      ? HttpServerResponse.stream(Stream.empty, options)
-      : HttpServerResponse.stream(streamOf(content, start, end), options)
-  }).pipe(
-    Effect.catchDefect((defect) =>
-      Effect.as(Effect.logError("The sandbox failed", defect), Problem.response(Problem.ofFailure(defect)))
-    )
-  )
+    const headers = safety(type, path.slice(root.length))
+    const contentType = extensions.has(type) ? type : "application/octet-stream"
+    return ranged(request, store.uploads.content(id), contentType, headers)
+  }).pipe(Problem.answerDefects)
 
 export const response = (
   { content, type }: { readonly content: Content; readonly type: string }
@@ -81,9 +63,31 @@ export const response = (
     headers: { "x-content-type-options": "nosniff" }
   })
 
+/** The response with content, completely or the requested range. */
+export const ranged = (
+  { headers: { range: wanted }, method }: HttpServerRequest.HttpServerRequest,
+  content: Omit<Content, "read"> & { readonly read: (offset: number, end: number) => Iterable<Uint8Array> },
+  contentType: string,
+  more: Record<string, string>
+): HttpServerResponse.HttpServerResponse => {
+  const { size } = content
+  const range = rangeOf(wanted, size)
+  const headers = { ...more, "accept-ranges": "bytes" }
+  if (range === "unsatisfiable") {
+    return HttpServerResponse.empty({ status: 416, headers: { ...headers, "content-range": `bytes */${size}` } })
+  }
+  const { end, start } = range ?? { start: 0, end: size }
+  return HttpServerResponse.stream(method === "HEAD" ? Stream.empty : streamOf(content, start, end), {
+    status: range === undefined ? 200 : 206,
+    contentType,
+    contentLength: end - start,
+    headers: range === undefined ? headers : { ...headers, "content-range": `bytes ${start}-${end - 1}/${size}` }
+  })
+}
+
 /** Reads one segment at a time, on demand. */
-const streamOf = (content: Content, start: number, end: number): Stream.Stream<Uint8Array> =>
-  Stream.fromIterable(content.read(start, end), { chunkSize: 1 })
+const streamOf = ({ read }: Pick<Parameters<typeof ranged>[1], "read">, start: number, end: number) =>
+  Stream.fromIterable(read(start, end), { chunkSize: 1 })
 
 /** Untrusted files share the console's origin: no content sniffing, scripts or subresources. */
 const safety = (type: string, name: string): Record<string, string> => ({

@@ -1,12 +1,10 @@
 /** Seeds posts with attachments, likes and bookmarks. */
-import type { Coordinates } from "../store/Post.ts"
+import type { Coordinates, Notes } from "../store/Post.ts"
 import type { State } from "../store/Store.ts"
 import { make, type Random } from "../text/random.ts"
 import * as Vocabulary from "../text/vocabulary.ts"
 import { type Account, adaOf } from "./Accounts.ts"
-import { insertMedia, insertPoll } from "./Attachments.ts"
-import { notesOn } from "./Notes.ts"
-import { placeId } from "./Places.ts"
+import { insertMedia, insertPoll, placeId } from "./Attachments.ts"
 import { day, type Options, year } from "./Plan.ts"
 import { compose } from "./Text.ts"
 
@@ -138,3 +136,23 @@ const timesOf = (posts: number, start: number, random: Random): (i: number) => n
       ? spread(i, old, start - 2 * year, border - 1)
       : spread(i - old, posts - old, border, start - 40_000)
 }
+
+// The shares among posts with media, and among all posts.
+const matchedShare = 0.2
+const requestedShare = 0.01
+
+/** The notes on a post; rarely any. */
+const notesOn = (hasMedia: boolean, random: Random): Notes => ({
+  ...(hasMedia && random.chance(matchedShare) && {
+    matched_media_notes: [{ note_id: idOf(random), match_status: random.pick(["matched", "unmatched"]) }]
+  }),
+  ...(random.chance(requestedShare) && {
+    note_request_suggestions: [{
+      suggestion_id: idOf(random),
+      suggestion: "Say where this comes from.",
+      source_link: `https://example.com/sources/${random.below(1_000)}`
+    }]
+  })
+})
+
+const idOf = (random: Random): string => String(10 ** 15 + random.below(10 ** 9))

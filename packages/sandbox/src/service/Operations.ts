@@ -118,7 +118,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       work(operation, identified).pipe(
         Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined, trace)))
       ),
-      (status) => refuse(Faults.refusal(status), route.wires[0], trace),
+      (status) => refuse(Problem.ofStatus(status), route.wires[0], trace),
       delivered(request)
     )
   })

@@ -54,13 +54,7 @@ export const listen = Effect.fnUntraced(function*(
 const refuse = ({ code = "" }: { readonly code?: string | undefined }, socket: Duplex): void => {
   if (code === "ECONNRESET" || !socket.writable) return void socket.destroy()
   const status = statuses[code] ?? 400
-  const title = STATUS_CODES[status] ?? ""
-  const { document } = new Problem.Problem({
-    status,
-    title,
-    detail: "This cannot be read as a request.",
-    type: "about:blank"
-  })
+  const { document, title } = Problem.plain(status, STATUS_CODES[status], "This cannot be read as a request.")
   const body = JSON.stringify(document)
   socket.end(
     `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${body.length}\r\n` +

@@ -52,9 +52,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Operation
         : operations(request, url, trace)
       return yield* answered.pipe(
         Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem))),
-        Effect.catchDefect((defect) =>
-          Effect.as(Effect.logError("The sandbox failed", defect), refuse(Problem.ofFailure(defect)))
-        ),
+        (answer) => Problem.answerDefects(answer, refuse),
         Effect.map((response) =>
           HttpServerResponse.setHeaders(response, {
             date: new Date(at).toUTCString(),

@@ -10,14 +10,7 @@ import * as IndexedPosts from "./IndexedPosts.ts"
 export const longestRule = 2_048
 
 /** Matches posts against the rules of apps. */
-export interface Matching {
-  /** The ids of the rules of an app that a post matches. */
-  readonly of: (appId: string, post: Post) => ReadonlyArray<string>
-  /** The JSON of `matching_rules`. */
-  readonly json: (appId: string, ids: ReadonlyArray<string>) => string
-  /** Clears the caches. */
-  readonly clear: () => void
-}
+export type Matching = ReturnType<typeof make>
 
 interface Compiled {
   readonly revision: number
@@ -27,7 +20,7 @@ interface Compiled {
 }
 
 /** Compiles the rules of an app when they have changed. */
-export const make = (store: Store["Service"]): Matching => {
+export const make = (store: Store["Service"]) => {
   const { streamRules } = store
   let indexedOf = IndexedPosts.make(store)
   const apps = new Map<string, Compiled>()
@@ -52,13 +45,17 @@ export const make = (store: Store["Service"]): Matching => {
     return next
   }
   return {
-    of: (appId, post) => {
+    /** The ids of the rules of an app that a post matches. */
+    of: (appId: string, post: Post): ReadonlyArray<string> => {
       // Cached, since several apps match the same post.
       if (latest?.post !== post) latest = { post, indexed: indexedOf(post) }
       return compiled(appId).match(post.id, latest.indexed)
     },
-    json: (appId, ids) => `[${ids.map((id) => compiled(appId).entries.get(id)).join(",")}]`,
-    clear: () => {
+    /** The JSON of `matching_rules`. */
+    json: (appId: string, ids: ReadonlyArray<string>): string =>
+      `[${ids.map((id) => compiled(appId).entries.get(id)).join(",")}]`,
+    /** Clears the caches. */
+    clear: (): void => {
       apps.clear()
       indexedOf = IndexedPosts.make(store)
       latest = undefined

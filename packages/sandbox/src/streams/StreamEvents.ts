@@ -20,45 +20,28 @@ export interface StreamEvent {
 export const isOn = ({ on }: StreamEvent, endpoint: Endpoint, { of }: Source): boolean =>
   on === (of === "likes" ? of : endpoint)
 
+/** The event of a change; undefined if no stream delivers it. */
 export const fromChange = (change: StoreEvent, { posts }: Store["Service"], at: number): StreamEvent | undefined => {
   const event_at = new Date(at).toISOString()
+  const event = (on: StreamEvent["on"], id: string, data: object): StreamEvent => ({ id, at, on, data })
   switch (change._tag) {
     case "Posted": {
       const { editOf, id } = change
       if (editOf === undefined) return undefined
       const { author_id, edit_history_post_ids = [id] } = posts.byId(id) ?? {}
-      return {
-        id,
-        at,
-        on: "posts_compliance_stream",
-        data: {
-          post_edit: {
-            post: { id, author_id },
-            event_at,
-            initial_post_id: edit_history_post_ids[0],
-            edit_post_ids: edit_history_post_ids
-          }
-        }
-      }
+      const initial_post_id = edit_history_post_ids[0]
+      const post_edit = { post: { id, author_id }, event_at, initial_post_id, edit_post_ids: edit_history_post_ids }
+      return event("posts_compliance_stream", id, { post_edit })
     }
     case "Deleted": {
       const { authorId, id, quotedId } = change
-      const post = { id, author_id: authorId }
-      return {
-        id,
-        at,
-        on: "posts_compliance_stream",
-        data: { delete: { post, event_at, ...(quotedId !== undefined && { quote_post_id: quotedId }) } }
-      }
+      const quote = quotedId !== undefined && { quote_post_id: quotedId }
+      return event("posts_compliance_stream", id, { delete: { post: { id, author_id: authorId }, event_at, ...quote } })
     }
     case "GeoScrubbed": {
       const { authorId, id } = change
-      return {
-        id: authorId,
-        at,
-        on: "users_compliance_stream",
-        data: { scrub_geo: { user: { id: authorId }, event_at, up_to_post_id: id } }
-      }
+      const scrub_geo = { user: { id: authorId }, event_at, up_to_post_id: id }
+      return event("users_compliance_stream", authorId, { scrub_geo })
     }
     case "Liked": {
       const { postId, userId } = change
@@ -74,27 +57,17 @@ export const fromChange = (change: StoreEvent, { posts }: Store["Service"], at: 
           attachments_media_keys: post.attachments.media_keys
         })
       }
-      return { id: like.id, at, on: "likes", data: like }
+      return event("likes", like.id, like)
     }
     case "Unliked": {
-      const { postId, userId } = change
-      return {
-        id: postId,
-        at,
-        on: "likes_compliance_stream",
-        data: { delete: { favorite: { id: postId, user_id: userId }, event_at } }
-      }
+      const { postId: id, userId: user_id } = change
+      return event("likes_compliance_stream", id, { delete: { favorite: { id, user_id }, event_at } })
     }
     case "Suspended":
     case "Unsuspended": {
-      const { _tag, userId } = change
-      const event = { user: { id: userId }, event_at }
-      return {
-        id: userId,
-        at,
-        on: "users_compliance_stream",
-        data: _tag === "Suspended" ? { user_suspend: event } : { user_unsuspend: event }
-      }
+      const { _tag, userId: id } = change
+      const name = _tag === "Suspended" ? "user_suspend" : "user_unsuspend"
+      return event("users_compliance_stream", id, { [name]: { user: { id }, event_at } })
     }
   }
 }

@@ -1,24 +1,12 @@
 /** Seeded randomness, for reproducible data and faults. */
 
 /** A random stream. */
-export interface Random {
-  /** From 0 (inclusive) to 1 (exclusive). */
-  readonly next: () => number
-  readonly chance: (probability: number) => boolean
-  readonly below: (limit: number) => number
-  readonly pick: <A>(items: ReadonlyArray<A>) => A
-  readonly weighted: <A extends { readonly share: number }>(items: ReadonlyArray<A>) => A
-  /**
-   * Draws items with probabilities inversely proportional to their rank: the second half as often as the first, and so on.
-   */
-  readonly ranked: <A>(items: ReadonlyArray<A>) => () => A
-  readonly text: (length: number) => string
-}
+export type Random = ReturnType<typeof make>
 
 /**
  * Independent streams of one seed (FNV-1a for the state, mulberry32 for the draws), so that parts do not affect each other.
  */
-export const make = (seed: number, stream: string): Random => {
+export const make = (seed: number, stream: string) => {
   let state = 0x811c9dc5
   for (const character of `${seed}:${stream}`) state = Math.imul(state ^ character.charCodeAt(0), 0x01000193)
   const next = () => {
@@ -29,15 +17,20 @@ export const make = (seed: number, stream: string): Random => {
   }
   const below = (limit: number) => Math.floor(next() * limit)
   return {
+    /** From 0 (inclusive) to 1 (exclusive). */
     next,
     below,
-    chance: (probability) => next() < probability,
-    pick: (items) => items[below(items.length)]!,
-    weighted: (items) => {
+    chance: (probability: number): boolean => next() < probability,
+    pick: <A>(items: ReadonlyArray<A>): A => items[below(items.length)]!,
+    weighted: <A extends { readonly share: number }>(items: ReadonlyArray<A>): A => {
       let left = next() * items.reduce((sum, { share }) => sum + share, 0)
       return items.find(({ share }) => (left -= share) < 0) ?? items.at(-1)!
     },
-    ranked: (items) => {
+    /**
+     * Draws items with probabilities inversely proportional to their rank: the second half as often as the first, and so
+     * on.
+     */
+    ranked: <A>(items: ReadonlyArray<A>): () => A => {
       let total = 0
       const sums = items.map((_, rank) => total += 1 / (rank + 1))
       return () => {
@@ -51,7 +44,7 @@ export const make = (seed: number, stream: string): Random => {
         return items[low]!
       }
     },
-    text: (length) => Array.from({ length }, () => alphabet[below(alphabet.length)]).join("")
+    text: (length: number): string => Array.from({ length }, () => alphabet[below(alphabet.length)]).join("")
   }
 }
 
