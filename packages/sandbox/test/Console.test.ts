@@ -95,8 +95,8 @@ describe("state", () => {
         target_id: closed,
         pending: true
       })
-      for (const  of of["closed", "CLOSED", closed]) {
-        const { body } = yield* call("GET", `/state/posts?user=${of}`)
+      for (const name of ["closed", "CLOSED", closed]) {
+        const { body } = yield* call("GET", `/state/posts?user=${name}`)
         assert.deepStrictEqual(body.items, [{
           id: post,
           author: "closed",

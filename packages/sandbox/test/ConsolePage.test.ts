@@ -426,18 +426,8 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           expiresAt: sandbox.clock.now() + 3_600_000
         })
         await page.locator("#uploads > li").waitFor()
-        for (
-          const collection of [
-            "users",
-            "posts",
-            "follows",
-            "bookmark_folders",
-            "messages",
-            "media",
-            "uploads",
-            "grants"
-          ]
-        ) {
+        const collections = "users posts follows bookmark_folders messages media uploads grants"
+        for (const collection of collections.split(" ")) {
           await page.locator(`[data-collection=${collection}]`).click()
           await page.locator(`[data-collection=${collection}][aria-pressed=true]`).waitFor()
           if (collection === "grants") await page.getByRole("button", { name: /^Revoke / }).waitFor()

@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import facts from "./fixtures/policies.json" with { type: "json" }
 import { names, requestOf, scene } from "./support/Operations.ts"
-import { make } from "./support/Requests.ts"
+import { make, now } from "./support/Requests.ts"
 
 type Specified = keyof typeof facts
 
@@ -103,7 +103,16 @@ describe("every operation", () => {
               } else assert.notMatch(text, /tweet/, shown)
             }
             const { perDay, perWindow = perDay } = Quota.of(definitionOf(name).limits, as === "app" ? "app" : "user")
-            assert.strictEqual(answer.headers["x-rate-limit-limit"], perWindow?.toString(), name)
+            const { headers } = answer
+            assert.strictEqual(headers["x-rate-limit-limit"], perWindow?.toString(), name)
+            if (perWindow !== undefined) {
+              assert.isBelow(Number(headers["x-rate-limit-remaining"]), perWindow, name)
+              assert.isAbove(Number(headers["x-rate-limit-reset"]), now / 1000, name)
+            }
+            assert.strictEqual(headers["x-access-level"], "read-write-directmessages")
+            assert.match(headers["content-type"] ?? "", takes(name, as) ? /^application\/json/ : /problem\+json$/)
+            assert.match(headers["x-transaction-id"] ?? "", /./)
+            assert.closeTo(Date.parse(headers["date"] ?? ""), now, 1_000 * 3 * names.length)
           }
         }
       })

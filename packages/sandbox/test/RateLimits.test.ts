@@ -9,7 +9,6 @@ const now = Date.UTC(2026, 10, 20, 12)
 type Operation = Pick<Definition, "name" | "limits" | "pace">
 
 const { definition: like } = catalogue.like
-const { definition: getAllPostsCount } = catalogue.getAllPostsCount
 const { definition: searchAllPosts } = catalogue.searchAllPosts
 
 const user = { key: "a", userId: "1" }
@@ -41,19 +40,6 @@ describe("RateLimits", () => {
     // Within its window, too.
     assert.isTrue(count(now - 86_400_000 + 5_000).allowed)
     assert.deepInclude(count(now - 86_400_000 + 1_000), { remaining: 297, allowed: true })
-  })
-
-  it("refuses what comes within a second of what may come once per second, without counting it", () => {
-    const limits = RateLimits.make()
-    const count = counter(limits, searchAllPosts)
-    assert.deepInclude(count(now), { remaining: 299, allowed: true })
-    for (const time of [0, 500, 999]) assert.deepInclude(count(now + time), { remaining: 299, allowed: false })
-    assert.deepInclude(count(now + 1_000), { remaining: 298, allowed: true })
-    assert.isTrue(limits.count(getAllPostsCount, user, now + 1_000).allowed)
-    // A new window does not begin with two in one second.
-    assert.isTrue(count(now + 899_500).allowed)
-    assert.deepInclude(count(now + 900_000), { remaining: 300, allowed: false })
-    assert.deepInclude(count(now + 900_500), { remaining: 299, allowed: true })
   })
 
   it("is of the one who asks, by the window and by the day, and none where none is known", () => {

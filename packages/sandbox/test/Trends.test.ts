@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { getPersonalizedTrends, getTrends } from "@postwire/core/operations/Trends"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as Trends from "../src/projection/Trends.ts"
 import { type Authorization, day, make, minute, now } from "./support/Requests.ts"
 
 const hour = 60 * minute
@@ -118,12 +117,4 @@ describe("trends for a user", () => {
       const others = yield* request("GET", "/2/users/personalized_trends")
       assert.deepStrictEqual(others.body.data, [{ category: "Unknown", post_count: "Unknown", trending_since: "" }])
     }))
-
-  it("count a post once for a name, spelt as the latest has it", () => {
-    const said = (text: string, at: number) => ({ text, entities: { hashtags: [{ start: 0, end: 1, tag: text }] }, at })
-    assert.deepStrictEqual(Trends.of([said("B", 3), said("a", 2), said("b", 1)]), [
-      { name: "#B", category: undefined, posts: 2, since: 1 },
-      { name: "#a", category: undefined, posts: 1, since: 2 }
-    ])
-  })
 })

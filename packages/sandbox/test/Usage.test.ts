@@ -5,32 +5,10 @@ import * as Usage from "../src/limits/Usage.ts"
 import { type Authorization, day, make, now } from "./support/Requests.ts"
 
 describe("Usage", () => {
-  const posts = (place: "data" | "includes", ...ids: ReadonlyArray<string>) =>
-    ids.map((id) => ({ kind: "post" as const, id, place }))
-
-  it("counts a post once for an app and a day", () => {
-    const usage = Usage.make()
-    const answer = { appId: "1", now: day, resources: posts("data", "1", "2") }
-    usage.count(answer)
-    usage.count({ ...answer, resources: posts("data", "2", "3") })
-    usage.count({
-      ...answer,
-      resources: [...posts("includes", "3", "4"), { kind: "user", id: "5", place: "includes" }]
-    })
-    usage.count({ ...answer, appId: "2" })
-    usage.count({ ...answer, now: 2 * day - 1 })
-    usage.count({ ...answer, now: 2 * day })
-    usage.count({ ...answer, now: 3 * day, resources: [] })
-    assert.deepStrictEqual(usage.days("1"), [{ at: day, posts: 4 }, { at: 2 * day, posts: 2 }])
-    assert.deepStrictEqual(usage.days("2"), [{ at: day, posts: 2 }])
-    usage.clear()
-    assert.deepStrictEqual(usage.days("1"), [])
-  })
-
   it("remembers the latest hundred days, also where the clock was set back", () => {
     const usage = Usage.make()
     for (const at of [...Array(105).keys(), 50]) {
-      usage.count({ appId: "1", now: at * day, resources: posts("data", "1") })
+      usage.count({ appId: "1", now: at * day, resources: [{ kind: "post", id: "1", place: "data" }] })
     }
     assert.deepStrictEqual(usage.days("1").map(({ at }) => at / day), Array.from({ length: 100 }, (_, i) => i + 5))
   })

@@ -4,6 +4,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import { STATUS_CODES } from "node:http"
 
 const types = "https://api.twitter.com/2/problems"
@@ -77,22 +78,24 @@ export const typedFor = (wire: Wire.Wire, body: unknown): unknown => {
   }
 }
 
+/** A problem of one of the types of the service. */
+const typed = (
+  status: number,
+  title: string,
+  type: string,
+  detail: string,
+  more: Partial<Pick<Problem, "errors" | "members" | "isVerbatim" | "onX">> = {}
+): Problem => new Problem({ status, title, detail, type: `${types}/${type}`, ...more })
+
 /** 400: invalid parameters, by their neutral names or, if `isVerbatim`, by those of the request. */
 export const invalidRequest = (
   message: string,
   parameters: Readonly<Record<string, string>> = {},
   more: { readonly isVerbatim?: boolean; readonly onX?: string } = {}
 ): Problem =>
-  new Problem({
+  typed(400, "Invalid Request", "invalid-request", "One or more parameters to your request was invalid.", {
     ...more,
-    status: 400,
-    title: "Invalid Request",
-    detail: "One or more parameters to your request was invalid.",
-    type: `${types}/invalid-request`,
-    errors: [{
-      message,
-      parameters: Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, [value]]))
-    }]
+    errors: [{ message, parameters: Record.map(parameters, (value) => [value]) }]
   })
 
 /** A problem without a type of its own. */
@@ -108,22 +111,18 @@ export const forbidden = (detail: string, more: { readonly onX?: string } = {}):
 
 /** 403: the operation requires another form of authorization. */
 export const unsupportedAuthentication = (accepted: ReadonlyArray<string>, used: string): Problem =>
-  new Problem({
-    status: 403,
-    title: "Unsupported Authentication",
-    detail: `Authenticating with ${used} is forbidden for this endpoint. Supported authentication types are [${
+  typed(
+    403,
+    "Unsupported Authentication",
+    "unsupported-authentication",
+    `Authenticating with ${used} is forbidden for this endpoint. Supported authentication types are [${
       accepted.join(", ")
-    }].`,
-    type: `${types}/unsupported-authentication`
-  })
+    }].`
+  )
 
 /** 403: the project of the app is not enrolled for the operation or for one of its options. */
 export const notEnrolled = (access: "research" | "Enterprise" = "research"): Problem =>
-  new Problem({
-    status: 403,
-    title: "Client Forbidden",
-    detail: `This operation is for projects with ${access} access only.`,
-    type: `${types}/client-forbidden`,
+  typed(403, "Client Forbidden", "client-forbidden", `This operation is for projects with ${access} access only.`, {
     members: {
       reason: "client-not-enrolled",
       registration_url: "https://developer.twitter.com/en/docs/projects/overview"
@@ -132,39 +131,29 @@ export const notEnrolled = (access: "research" | "Enterprise" = "research"): Pro
 
 /** 403: the account has reached its cap for the billing cycle; `resetDate` is the first day of the next one. */
 export const spendCapReached = (accountId: string, resetDate: string): Problem =>
-  new Problem({
-    status: 403,
-    title: "SpendCapReached",
-    detail: `Your enrolled account [${accountId}] has reached its billing cycle spend cap. ` +
+  typed(
+    403,
+    "SpendCapReached",
+    "credits",
+    `Your enrolled account [${accountId}] has reached its billing cycle spend cap. ` +
       `API requests will be blocked until the next cycle begins on ${resetDate}.`,
-    type: `${types}/credits`,
-    members: { account_id: Number(accountId), reset_date: resetDate }
-  })
+    { members: { account_id: Number(accountId), reset_date: resetDate } }
+  )
 
 /** 409 or 429: the stream is unavailable, independent of rate limits. */
-export const streamRefused = (issue: "RuleConfigurationIssue" | "TooManyConnections"): Problem =>
-  new Problem({
-    status: issue === "TooManyConnections" ? 429 : 409,
-    title: "ConnectionException",
-    detail: issue === "TooManyConnections"
-      ? "This stream is currently at the maximum allowed connection limit."
-      : "This stream has no rules. Define rules before you connect to it.",
-    type: `${types}/streaming-connection`,
-    members: { connection_issue: issue }
-  })
+export const streamRefused = (issue: "RuleConfigurationIssue" | "TooManyConnections"): Problem => {
+  const [status, detail] = issue === "TooManyConnections"
+    ? [429, "This stream is currently at the maximum allowed connection limit."] as const
+    : [409, "This stream has no rules. Define rules before you connect to it."] as const
+  return typed(status, "ConnectionException", "streaming-connection", detail, { members: { connection_issue: issue } })
+}
 
 /** 404: no such route. */
 export const noRoute = (): Problem => plain(404, "Not Found", "There is no such operation.")
 
 /** 404: the object in the request does not exist. */
 export const missing = (entry: Entry): Problem =>
-  new Problem({
-    status: 404,
-    title: "Not Found Error",
-    detail: entry.detail ?? "Not Found",
-    type: `${types}/resource-not-found`,
-    errors: [entry]
-  })
+  typed(404, "Not Found Error", "resource-not-found", entry.detail ?? "Not Found", { errors: [entry] })
 
 /** 413: the body is too large. */
 export const tooLarge = (): Problem => plain(413, "Content Too Large", "The body is too long.")
@@ -174,11 +163,7 @@ export const tooManyRequests = (): Problem => plain(429, "Too Many Requests")
 
 /** 429: the project has reached its monthly post cap. */
 export const usageCapped = (): Problem =>
-  new Problem({
-    status: 429,
-    title: "UsageCapExceeded",
-    detail: "Usage cap exceeded: Monthly product cap",
-    type: `${types}/usage-capped`,
+  typed(429, "UsageCapExceeded", "usage-capped", "Usage cap exceeded: Monthly product cap", {
     members: { period: "Monthly", scope: "Product" }
   })
 
@@ -269,44 +254,42 @@ export interface Named {
   readonly section?: "data" | "includes"
 }
 
+const partial =
+  (title: string, type: string, detail: (named: Named) => string, more: Entry = {}) => (named: Named): Entry => ({
+    title,
+    detail: detail(named),
+    type: `${types}/${type}`,
+    ...more,
+    resource_type: named.kind,
+    resource_id: named.id,
+    parameter: named.parameter,
+    value: named.id,
+    ...(named.section && { section: named.section })
+  })
+
 /** The partial error for an object that does not exist. */
-export const notFound = (options: Named): Entry => ({
-  title: "Not Found Error",
-  detail: `Could not find ${options.kind} with ${options.parameter}: [${options.id}].`,
-  type: `${types}/resource-not-found`,
-  ...naming(options)
-})
+export const notFound = partial(
+  "Not Found Error",
+  "resource-not-found",
+  ({ id, kind, parameter }) => `Could not find ${kind} with ${parameter}: [${id}].`
+)
 
 /** The partial error for an object that the caller may not see. */
-export const notAuthorized = (options: Named): Entry => ({
-  title: "Authorization Error",
-  detail: `Sorry, you are not authorized to see the ${options.kind} with ${options.parameter}: [${options.id}].`,
-  type: `${types}/not-authorized-for-resource`,
-  ...naming(options)
-})
+export const notAuthorized = partial(
+  "Authorization Error",
+  "not-authorized-for-resource",
+  ({ id, kind, parameter }) => `Sorry, you are not authorized to see the ${kind} with ${parameter}: [${id}].`
+)
 
 /** The partial error for a suspended user. */
-export const suspended = (options: Named): Entry => ({
-  title: "Forbidden",
-  detail: `User has been suspended: [${options.id}].`,
-  type: `${types}/resource-not-found`,
-  ...naming(options)
-})
+export const suspended = partial("Forbidden", "resource-not-found", ({ id }) => `User has been suspended: [${id}].`)
 
 /** The partial error for a field that only the owner may see. */
-export const notAuthorizedForField = (field: string, options: Named): Entry => ({
-  title: "Field Authorization Error",
-  detail:
-    `Sorry, you are not authorized to access '${field}' on the ${options.kind} with ${options.parameter} : [${options.id}].`,
-  type: `${types}/not-authorized-for-field`,
-  field,
-  ...naming(options)
-})
-
-const naming = (options: Named): Entry => ({
-  resource_type: options.kind,
-  resource_id: options.id,
-  parameter: options.parameter,
-  value: options.id,
-  ...(options.section === undefined ? {} : { section: options.section })
-})
+export const notAuthorizedForField = (field: string, named: Named): Entry =>
+  partial(
+    "Field Authorization Error",
+    "not-authorized-for-field",
+    ({ id, kind, parameter }) =>
+      `Sorry, you are not authorized to access '${field}' on the ${kind} with ${parameter} : [${id}].`,
+    { field }
+  )(named)
