@@ -353,19 +353,6 @@ describe("Store", () => {
       post("after")
     }))
 
-  it.effect("forgets everything, ids included", () =>
-    Effect.gen(function*() {
-      const { ada, post, store } = yield* populated
-      const first = post("forgotten")
-      store.clear()
-      assert.isUndefined(store.users.byId(ada))
-      assert.deepStrictEqual(store.posts.search({ query: query("forgotten"), limit: 9 }).items, [])
-      const again = store.users.insert({ username: "ada", name: "Ada", createdAt: now - 9e9 })
-      assert.strictEqual(again, ada)
-      assert.strictEqual(post("forgotten"), first)
-      assert.deepStrictEqual(idsOf(store.posts.search({ query: query("forgotten"), limit: 9 }).items), [first])
-    }))
-
   it.effect("reads again what it wrote, and refuses what it cannot read", () =>
     Effect.gen(function*() {
       const path = yield* folder

@@ -14,49 +14,14 @@ import * as Problem from "../http/Problem.ts"
 /** A name or a route on each wire. */
 export type OnWires = { readonly [W in WireName]: string }
 
-export interface Parameter {
-  readonly name: string
-  readonly place: "path" | "query" | "body"
-  readonly kind: Parameters.Kind
-  readonly required: boolean
-  /** The rule for its text, including bounds, in words. */
-  readonly rule: string
-  readonly bounds: Parameters.Bounds | undefined
-  readonly values: ReadonlyArray<string> | undefined
-  /** True if unknown values are accepted. */
-  readonly open: boolean
-  readonly default: number | string | undefined
-  /** True if it selects fields or expansions. */
-  readonly selector: boolean
-  /** Its query key, or its position in the body. */
-  readonly key: OnWires
-}
-
-export interface Operation {
-  readonly name: Name
-  readonly summary: string
-  readonly effect: Definition["effect"]
-  /** Method and path; each of several routes names the parameter that selects it. */
-  readonly routes: ReadonlyArray<OnWires & { readonly selectedBy: string }>
-  readonly parameters: ReadonlyArray<Parameter>
-  /** Rules across parameters, in words. */
-  readonly rules: ReadonlyArray<string>
-  readonly credentials: ReadonlyArray<Authentication.Caller["form"]>
-  /** The parameter for page tokens. */
-  readonly pageToken: string | undefined
-  /** The scopes required of a user's OAuth 2.0 token. */
-  readonly scopes: Definition["scopes"]
-  /** The rate limits, in words. */
-  readonly limits: string | undefined
-}
-
-const describe = (name: Name): Operation => {
+const describe = (name: Name) => {
   const definition: Definition = catalogue[name].definition
   const { alternatives, paging, rules = [] } = definition
   return {
     name,
     summary: definition.summary,
     effect: definition.effect,
+    /** Method and path; each of several routes names the parameter that selects it. */
     routes: routesOf(definition).map(([selectedBy, route]) => {
       const [method, path] = partsOf(route)
       return { selectedBy, ...onWires((wire) => `${method} ${wire.path(path)}`) }
@@ -67,22 +32,34 @@ const describe = (name: Name): Operation => {
         place,
         kind: parameter.kind,
         required: parameter.required,
+        /** The rule for its text, including bounds, in words. */
         rule: ruleOf(parameter),
         bounds: parameter.bounds,
         values: parameter.values,
+        /** True if unknown values are accepted. */
         open: parameter.open ?? false,
         default: parameter.default,
+        /** True if it selects fields or expansions. */
         selector: Parameters.isSelector(name),
+        /** Its query key, or its position in the body. */
         key: keyOf(definition, place, name)
       }))
     ),
+    /** Rules across parameters, in words. */
     rules: [...(alternatives === undefined ? [] : [alternatives]), ...rules].map(ParameterRule.format),
     credentials: Authentication.formsOf(definition),
+    /** The parameter for page tokens. */
     pageToken: paging?.token,
+    /** The scopes required of a user's OAuth 2.0 token. */
     scopes: definition.scopes,
+    /** The rate limits, in words. */
     limits: Quota.format(definition.limits)
   }
 }
+
+export type Operation = ReturnType<typeof describe>
+
+export type Parameter = Operation["parameters"][number]
 
 /** The rule without the alternatives that only programs have. */
 const ruleOf = (parameter: Parameters.AnyParameter): string =>
@@ -92,7 +69,7 @@ const ruleOf = (parameter: Parameters.AnyParameter): string =>
     .replace(", as a list or as one string with commas", ", with commas")
     .replace("a list of names, or one string of names separated by commas", "names separated by commas")
 
-const keyOf = (definition: Definition, place: Parameter["place"], name: string): OnWires => {
+const keyOf = (definition: Definition, place: "path" | "query" | "body", name: string): OnWires => {
   if (place === "query") return onWires((wire) => wire.queryKey(definition, Parameters.queryKey(name)))
   const position = place === "body" ? definition.at?.[name] ?? name : name
   return onWires((wire) => wire.bodyKey(position))

@@ -8,37 +8,9 @@ import * as Prices from "@postwire/core/spend/Prices"
 import type { Caller } from "../auth/Authentication.ts"
 import * as Problem from "../http/Problem.ts"
 import type * as Projection from "../projection/Projection.ts"
-import type { Answer as Charged, Charge, Resource } from "../store/Charges.ts"
+import type { Answer as Charged, Resource } from "../store/Charges.ts"
 import type { Store } from "../store/Store.ts"
 import * as Usage from "./Usage.ts"
-
-/** The charges of an app for an operation on a day. */
-export interface Line extends Omit<Charge, "appId" | "micros"> {
-  readonly dollars: number
-}
-
-/** The charges of one app. */
-export interface Account {
-  readonly app: string
-  readonly name: string
-  /** In the current billing cycle. */
-  readonly dollars: number
-  /** Oldest day first. */
-  readonly lines: ReadonlyArray<Line>
-}
-
-/** The current bill. */
-export interface Statement {
-  /** The date of the price list. */
-  readonly prices: string
-  /** The first day of the calendar month (UTC) and of the next one. */
-  readonly cycle: { readonly from: string; readonly to: string }
-  /** The dollars that an app may spend in a cycle. */
-  readonly cap: number | undefined
-  /** The total of all apps and days. */
-  readonly dollars: number
-  readonly apps: ReadonlyArray<Account>
-}
 
 /** A response to charge. */
 export interface Answer {
@@ -63,6 +35,11 @@ export type Ledger = ReturnType<typeof make>
 /** The bill and its cap. */
 export type Bill = Omit<Ledger, "charge" | "refusal">
 
+export type Statement = ReturnType<Bill["statement"]>
+
+/** The charges of one app. */
+export type Account = Statement["apps"][number]
+
 /** The dependencies of a bill. */
 export interface Options {
   readonly store: Store["Service"]
@@ -77,8 +54,8 @@ export const isCap = (dollars: number): boolean => dollars >= 0 && dollars <= 1e
 
 const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
 
-/** The first day of the month and of the next one. */
-const cycleOf = (now: number): Statement["cycle"] => {
+/** The first day of the calendar month (UTC) and of the next one. */
+const cycleOf = (now: number) => {
   const [begin, end] = Usage.monthOf(now)
   return { from: dayOf(begin), to: dayOf(end) }
 }
@@ -161,19 +138,25 @@ export const make = ({ cap: given, now: clock, prices = Prices.current, store }:
       cap === undefined || spent(appId, now) < Prices.microsOf(cap)
         ? undefined
         : Problem.spendCapReached(appId, cycleOf(now).to),
-    statement: (): Statement => {
+    /** The current bill. */
+    statement: () => {
       settle()
       const now = clock()
       const all = charges.all()
       return {
+        /** The date of the price list. */
         prices: prices.since,
         cycle: cycleOf(now),
+        /** The dollars that an app may spend in a cycle. */
         cap,
+        /** The total of all apps and days. */
         dollars: Prices.dollarsOf(all.reduce((sum, { micros }) => sum + micros, 0)),
         apps: [...new Set(all.map(({ appId }) => appId))].map((app) => ({
           app,
           name: credentials.appById(app)?.name ?? "",
+          /** In the current billing cycle. */
           dollars: Prices.dollarsOf(spent(app, now)),
+          /** The charges by day and operation, oldest day first. */
           lines: all.filter(({ appId }) => appId === app).map(({ appId: _, micros, ...line }) => ({
             ...line,
             dollars: Prices.dollarsOf(micros)
