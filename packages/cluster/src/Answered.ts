@@ -19,8 +19,4 @@ export const complain = (error: unknown): Effect.Effect<void> => {
 
 /** Repeats a step until it succeeds. */
 export const answered = <A, R>(use: Effect.Effect<A, SqlError, R>): Effect.Effect<A, never, R> =>
-  use.pipe(
-    Effect.tapError(complain),
-    Effect.retry(untilItAnswers),
-    Effect.orDie
-  )
+  use.pipe(Effect.tapError(complain), Effect.retry(untilItAnswers), Effect.orDie)

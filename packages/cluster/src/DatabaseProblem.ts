@@ -42,10 +42,7 @@ const full: DatabaseProblem = {
   advice: "Make room there; nothing that was kept is lost.",
   fault: "full"
 }
-const readOnly: DatabaseProblem = {
-  reason: "The disk is read-only",
-  advice: "Name a place that can be written to."
-}
+const readOnly: DatabaseProblem = { reason: "The disk is read-only", advice: "Name a place that can be written to." }
 const broken: DatabaseProblem = {
   reason: "The disk cannot be read or written",
   advice: "Look at the disk and at the log of the system."
@@ -87,10 +84,7 @@ const postgres: Readonly<Record<string, DatabaseProblem>> = {
     advice: "GRANT CREATE ON SCHEMA public, or give it a database of its own.",
     fault: "forbidden"
   },
-  "42P01": {
-    reason: "Tables of the database are missing",
-    advice: "Put them back, or use another database."
-  },
+  "42P01": { reason: "Tables of the database are missing", advice: "Put them back, or use another database." },
   "53100": { ...full, reason: "The disk of the database is full" },
   "53200": { reason: "The database has no memory left", advice: "Give it more, or end some of its clients." },
   "53300": {

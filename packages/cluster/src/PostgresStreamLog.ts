@@ -34,11 +34,7 @@ export const layer: Layer.Layer<StreamLog.StreamLog, SqlError, PgClient.PgClient
   StreamLog.StreamLog,
   Effect.gen(function*() {
     const sql = yield* PgClient.PgClient
-    yield* SharedTable.open(
-      sql,
-      extents,
-      "stream text PRIMARY KEY, last bigint NOT NULL, until bigint"
-    )
+    yield* SharedTable.open(sql, extents, "stream text PRIMARY KEY, last bigint NOT NULL, until bigint")
     yield* SharedTable.open(
       sql,
       entries,
@@ -102,9 +98,7 @@ const answering = (sql: PgClient.PgClient) => <A>(step: Effect.Effect<A, SqlErro
     }))
 
 const ifAny = (seat: StreamLog.Seat) => (rows: ReadonlyArray<unknown>) =>
-  rows.length > 0
-    ? Effect.void
-    : Effect.fail(new StreamLog.LeaseLost({ stream: seat.stream, consumer: seat.consumer }))
+  rows.length > 0 ? Effect.void : Effect.fail(new StreamLog.LeaseLost({ stream: seat.stream, consumer: seat.consumer }))
 
 const of = (sql: PgClient.PgClient, seat: StreamLog.Seat) =>
   sql`stream = ${seat.stream} AND seat = ${StreamLog.seatName(seat)}`

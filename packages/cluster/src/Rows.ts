@@ -38,12 +38,7 @@ export const endOf = (place: PagePlace): number => beginOf(place) + placesPerPag
 export const rowsOf = (source: Source, page: Page, place: PagePlace): ReadonlyArray<Row> => {
   const rows = new Map<string, Row>()
   const begin = beginOf(place)
-  const keep = (
-    kind: string,
-    key: string | undefined,
-    as: "listed" | "included",
-    bodies: ReadonlyArray<object>
-  ) => {
+  const keep = (kind: string, key: string | undefined, as: "listed" | "included", bodies: ReadonlyArray<object>) => {
     for (const [i, body] of bodies.entries()) {
       const own = key !== undefined && Predicate.hasProperty(body, key) ? body[key] : undefined
       const id = typeof own === "string" ? own : `${place.part}/${place.page}/${i}`

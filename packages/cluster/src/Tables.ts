@@ -23,10 +23,7 @@ export class Tables extends Context.Service<Tables, {
   /** Adds an export. If it exists, its failed parts may run again. */
   readonly add: (query: Query, wanted: number) => Effect.Effect<ExportStatus, SqlError>
   /** Adds the parts of an export, unless it has some. */
-  readonly plan: (
-    id: string,
-    parts: ReadonlyArray<Partition | undefined>
-  ) => Effect.Effect<void, SqlError>
+  readonly plan: (id: string, parts: ReadonlyArray<Partition | undefined>) => Effect.Effect<void, SqlError>
   /** Records the reason why an export could not be planned. */
   readonly refuse: (id: string, problem: string) => Effect.Effect<void, SqlError>
   /** Starts a part; `undefined` if there is no such part. */

@@ -57,57 +57,46 @@ interface Process {
   readonly end: Effect.Effect<void>
 }
 
+/** A log whose steps are run by a function. */
+const running = (
+  run: <A, E>(
+    step: (log: StreamLog.Store) => Effect.Effect<A, E | StreamLog.StreamLogUnavailable>
+  ) => Effect.Effect<A, E | StreamLog.StreamLogUnavailable>
+): StreamLog.Store => ({
+  acquire: (...args) => run((log) => log.acquire(...args)),
+  prolong: (...args) => run((log) => log.prolong(...args)),
+  release: (...args) => run((log) => log.release(...args)),
+  append: (...args) => run((log) => log.append(...args)),
+  extent: (...args) => run((log) => log.extent(...args)),
+  read: (...args) => run((log) => log.read(...args)),
+  wait: (...args) => run((log) => log.wait(...args)),
+  idsSince: (...args) => run((log) => log.idsSince(...args)),
+  cursor: (...args) => run((log) => log.cursor(...args)),
+  commit: (...args) => run((log) => log.commit(...args)),
+  forget: (...args) => run((log) => log.forget(...args)),
+  trim: (...args) => run((log) => log.trim(...args))
+})
+
 /** A log that can be cut off from a process. */
-const through = (log: StreamLog.Store, cutOff: Process["cutOff"]): StreamLog.Store => {
-  const ask = <A, E>(step: Effect.Effect<A, E>): Effect.Effect<A, E | StreamLog.StreamLogUnavailable> =>
-    Effect.suspend((): Effect.Effect<A, E | StreamLog.StreamLogUnavailable> =>
-      cutOff.now ? Effect.fail(new StreamLog.StreamLogUnavailable({ reason: "cut off" })) : step
+const through = (log: StreamLog.Store, cutOff: Process["cutOff"]): StreamLog.Store =>
+  running((step) =>
+    Effect.suspend(() =>
+      cutOff.now ? Effect.fail(new StreamLog.StreamLogUnavailable({ reason: "cut off" })) : step(log)
     )
-  return {
-    acquire: (...args) => ask(log.acquire(...args)),
-    prolong: (...args) => ask(log.prolong(...args)),
-    release: (...args) => ask(log.release(...args)),
-    append: (...args) => ask(log.append(...args)),
-    extent: (...args) => ask(log.extent(...args)),
-    read: (...args) => ask(log.read(...args)),
-    wait: (...args) => ask(log.wait(...args)),
-    idsSince: (...args) => ask(log.idsSince(...args)),
-    cursor: (...args) => ask(log.cursor(...args)),
-    commit: (...args) => ask(log.commit(...args)),
-    forget: (...args) => ask(log.forget(...args)),
-    trim: (...args) => ask(log.trim(...args))
-  }
-}
+  )
 
 /** A log that can be restored to an earlier state. */
 const restorable = () => {
   const kept = StreamLog.makeMemory()
   const log = StreamLog.makeMemory()
   let state: "both" | "saved" | "restored" = "both"
-  const run = <A, E>(step: (log: StreamLog.Store<never>) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  const store = running((step) =>
     Effect.suspend(() => state === "both" ? Effect.tap(step(log), step(kept)) : step(state === "saved" ? log : kept))
-  const store: StreamLog.Store = {
-    acquire: (...args) => run((log) => log.acquire(...args)),
-    prolong: (...args) => run((log) => log.prolong(...args)),
-    release: (...args) => run((log) => log.release(...args)),
-    append: (...args) => run((log) => log.append(...args)),
-    extent: (...args) => run((log) => log.extent(...args)),
-    read: (...args) => run((log) => log.read(...args)),
-    wait: () => Effect.sleep(100),
-    idsSince: (...args) => run((log) => log.idsSince(...args)),
-    cursor: (...args) => run((log) => log.cursor(...args)),
-    commit: (...args) => run((log) => log.commit(...args)),
-    forget: (...args) => run((log) => log.forget(...args)),
-    trim: (...args) => run((log) => log.trim(...args))
-  }
+  )
   return {
-    store,
-    save: () => {
-      state = "saved"
-    },
-    restore: () => {
-      state = "restored"
-    }
+    store: { ...store, wait: () => Effect.sleep(100) },
+    save: () => void (state = "saved"),
+    restore: () => void (state = "restored")
   }
 }
 

@@ -100,44 +100,49 @@ describe("consumers of one client", () => {
 })
 
 describe("a slow consumer", () => {
-  const slowly = (options: Parameters<typeof following>[0], layer = Layer.empty) =>
-    Effect.gen(function*() {
-      const service = streaming(accept)
-      const gate = yield* Deferred.make<void>()
-      const client = yield* Layer.build(Layer.merge(service.layer(), layer))
-      const slow = yield* Effect.provide(following(options, undefined, undefined, () => Deferred.await(gate)), client)
-      return { service, gate, slow }
+  /** A consumer that takes nothing until it is released. */
+  const slowly = Effect.fnUntraced(function*(options: Parameters<typeof following>[0], layer = Layer.empty) {
+    const service = streaming(accept)
+    const gate = yield* Deferred.make<void>()
+    const client = yield* Layer.build(Layer.merge(service.layer(), layer))
+    const slow = yield* Effect.provide(following(options, undefined, undefined, () => Deferred.await(gate)), client)
+    return { service, slow, release: Effect.andThen(Deferred.succeed(gate, undefined), settle) }
+  })
+
+  const posting = ({ lines }: ReturnType<typeof streaming>, last: number, each: Effect.Effect<void> = settle) =>
+    Effect.forEach(numbered(1, last), (post) => Effect.andThen(Effect.sync(() => lines[0]!.post(post)), each))
+
+  /** The same with items in `queue`, of which at most `atOnce` are taken. */
+  const spilling = Effect.fnUntraced(function*(bufferSize: number, atOnce?: number) {
+    const queue: Array<string> = []
+    const open = Effect.succeed({
+      append: (texts: ReadonlyArray<string>) => Effect.sync(() => void queue.push(...texts)),
+      take: Effect.sync(() => queue.splice(0, atOnce ?? queue.length))
     })
+    return { queue, ...yield* slowly({ bufferSize, slowConsumer: "spill" }, Layer.succeed(Spill, Spill.of({ open }))) }
+  })
 
   test("delays the connection if it is alone, and fails after 20 s")(function*() {
-    const { gate, service, slow } = yield* slowly({ bufferSize: 10 })
-    for (const { id } of numbered(1, 15)) {
-      service.lines[0]!.post({ id })
-      yield* settle
-    }
+    const { release, service, slow } = yield* slowly({ bufferSize: 10 })
+    yield* posting(service, 15)
     yield* pass(19_000, 1_000)
-    yield* Deferred.succeed(gate, undefined)
-    yield* settle
+    yield* release
     assert.deepStrictEqual(slow.ids(), ids(1, 15))
     const again = yield* slowly({ bufferSize: 10 })
-    for (const { id } of numbered(1, 15)) {
-      again.service.lines[0]!.post({ id })
-      yield* settle
-    }
+    yield* posting(again.service, 15)
     yield* pass(20_000, 1_000)
-    yield* Deferred.succeed(again.gate, undefined)
+    yield* again.release
     yield* fails(Fiber.join(again.slow.fiber), Errors.StreamOverflow)
     assert.isTrue(again.service.lines[0]!.isClosed())
   })
 
   test("can drop the oldest items, which are counted")(function*() {
-    const { gate, service, slow } = yield* slowly({ bufferSize: 10, slowConsumer: "dropOldest" })
-    for (const { id } of numbered(1, 1_000)) {
-      service.lines[0]!.post({ id })
-      if (Number(id) % 50 === 0) yield* settle
+    const { release, service, slow } = yield* slowly({ bufferSize: 10, slowConsumer: "dropOldest" })
+    for (const post of numbered(1, 1_000)) {
+      service.lines[0]!.post(post)
+      if (Number(post.id) % 50 === 0) yield* settle
     }
-    yield* Deferred.succeed(gate, undefined)
-    yield* settle
+    yield* release
     const dropped = slow.of("Dropped").reduce((sum, { count }) => sum + count, 0)
     assert.isAbove(dropped, 900)
     assert.strictEqual(dropped + slow.ids().length, 1_000)
@@ -145,51 +150,21 @@ describe("a slow consumer", () => {
   })
 
   test("can keep items outside of memory, in order")(function*() {
-    const queue: Array<string> = []
-    let longest = 0
-    const spill = Spill.of({
-      open: Effect.succeed({
-        append: (texts) =>
-          Effect.sync(() => {
-            queue.push(...texts)
-            longest = Math.max(longest, queue.length)
-          }),
-        take: Effect.sync(() => queue.splice(0, 7))
-      })
-    })
-    const { gate, service, slow } = yield* slowly(
-      { bufferSize: 10, slowConsumer: "spill" },
-      Layer.succeed(Spill, spill)
-    )
-    for (const { id } of numbered(1, 200)) {
-      service.lines[0]!.post({ id })
-      yield* settle
-    }
-    yield* Deferred.succeed(gate, undefined)
-    yield* settle
+    const { queue, release, service, slow } = yield* spilling(10, 7)
+    yield* posting(service, 200)
+    assert.isAbove(queue.length, 180)
+    yield* release
     service.lines[0]!.post({ id: "201" })
     yield* settle
     assert.deepStrictEqual(slow.ids(), ids(1, 201))
-    assert.isAbove(longest, 180)
     assert.lengthOf(queue, 0)
   })
 
   test("gets events from outside of memory with dates")(function*() {
-    const queue: Array<string> = []
-    const spill = Spill.of({
-      open: Effect.succeed({
-        append: (texts) => Effect.sync(() => void queue.push(...texts)),
-        take: Effect.sync(() => queue.splice(0))
-      })
-    })
-    const { gate, service, slow } = yield* slowly({ bufferSize: 1, slowConsumer: "spill" }, Layer.succeed(Spill, spill))
-    for (const { id } of numbered(1, 6)) {
-      service.lines[0]!.post({ id })
-      yield* pass(10_000, 5_000)
-    }
+    const { queue, release, service, slow } = yield* spilling(1)
+    yield* posting(service, 6, pass(10_000, 5_000))
     assert.isTrue(queue.some((text) => text.includes("Watermark")))
-    yield* Deferred.succeed(gate, undefined)
-    yield* settle
+    yield* release
     for (const { serviceAt, until } of slow.of("Watermark")) {
       assert.instanceOf(serviceAt, Date)
       assert.instanceOf(until, Date)
@@ -243,44 +218,33 @@ describe("a slow consumer", () => {
   })
 
   test("misses items that are nested too deep to be kept outside of memory")(function*() {
-    const queue: Array<string> = []
-    const spill = Spill.of({
-      open: Effect.succeed({
-        append: (texts) => Effect.sync(() => void queue.push(...texts)),
-        take: Effect.sync(() => queue.splice(0))
-      })
-    })
-    const { gate, service, slow } = yield* slowly({ bufferSize: 1, slowConsumer: "spill" }, Layer.succeed(Spill, spill))
+    const { release, service, slow } = yield* spilling(1)
     const deep = `{"data":{"id":"2","text":"x","deep":${"[".repeat(20_000)}${"]".repeat(20_000)}}}\r\n`
     for (const line of [lineOf({ id: "1" }).repeat(3), deep, lineOf({ id: "3" })]) {
       service.lines[0]!.send(line)
       yield* settle
     }
-    yield* Deferred.succeed(gate, undefined)
-    yield* settle
+    yield* release
     assert.deepStrictEqual(slow.ids(), ["1", "3"])
     assert.lengthOf(slow.of("Unreadable"), 1)
   })
 
   test("fails if its storage is damaged")(function*() {
-    const spill = Spill.of({
-      open: Effect.succeed({ append: () => Effect.void, take: Effect.succeed(["p{\"data\":"]) })
-    })
-    const { gate, service, slow } = yield* slowly({ bufferSize: 1, slowConsumer: "spill" }, Layer.succeed(Spill, spill))
+    const open = Effect.succeed({ append: () => Effect.void, take: Effect.succeed(["p{\"data\":"]) })
+    const { release, service, slow } = yield* slowly(
+      { bufferSize: 1, slowConsumer: "spill" },
+      Layer.succeed(Spill, Spill.of({ open }))
+    )
     service.lines[0]!.post({ id: "1" }, { id: "2" }, { id: "3" })
     yield* settle
-    yield* Deferred.succeed(gate, undefined)
+    yield* release
     yield* fails(Fiber.join(slow.fiber), Errors.SpillFailed, { fault: "damaged" })
   })
 
   test("cannot spill without storage")(function*() {
     const service = streaming(accept)
-    const error = yield* Stream.runDrain(Streaming.items(streamPosts.definition, {}, { slowConsumer: "spill" })).pipe(
-      Effect.flip,
-      Effect.provide(service.layer())
-    )
-    assert.instanceOf(error, Errors.InvalidParameters)
-    assert.strictEqual(error.parameter, "slowConsumer")
+    const spilled = Stream.runDrain(Streaming.items(streamPosts.definition, {}, { slowConsumer: "spill" }))
+    yield* fails(Effect.provide(spilled, service.layer()), Errors.InvalidParameters, { parameter: "slowConsumer" })
     assert.strictEqual(service.connects(), 0)
   })
 })

@@ -23,11 +23,9 @@ export const within = <A, E, R>(
     Option.isSome(joined)
       // A transaction of the caller cannot continue before the step has ended.
       ? Effect.timeout(step, millis)
-      : Effect.acquireUseRelease(
-        Effect.forkDetach(step, { startImmediately: true }),
-        (fiber) => Effect.timeout(Fiber.join(fiber), millis),
-        (fiber) => Effect.sync(() => fiber.interruptUnsafe())
-      ))
+      : Effect.acquireUseRelease(Effect.forkDetach(step, { startImmediately: true }), (fiber) =>
+        Effect.timeout(Fiber.join(fiber), millis), (fiber) =>
+        Effect.sync(() => fiber.interruptUnsafe())))
 
 /**
  * A transaction whose every statement can be interrupted. Within one of the caller it is part of that. The effect must not begin a

@@ -83,10 +83,7 @@ export const fromBlob = (blob: Blob, name = nameOf(blob)): Source => ({
 })
 
 /** A stream of known size. It is read once, from its beginning. */
-export const fromStream = (
-  stream: Bytes,
-  { name = "the stream", size }: Omit<SizedStream, "stream">
-): Source => {
+export const fromStream = (stream: Bytes, { name = "the stream", size }: Omit<SizedStream, "stream">): Source => {
   const pieces = toStream(stream, unreadable(name))
   const isRepeatable = Stream.isStream(stream)
   let isUsed = false
@@ -183,10 +180,7 @@ const sequential = (
     })
 }
 
-const toStream = (
-  stream: Bytes,
-  onError: (cause: unknown) => SourceFailure
-): Stream.Stream<unknown, SourceFailure> =>
+const toStream = (stream: Bytes, onError: (cause: unknown) => SourceFailure): Stream.Stream<unknown, SourceFailure> =>
   Stream.isStream(stream)
     ? Stream.mapError(stream, onError)
     : stream instanceof ReadableStream

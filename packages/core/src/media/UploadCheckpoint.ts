@@ -11,31 +11,29 @@ import * as Monotonic from "../runtime/Monotonic.ts"
 import type { Entries } from "../storage/Journal.ts"
 import type * as Source from "./Source.ts"
 
-const Text = /*#__PURE__*/ Schema.fromJsonString(
-  /*#__PURE__*/ Schema.Struct({
-    version: /*#__PURE__*/ Schema.Literal(1),
-    /** The parameters and the account. An upload that differs starts from the beginning. */
-    asked: Schema.String,
-    /** The `version` of the source. */
-    content: /*#__PURE__*/ Schema.optional(Schema.String),
-    mediaId: Schema.String,
-    mediaKey: /*#__PURE__*/ Schema.optional(Schema.String),
-    /** Bytes per segment; the last one may be shorter. */
-    chunk: Schema.Int,
-    /** Bytes that the service has accepted. */
-    sent: Schema.Int,
-    /** Their SHA-256, in hexadecimal digits. */
-    hash: Schema.String,
-    /** The service has accepted the end of the upload. */
-    isEnded: Schema.Boolean,
-    /** Milliseconds since 1970. */
-    expiresAt: /*#__PURE__*/ Schema.optional(Schema.Int),
-    /** The accepted alternative text. */
-    alt: /*#__PURE__*/ Schema.optional(Schema.String),
-    /** The accepted subtitles. */
-    subtitles: /*#__PURE__*/ Schema.Array(Schema.String)
-  })
-)
+const Text = /*#__PURE__*/ Schema.fromJsonString(/*#__PURE__*/ Schema.Struct({
+  version: /*#__PURE__*/ Schema.Literal(1),
+  /** The parameters and the account. An upload that differs starts from the beginning. */
+  asked: Schema.String,
+  /** The `version` of the source. */
+  content: /*#__PURE__*/ Schema.optional(Schema.String),
+  mediaId: Schema.String,
+  mediaKey: /*#__PURE__*/ Schema.optional(Schema.String),
+  /** Bytes per segment; the last one may be shorter. */
+  chunk: Schema.Int,
+  /** Bytes that the service has accepted. */
+  sent: Schema.Int,
+  /** Their SHA-256, in hexadecimal digits. */
+  hash: Schema.String,
+  /** The service has accepted the end of the upload. */
+  isEnded: Schema.Boolean,
+  /** Milliseconds since 1970. */
+  expiresAt: /*#__PURE__*/ Schema.optional(Schema.Int),
+  /** The accepted alternative text. */
+  alt: /*#__PURE__*/ Schema.optional(Schema.String),
+  /** The accepted subtitles. */
+  subtitles: /*#__PURE__*/ Schema.Array(Schema.String)
+}))
 
 /** The state of an upload. */
 export type Checkpoint = typeof Text.Type
@@ -75,34 +73,32 @@ export const withLog = <A, E, R>(
   key: string,
   use: (log: Log<StorageFailure>) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | StorageFailure, R> =>
-  Effect.scoped(
-    Effect.gen(function*() {
-      yield* lock(key)
-      const text = yield* read(key)
-      const saved = text === undefined ? undefined : decode(text)
-      let pending: Checkpoint | undefined
-      let writtenAt = -Infinity
-      const put = (checkpoint: Checkpoint | undefined) =>
-        Effect.andThen(Monotonic.millis, (now) => {
-          pending = undefined
-          writtenAt = now
-          return write(key, checkpoint && encode(checkpoint))
-        })
-      const log: Log<StorageFailure> = {
-        saved: saved?._tag === "Some" ? saved.value : undefined,
-        keep: (checkpoint, urgency) =>
-          Effect.flatMap(Monotonic.millis, (now) => {
-            if (urgency !== undefined || now - writtenAt >= betweenWritesMillis) return put(checkpoint)
-            pending = checkpoint
-            return Effect.void
-          }),
-        digest: makeDigest
-      }
-      return yield* Effect.onExit(use(log), (exit) =>
-        // The error of the upload takes precedence over one of the journal.
-        pending === undefined || Exit.isSuccess(exit) ? Effect.void : Effect.ignore(put(pending)))
-    })
-  )
+  Effect.scoped(Effect.gen(function*() {
+    yield* lock(key)
+    const text = yield* read(key)
+    const saved = text === undefined ? undefined : decode(text)
+    let pending: Checkpoint | undefined
+    let writtenAt = -Infinity
+    const put = (checkpoint: Checkpoint | undefined) =>
+      Effect.andThen(Monotonic.millis, (now) => {
+        pending = undefined
+        writtenAt = now
+        return write(key, checkpoint && encode(checkpoint))
+      })
+    const log: Log<StorageFailure> = {
+      saved: saved?._tag === "Some" ? saved.value : undefined,
+      keep: (checkpoint, urgency) =>
+        Effect.flatMap(Monotonic.millis, (now) => {
+          if (urgency !== undefined || now - writtenAt >= betweenWritesMillis) return put(checkpoint)
+          pending = checkpoint
+          return Effect.void
+        }),
+      digest: makeDigest
+    }
+    return yield* Effect.onExit(use(log), (exit) =>
+      // The error of the upload takes precedence over one of the journal.
+      pending === undefined || Exit.isSuccess(exit) ? Effect.void : Effect.ignore(put(pending)))
+  }))
 
 /** Node's SHA-256 is ten times as fast as this one in JavaScript; Web Crypto cannot hash piece by piece. */
 const makeDigest = (): Digest => {
@@ -119,13 +115,11 @@ export const nameOf = (key: string): string => `upload.${key}`
 const pieceBytes = 1_048_576
 
 /** The digest of the first bytes of a source. */
-export const digestOf = Effect.fnUntraced(function*(
-  source: Source.Opened,
-  length: number,
-  digest: Digest
-): Effect.fn.Return<string, SourceFailure> {
-  for (let offset = 0; offset < length; offset += pieceBytes) {
-    digest.add(yield* source.read(offset, Math.min(pieceBytes, length - offset)))
+export const digestOf = Effect.fnUntraced(
+  function*(source: Source.Opened, length: number, digest: Digest): Effect.fn.Return<string, SourceFailure> {
+    for (let offset = 0; offset < length; offset += pieceBytes) {
+      digest.add(yield* source.read(offset, Math.min(pieceBytes, length - offset)))
+    }
+    return digest.value()
   }
-  return digest.value()
-})
+)

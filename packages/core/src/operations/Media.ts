@@ -315,10 +315,7 @@ export const getMediaByKeys = /*#__PURE__*/ Operation.make({
   name: "getMediaByKeys",
   summary: "Looks up to 100 photos, videos and animated GIFs up.",
   route: "GET /2/media",
-  query: {
-    media_keys: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.mediaKeys(100)),
-    ...Selectors.media
-  },
+  query: { media_keys: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.mediaKeys(100)), ...Selectors.media },
   result: /*#__PURE__*/ Response.many(Media),
   userAuth: false,
   scopes: ["post.read"],

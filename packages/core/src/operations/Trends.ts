@@ -19,10 +19,7 @@ export const getTrends = /*#__PURE__*/ Operation.make({
   summary: "Lists the trends of a place.",
   route: "GET /2/trends/by/woeid/:woeid",
   path: { woeid: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.integer()) },
-  query: {
-    max_trends: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 50, default: 20 }),
-    ...Selectors.trend
-  },
+  query: { max_trends: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 50, default: 20 }), ...Selectors.trend },
   result: /*#__PURE__*/ Response.many(Trend),
   scopes: [],
   limits: { app: { perWindow: 75 } },

@@ -14,10 +14,7 @@ export type { Media, Poll, Post, Progress, PublishedPost, PublishError, PublishO
  * const { id } = yield* publish({ text: "Hello", media: [{ file: picture, alt: "A cat on a keyboard" }] })
  * ```
  */
-export const publish = (
-  post: Post,
-  options: PublishOptions = {}
-): Effect.Effect<PublishedPost, PublishError, Client> =>
+export const publish = (post: Post, options: PublishOptions = {}): Effect.Effect<PublishedPost, PublishError, Client> =>
   Effect.scoped(Effect.gen(function*() {
     const invalid = Draft.checkOptions("publish", options)
     if (invalid !== undefined) return yield* invalid

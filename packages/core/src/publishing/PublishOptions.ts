@@ -34,11 +34,8 @@ export interface Poll {
  * A post to publish: the parameters of `createPost`, with files and a poll. It has at most one of media, a poll, a quoted post and a
  * card. Its media are up to four images, or one GIF, or one video.
  */
-export interface Post<Input = Source.Input> extends
-  Omit<
-    CreatePost,
-    "poll_options" | "poll_duration_minutes" | "poll_reply_settings" | "user_auth"
-  >
+export interface Post<Input = Source.Input>
+  extends Omit<CreatePost, "poll_options" | "poll_duration_minutes" | "poll_reply_settings" | "user_auth">
 {
   /** Files to upload. The ids of uploaded media go into `media_ids` and come first. */
   readonly media?: ReadonlyArray<Input | Media<Input>> | undefined

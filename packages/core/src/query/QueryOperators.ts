@@ -148,17 +148,15 @@ const box = format("box such as [-105.301758 39.964069 -105.178505 40.09455]", (
 })
 
 /** One of several words or their aliases. */
-const choice = <const Value extends string>(
-  values: ReadonlyArray<Value>,
-  aliases: Readonly<Record<string, Value>>
-): Format<Value> =>
-(text, name) => {
-  const asked = text.toLowerCase()
-  const value = values.find((known) => known === asked) ??
-    (Object.hasOwn(aliases, asked) ? aliases[asked] : undefined)
-  const known = [...values, ...Object.keys(aliases)].join(", ")
-  return value === undefined ? `${name}: must be one of ${known}, not ${text}` : { value }
-}
+const choice =
+  <const Value extends string>(values: ReadonlyArray<Value>, aliases: Readonly<Record<string, Value>>): Format<Value> =>
+  (text, name) => {
+    const asked = text.toLowerCase()
+    const value = values.find((known) => known === asked) ??
+      (Object.hasOwn(aliases, asked) ? aliases[asked] : undefined)
+    const known = [...values, ...Object.keys(aliases)].join(", ")
+    return value === undefined ? `${name}: must be one of ${known}, not ${text}` : { value }
+  }
 
 /** The values of `is:`. */
 export const kinds = ["reply", "repost", "quote", "verified", "nullcast"] as const
@@ -231,10 +229,7 @@ export const operators = [
   operator("posts_count", range, "posts by the author's number of posts", { ...rule, alias: "tweets_count" }),
   operator("listed_count", range, "posts by the number of lists with the author", rule),
   operator("source", literal, "posts by the program that created them", rule),
-  operator("is", choice(kinds, { retweet: "repost" }), "posts by their kind", {
-    ...beside,
-    onlyNegated: ["nullcast"]
-  }),
+  operator("is", choice(kinds, { retweet: "repost" }), "posts by their kind", { ...beside, onlyNegated: ["nullcast"] }),
   operator("has", choice(contents, { video_link: "videos" }), "posts by their content", beside),
   operator("lang", language, "posts in a language", beside),
   operator("sample", percent, "a percentage of posts", { ...rule, ...beside, negatable: false }),

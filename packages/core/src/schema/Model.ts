@@ -116,7 +116,6 @@ export const make = <
 >(options: {
   readonly kind: K
   readonly identifier: Identifier<K> & keyof Fields
-  readonly selector: NoInfer<Selector<K>>
   readonly includes: Bucket<K>
   readonly defaults: ReadonlyArray<Default>
   /** Fields that the selector does not accept. */
@@ -126,12 +125,14 @@ export const make = <
   /** Members that some name sets have beside a field instead of inside it. */
   readonly gathered?: Gathered
 }): Model<K, Fields, Default, Expansions, Exclude<keyof Fields & string, Unselectable>> => {
-  const { expansions, fields, gathered, identifier, unselectable = [], ...rest } = options
+  const { expansions, fields, gathered, identifier, kind, unselectable = [], ...rest } = options
   const isSelectable = (key: string): key is Exclude<keyof Fields & string, Unselectable> =>
     !unselectable.some((name) => name === key)
   return {
     ...rest,
+    kind,
     identifier,
+    selector: `${kind}_fields`,
     fields,
     // The default of the type parameter and of the value are the same.
     expansions: expansions ?? {} as Expansions,

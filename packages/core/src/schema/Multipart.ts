@@ -46,9 +46,7 @@ export const make = (members: Readonly<Record<string, unknown>>): Body => {
 /** A body in one line that shows none of its bytes. */
 export const describe = ({ parts }: Body): string =>
   JSON.stringify(
-    Object.fromEntries(
-      parts.map((part) => [part.name, "text" in part ? part.text : `${sizeOf(part.bytes)} bytes`])
-    )
+    Object.fromEntries(parts.map((part) => [part.name, "text" in part ? part.text : `${sizeOf(part.bytes)} bytes`]))
   )
 
 /**

@@ -87,45 +87,47 @@ export const id: Parameter<Codecs.Id> = {
   rule: "must be an id of 1 to 19 digits, as a string, a bigint or a safe integer"
 }
 
-/** An id that is not numeric (conversations, spaces): 1 to 64 letters, digits, `-` and `_`. */
-export const segment: Parameter<string> = {
-  kind: "id",
+const matching = (kind: Kind, pattern: RegExp, rule: string): Parameter<string> => ({
+  kind,
   required: false,
-  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Codecs.segmentPattern)),
-  rule: "must be 1 to 64 letters, digits, hyphens or underscores"
-}
+  schema: Schema.String.check(Schema.isPattern(pattern)),
+  rule
+})
+
+/** An id that is not numeric (conversations, spaces): 1 to 64 letters, digits, `-` and `_`. */
+export const segment: Parameter<string> = /*#__PURE__*/ matching(
+  "id",
+  Codecs.segmentPattern,
+  "must be 1 to 64 letters, digits, hyphens or underscores"
+)
 
 /** The name of a file in a URL: 1 to 128 letters, digits, `-`, `_` and `.`, the first no dot. */
-export const fileName: Parameter<string> = {
-  kind: "id",
-  required: false,
-  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Codecs.fileNamePattern)),
-  rule: "must be 1 to 128 letters, digits, hyphens, underscores or dots, the first no dot"
-}
+export const fileName: Parameter<string> = /*#__PURE__*/ matching(
+  "id",
+  Codecs.fileNamePattern,
+  "must be 1 to 128 letters, digits, hyphens, underscores or dots, the first no dot"
+)
 
 /** The key of a photo, video or animated GIF: two numbers with `_` between them. */
-export const mediaKey: Parameter<string> = {
-  kind: "id",
-  required: false,
-  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Codecs.mediaKeyPattern)),
-  rule: "must be a media key such as 3_1460323737035677698"
-}
+export const mediaKey: Parameter<string> = /*#__PURE__*/ matching(
+  "id",
+  Codecs.mediaKeyPattern,
+  "must be a media key such as 3_1460323737035677698"
+)
 
 /** A handle without the `@`: 1 to 15 letters, digits and underscores. */
-export const username: Parameter<string> = {
-  kind: "text",
-  required: false,
-  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Codecs.usernamePattern)),
-  rule: "must be a handle of 1 to 15 letters, digits or underscores, without @"
-}
+export const username: Parameter<string> = /*#__PURE__*/ matching(
+  "text",
+  Codecs.usernamePattern,
+  "must be a handle of 1 to 15 letters, digits or underscores, without @"
+)
 
 /** A search for users: 1 to 50 letters, digits, underscores, apostrophes and spaces. */
-export const userQuery: Parameter<string> = {
-  kind: "text",
-  required: false,
-  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Codecs.userQueryPattern)),
-  rule: "must be 1 to 50 letters, digits, underscores, apostrophes or spaces"
-}
+export const userQuery: Parameter<string> = /*#__PURE__*/ matching(
+  "text",
+  Codecs.userQueryPattern,
+  "must be 1 to 50 letters, digits, underscores, apostrophes or spaces"
+)
 
 /** A list of at most `maximum` ids, or one string of ids separated by commas with no spaces. Sent as one value. */
 export const ids = (maximum?: number): Parameter<Ids> => ({
@@ -136,34 +138,25 @@ export const ids = (maximum?: number): Parameter<Ids> => ({
   schema: Codecs.commaSeparated(Codecs.id).check(Codecs.everyItem(Codecs.idPattern))
 })
 
-/** A list of at most `maximum` handles, or one string of them separated by commas with no spaces. Sent as one value. */
-export const usernames = (maximum: number): Parameter<Texts> => ({
+const texts = (items: string, pattern: RegExp, maximum: number): Parameter<Texts> => ({
   kind: "list",
   required: false,
   bounds: { of: "items", minimum: 1, maximum },
-  rule:
-    "must be handles of 1 to 15 letters, digits or underscores, as a list or as one string with commas and no spaces",
-  schema: Codecs.commaSeparated(Schema.String).check(Codecs.everyItem(Codecs.usernamePattern))
+  rule: `must be ${items}, as a list or as one string with commas and no spaces`,
+  schema: Codecs.commaSeparated(Schema.String).check(Codecs.everyItem(pattern))
 })
+
+/** A list of at most `maximum` handles, or one string of them separated by commas with no spaces. Sent as one value. */
+export const usernames = (maximum: number): Parameter<Texts> =>
+  texts("handles of 1 to 15 letters, digits or underscores", Codecs.usernamePattern, maximum)
 
 /** A list of at most `maximum` ids that are not numeric, or one string of them. Sent as one value. */
-export const segments = (maximum: number): Parameter<Texts> => ({
-  kind: "list",
-  required: false,
-  bounds: { of: "items", minimum: 1, maximum },
-  rule:
-    "must be ids of 1 to 64 letters, digits, hyphens or underscores, as a list or as one string with commas and no spaces",
-  schema: Codecs.commaSeparated(Schema.String).check(Codecs.everyItem(Codecs.segmentPattern))
-})
+export const segments = (maximum: number): Parameter<Texts> =>
+  texts("ids of 1 to 64 letters, digits, hyphens or underscores", Codecs.segmentPattern, maximum)
 
 /** A list of at most `maximum` media keys, or one string of them. Sent as one value. */
-export const mediaKeys = (maximum: number): Parameter<Texts> => ({
-  kind: "list",
-  required: false,
-  bounds: { of: "items", minimum: 1, maximum },
-  rule: "must be media keys such as 3_1460323737035677698, as a list or as one string with commas and no spaces",
-  schema: Codecs.commaSeparated(Schema.String).check(Codecs.everyItem(Codecs.mediaKeyPattern))
-})
+export const mediaKeys = (maximum: number): Parameter<Texts> =>
+  texts("media keys such as 3_1460323737035677698", Codecs.mediaKeyPattern, maximum)
 
 /** A list of `minimum` to `maximum` ids, sent as a JSON array of strings. */
 export const idArray = (maximum?: number, minimum: 0 | 1 = 1): Parameter<ReadonlyArray<Codecs.Id>> => ({
@@ -214,12 +207,11 @@ export const emptiable = (maximum: number): Parameter<string> => ({
 })
 
 /** A language as two capital letters. */
-export const language: Parameter<string> = {
-  kind: "text",
-  required: false,
-  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Codecs.languagePattern)),
-  rule: "must be a language as two capital letters, such as EN"
-}
+export const language: Parameter<string> = /*#__PURE__*/ matching(
+  "text",
+  Codecs.languagePattern,
+  "must be a language as two capital letters, such as EN"
+)
 
 const jsonObject = /*#__PURE__*/ Schema.Record(Schema.String, Schema.Json)
 
@@ -277,11 +269,9 @@ export const token: Parameter<string> = {
 }
 
 /** A whole number in a range, inclusive. */
-export const integer = (options: {
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly default?: number
-} = {}): Parameter<number> => {
+export const integer = (
+  options: { readonly minimum?: number; readonly maximum?: number; readonly default?: number } = {}
+): Parameter<number> => {
   const { maximum, minimum } = options
   return {
     kind: "integer",
@@ -364,11 +354,7 @@ export const isWithinBounds = (
   // Encoded timestamps have one length, so that their text order is their order in time.
   if (bounds.of === "time") return String(wire) >= bounds.earliest
   const items = bounds.of === "items" ? Codecs.items(wire) : none
-  const size = bounds.of === "value"
-    ? Number(wire)
-    : bounds.of === "items"
-    ? items.length
-    : codePoints(String(wire))
+  const size = bounds.of === "value" ? Number(wire) : bounds.of === "items" ? items.length : codePoints(String(wire))
   if (!(size >= bounds.minimum && size <= maximumOf(bounds, access))) return false
   const { each } = bounds
   return each === undefined || items.every((item) => item !== "" && codePoints(String(item)) <= each)

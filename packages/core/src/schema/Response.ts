@@ -275,9 +275,7 @@ export const markPage = (page: Response<unknown, unknown>, tokens: PageTokens): 
 const pickDefaults = (model: AnyModel, item: unknown): unknown => {
   if (typeof item !== "object" || item === null) return item
   const own: Readonly<Record<string, unknown>> = { ...item }
-  return Object.fromEntries(
-    model.defaults.filter((name) => Object.hasOwn(own, name)).map((name) => [name, own[name]])
-  )
+  return Object.fromEntries(model.defaults.filter((name) => Object.hasOwn(own, name)).map((name) => [name, own[name]]))
 }
 
 /** The service's id of a request. */

@@ -72,9 +72,7 @@ interface Listed<K extends Kind> {
 }
 
 /** The field selectors and expansions of reads that return resources of kind `K`. */
-export type Selection<K extends Kind = Kind> = {
-  readonly [Sel in keyof Listed<K>]?: List<Listed<K>[Sel]> | undefined
-}
+export type Selection<K extends Kind = Kind> = { readonly [Sel in keyof Listed<K>]?: List<Listed<K>[Sel]> | undefined }
 
 type Split<S extends string> = S extends `${infer Head},${infer Tail}` ? Head | Split<Tail> : S
 

@@ -125,8 +125,5 @@ class LiveEvent extends ItemImpl implements EventItem<unknown, unknown> {
 export const isPost = (result: Result): boolean => result._tag === "One" && result.kind === "post"
 
 /** The item in a line. */
-export const make = (
-  isPost: boolean,
-  body: Body,
-  anomalies: ReadonlyArray<Anomaly> = none
-): AnyItem => isPost ? new LivePost(body, anomalies) : new LiveEvent(body, anomalies)
+export const make = (isPost: boolean, body: Body, anomalies: ReadonlyArray<Anomaly> = none): AnyItem =>
+  isPost ? new LivePost(body, anomalies) : new LiveEvent(body, anomalies)

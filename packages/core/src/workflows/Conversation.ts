@@ -154,10 +154,8 @@ const inOwnName = (error: AnyError): AnyError => {
  * Finds the conversation of a post with one request, or with two if the post is not its first. A post that the service does not show
  * is treated as the first of its own conversation.
  */
-export const open = (
-  id: string | number | bigint,
-  options: Options = {}
-): Effect.Effect<Opened, AnyError, Client> => Effect.mapError(opening(id, options), inOwnName)
+export const open = (id: string | number | bigint, options: Options = {}): Effect.Effect<Opened, AnyError, Client> =>
+  Effect.mapError(opening(id, options), inOwnName)
 
 const opening = Effect.fnUntraced(function*(id: string | number | bigint, options: Options) {
   const { archive = false } = options
@@ -205,37 +203,34 @@ const merged = (some: Page["includes"], others: Page["includes"]): Page["include
 export type Search = (token: string | undefined) => Stream.Stream<Omit<Page, "missing">, AnyError, Client>
 
 /** The search of a conversation. */
-const searchOf = (
-  { archive, query, selection, since }: Opened,
-  { retries, timeout, user_auth }: Options
-): Search =>
-(next_token) => {
-  const parameters = { ...query, ...selection, next_token }
-  const options = { timeout, retries }
-  // The archive is searched from a start time.
-  const reach = archive ? undefined : searchRecentPosts.definition.reach
-  let isFirst = next_token === undefined
-  return (archive
-    ? searchAllPosts.pages(parameters, options)
-    : searchRecentPosts.pages({ ...parameters, user_auth }, options)).pipe(
-      Stream.mapEffect(({ data: items = [], errors, includes, meta, rateLimit }) =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
-          const reached = reach === undefined || !isFirst ? undefined : secondsOf(now - reach.days * dayMillis)
-          isFirst = false
-          return {
-            items,
-            includes: { ...includes },
-            errors,
-            next: meta.next_token || undefined,
-            rateLimit,
-            outOfReach: reached === undefined || since === undefined || secondsOf(Date.parse(since)) >= reached
-              ? undefined
-              : { from: since, to: reached }
-          }
-        })
+const searchOf =
+  ({ archive, query, selection, since }: Opened, { retries, timeout, user_auth }: Options): Search => (next_token) => {
+    const parameters = { ...query, ...selection, next_token }
+    const options = { timeout, retries }
+    // The archive is searched from a start time.
+    const reach = archive ? undefined : searchRecentPosts.definition.reach
+    let isFirst = next_token === undefined
+    return (archive
+      ? searchAllPosts.pages(parameters, options)
+      : searchRecentPosts.pages({ ...parameters, user_auth }, options)).pipe(
+        Stream.mapEffect(({ data: items = [], errors, includes, meta, rateLimit }) =>
+          Effect.map(Clock.currentTimeMillis, (now) => {
+            const reached = reach === undefined || !isFirst ? undefined : secondsOf(now - reach.days * dayMillis)
+            isFirst = false
+            return {
+              items,
+              includes: { ...includes },
+              errors,
+              next: meta.next_token || undefined,
+              rateLimit,
+              outOfReach: reached === undefined || since === undefined || secondsOf(Date.parse(since)) >= reached
+                ? undefined
+                : { from: since, to: reached }
+            }
+          })
+        )
       )
-    )
-}
+  }
 
 const dayMillis = 86_400_000
 
@@ -269,13 +264,11 @@ export const pages = (
       return { ...first, next: Ancestry.encode({ stage: "search", token: undefined, ancestry }) }
     })
 
-    const searched = Stream.suspend(() => search(place?.token)).pipe(
-      Stream.map((page): Page => {
-        const items = page.items.filter(({ id }) => !begun.has(id))
-        Ancestry.note(ancestry, items)
-        return { ...page, items, missing: [], next: nextOf(page.next) }
-      })
-    )
+    const searched = Stream.suspend(() => search(place?.token)).pipe(Stream.map((page): Page => {
+      const items = page.items.filter(({ id }) => !begun.has(id))
+      Ancestry.note(ancestry, items)
+      return { ...page, items, missing: [], next: nextOf(page.next) }
+    }))
 
     const lookedUp = Stream.paginate(undefined, () =>
       Effect.gen(function*() {

@@ -181,11 +181,7 @@ export const moov = (film: Film = {}): Bytes => {
   const track = (id: number, handler: string, sides: Bytes) =>
     box(
       "trak",
-      box(
-        "tkhd",
-        concat(version, date, date, u32(id, 0), length, u32(0, 0, 0, 0), isTurned ? turned : upright),
-        sides
-      ),
+      box("tkhd", concat(version, date, date, u32(id, 0), length, u32(0, 0, 0, 0), isTurned ? turned : upright), sides),
       box("mdia", box("hdlr", u32(0, 0), handler, u32(0, 0, 0), 0))
     )
   return box(

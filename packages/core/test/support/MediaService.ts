@@ -147,11 +147,7 @@ export const make = (
       credentials: Credentials.Settings = Service.secrets
     ) =>
       Client.layer({ baseUrl: Service.baseUrl, retries: 0, ...settings, wire: undefined }).pipe(
-        Layer.provide([
-          Credentials.layer(credentials),
-          Layer.succeed(HttpClient.HttpClient, telling),
-          services
-        ])
+        Layer.provide([Credentials.layer(credentials), Layer.succeed(HttpClient.HttpClient, telling), services])
       )
   }
 }

@@ -23,16 +23,13 @@ export const suite = (
     Effect.flatMap(StreamLog.StreamLog, (store) => test(store, `stream ${++streams}`))
 
   /** Takes a free seat, and returns the token. */
-  const take = Effect.fnUntraced(function*(
-    store: StreamLog.Store,
-    seat: StreamLog.Seat,
-    holder: string,
-    millis = longMillis
-  ) {
-    const lease = yield* store.acquire(seat, holder, millis)
-    if (lease._tag === "Taken") return yield* Effect.die(new Error(`taken for ${lease.millis} ms`))
-    return lease.token
-  })
+  const take = Effect.fnUntraced(
+    function*(store: StreamLog.Store, seat: StreamLog.Seat, holder: string, millis = longMillis) {
+      const lease = yield* store.acquire(seat, holder, millis)
+      if (lease._tag === "Taken") return yield* Effect.die(new Error(`taken for ${lease.millis} ms`))
+      return lease.token
+    }
+  )
 
   /** Waits for a seat, and returns the token. */
   const await_ = Effect.fnUntraced(function*(store: StreamLog.Store, seat: StreamLog.Seat, holder: string) {

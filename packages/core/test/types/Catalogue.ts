@@ -118,9 +118,4 @@ type WithoutUserAuth =
   | "getSpacePosts"
 type ParametersOf<N extends Name> = Catalogue[N] extends (...args: infer A) => unknown ? NonNullable<A[0]> : never
 type KeysOf<P> = P extends unknown ? keyof P : never
-assertType<
-  Equal<
-    { [N in Name]: "user_auth" extends KeysOf<ParametersOf<N>> ? never : N }[Name],
-    WithoutUserAuth
-  >
->()
+assertType<Equal<{ [N in Name]: "user_auth" extends KeysOf<ParametersOf<N>> ? never : N }[Name], WithoutUserAuth>>()

@@ -68,15 +68,13 @@ Model.make({
   kind: "topic",
   identifier: "id",
   // @ts-expect-error another resource's
-  selector: "user_fields",
-  includes: "topics",
+  includes: "users",
   defaults: ["id"],
   fields: { id: Schema.String }
 })
 Model.make({
   kind: "poll",
   identifier: "id",
-  selector: "poll_fields",
   includes: "polls",
   // @ts-expect-error not a field
   defaults: ["title"],
@@ -85,7 +83,6 @@ Model.make({
 Model.make({
   kind: "list",
   identifier: "id",
-  selector: "list_fields",
   includes: undefined,
   defaults: ["id"],
   fields: { id: Schema.String },

@@ -67,14 +67,10 @@ const posts = streamPosts({
 })
 type Delivered = ItemOf<typeof posts>
 assertType<Delivered extends PostItem<infer _P, infer _I> ? true : false>()
-assertType<
-  Equal<keyof Delivered["post"], "id" | "text" | "edit_history_post_ids" | "created_at" | "author_id">
->()
+assertType<Equal<keyof Delivered["post"], "id" | "text" | "edit_history_post_ids" | "created_at" | "author_id">>()
 assertType<Equal<Delivered["post"]["created_at"], string>>()
 assertType<Equal<keyof Delivered["includes"], "users">>()
-assertType<
-  Equal<keyof NonNullable<Delivered["includes"]["users"]>[number], "id" | "name" | "username" | "verified">
->()
+assertType<Equal<keyof NonNullable<Delivered["includes"]["users"]>[number], "id" | "name" | "username" | "verified">>()
 assertType<Equal<Delivered["matchingRules"][number]["tag"], string | undefined>>()
 assertType<
   Equal<keyof NonNullable<ReturnType<Delivered["joined"]>["author"]>, "id" | "name" | "username" | "verified">
@@ -100,9 +96,7 @@ assertType<
     "id" | "created_at" | "liked_post_id" | "liked_post_author_id" | "timestamp_ms" | "attachments_media_keys"
   >
 >()
-assertType<
-  Equal<ItemOf<ReturnType<typeof streamUsersCompliance>>, EventItem<UserComplianceEvent>>
->()
+assertType<Equal<ItemOf<ReturnType<typeof streamUsersCompliance>>, EventItem<UserComplianceEvent>>>()
 
 // What is no parameter is refused by name; a partition is required where a stream comes in parts.
 streamPosts({ post_fields: ["lang"], backfill_minutes: 2, start_time: new Date() })

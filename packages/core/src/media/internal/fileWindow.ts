@@ -30,9 +30,7 @@ export type Reading<E> = Effect.Effect<void, E | Stopped>
  * The reason why reading ends early: the file is truncated (`cut`), contradicts itself (`broken`), has nothing to show (`unseen`),
  * or continues beyond the limits of what is read (`unreached`).
  */
-export class Stopped extends Data.TaggedError("Stopped")<{
-  readonly why: "cut" | "broken" | "unseen" | "unreached"
-}> {}
+export class Stopped extends Data.TaggedError("Stopped")<{ readonly why: "cut" | "broken" | "unseen" | "unreached" }> {}
 
 /** Bytes per read. */
 const pageBytes = 65_536

@@ -48,11 +48,7 @@ const boxAt = <E>(window: FileWindow<E>, at: number, end: number): Effect.Effect
   })
 
 const faultOf = (box: Box, end: number): Stopped | undefined =>
-  box.end < box.start
-    ? new Stopped({ why: "broken" })
-    : box.end > end
-    ? new Stopped({ why: "cut" })
-    : undefined
+  box.end < box.start ? new Stopped({ why: "broken" }) : box.end > end ? new Stopped({ why: "cut" }) : undefined
 
 const endOf = (box: Box, end: number): Effect.Effect<number, Stopped> => faultOf(box, end) ?? Effect.succeed(box.end)
 

@@ -133,7 +133,4 @@ export const isGone = (id: string | undefined, { user_auth }: Pick<Terms, "user_
 const asAuthor = <A, E, R>(
   user_auth: boolean | undefined,
   call: (user_auth: boolean) => Effect.Effect<A, E | MissingAccessToken, R>
-) =>
-  user_auth === undefined
-    ? Effect.catchTag(call(true), "MissingAccessToken", () => call(false))
-    : call(user_auth)
+) => user_auth === undefined ? Effect.catchTag(call(true), "MissingAccessToken", () => call(false)) : call(user_auth)

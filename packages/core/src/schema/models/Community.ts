@@ -5,7 +5,6 @@ import * as Model from "../Model.ts"
 export const Community = /*#__PURE__*/ Model.make({
   kind: "community",
   identifier: "id",
-  selector: "community_fields",
   includes: undefined,
   defaults: ["id", "name"],
   fields: {

@@ -5,7 +5,6 @@ import * as Model from "../Model.ts"
 export const ComplianceJob = /*#__PURE__*/ Model.make({
   kind: "compliance_job",
   identifier: "id",
-  selector: "compliance_job_fields",
   includes: undefined,
   defaults: [
     "id",

@@ -26,7 +26,6 @@ export type Endpoint = (typeof endpoints)[number]
 export const Connection = /*#__PURE__*/ Model.make({
   kind: "connection",
   identifier: "id",
-  selector: "connection_fields",
   includes: undefined,
   defaults: ["id", "endpoint_name", "connected_at", "disconnected_at", "disconnect_reason", "client_ip"],
   fields: {

@@ -6,7 +6,6 @@ import { TextEntities } from "./Entities.ts"
 export const DirectMessageEvent = /*#__PURE__*/ Model.make({
   kind: "dm_event",
   identifier: "id",
-  selector: "dm_event_fields",
   includes: undefined,
   defaults: ["id", "event_type", "text"],
   gathered: { entities: /*#__PURE__*/ Object.keys(TextEntities.fields) },

@@ -23,11 +23,7 @@ export const UrlEntity = /*#__PURE__*/ Schema.Struct({
 export interface UrlEntity extends Schema.Schema.Type<typeof UrlEntity> {}
 
 /** A hashtag or cashtag in a text, without its sign. */
-export const TagEntity = /*#__PURE__*/ Schema.Struct({
-  start: Schema.Int,
-  end: Schema.Int,
-  tag: Schema.String
-})
+export const TagEntity = /*#__PURE__*/ Schema.Struct({ start: Schema.Int, end: Schema.Int, tag: Schema.String })
 /** A hashtag or cashtag in a text, without its sign. */
 export interface TagEntity extends Schema.Schema.Type<typeof TagEntity> {}
 

@@ -5,7 +5,6 @@ import * as Model from "../Model.ts"
 export const Like = /*#__PURE__*/ Model.make({
   kind: "like_with_post_author",
   identifier: "id",
-  selector: "like_with_post_author_fields",
   includes: undefined,
   defaults: ["id", "created_at", "liked_post_id", "liked_post_author_id", "timestamp_ms"],
   fields: {
@@ -17,11 +16,7 @@ export const Like = /*#__PURE__*/ Model.make({
     liked_post_id: Schema.optionalKey(Schema.String),
     timestamp_ms: Schema.optionalKey(Schema.Int)
   },
-  expansions: {
-    "attachments.media_keys": "media",
-    liked_post_author_id: "user",
-    liked_post_id: "post"
-  }
+  expansions: { "attachments.media_keys": "media", liked_post_author_id: "user", liked_post_id: "post" }
 })
 /** A like with every field selected. */
 export interface Like extends Model.Type<typeof Like> {}

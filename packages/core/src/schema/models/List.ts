@@ -5,7 +5,6 @@ import * as Model from "../Model.ts"
 export const List = /*#__PURE__*/ Model.make({
   kind: "list",
   identifier: "id",
-  selector: "list_fields",
   includes: undefined,
   defaults: ["id", "name"],
   fields: {
@@ -18,9 +17,7 @@ export const List = /*#__PURE__*/ Model.make({
     owner_id: Schema.String,
     private: Schema.Boolean
   },
-  expansions: {
-    owner_id: "user"
-  }
+  expansions: { owner_id: "user" }
 })
 /** A list of users with every field selected. */
 export interface List extends Model.Type<typeof List> {}

@@ -9,9 +9,7 @@ const playback = {
   playback_100_count: /*#__PURE__*/ Schema.optionalKey(Schema.Int)
 }
 
-const views = {
-  view_count: /*#__PURE__*/ Schema.optionalKey(Schema.Int)
-}
+const views = { view_count: /*#__PURE__*/ Schema.optionalKey(Schema.Int) }
 
 /** The types of files that can be uploaded. */
 export const fileTypes = [
@@ -48,7 +46,6 @@ export const categories = [
 export const Media = /*#__PURE__*/ Model.make({
   kind: "media",
   identifier: "media_key",
-  selector: "media_fields",
   includes: "media",
   defaults: ["media_key", "type"],
   fields: {

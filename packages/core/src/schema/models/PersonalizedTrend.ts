@@ -5,7 +5,6 @@ import * as Model from "../Model.ts"
 export const PersonalizedTrend = /*#__PURE__*/ Model.make({
   kind: "personalized_trend",
   identifier: "trend_name",
-  selector: "personalized_trend_fields",
   includes: undefined,
   defaults: ["category", "post_count", "trend_name", "trending_since"],
   fields: {

@@ -5,7 +5,6 @@ import * as Model from "../Model.ts"
 export const Place = /*#__PURE__*/ Model.make({
   kind: "place",
   identifier: "id",
-  selector: "place_fields",
   includes: "places",
   defaults: ["id", "full_name"],
   fields: {
@@ -17,10 +16,9 @@ export const Place = /*#__PURE__*/ Model.make({
     geo: Schema.Struct({
       type: Model.known("Feature"),
       bbox: Schema.Array(Schema.Finite),
-      geometry: Schema.optionalKey(Schema.Struct({
-        type: Model.known("Point"),
-        coordinates: Schema.Array(Schema.Finite)
-      })),
+      geometry: Schema.optionalKey(
+        Schema.Struct({ type: Model.known("Point"), coordinates: Schema.Array(Schema.Finite) })
+      ),
       properties: Model.Json
     }),
     name: Schema.String,

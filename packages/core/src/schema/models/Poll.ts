@@ -5,16 +5,11 @@ import * as Model from "../Model.ts"
 export const Poll = /*#__PURE__*/ Model.make({
   kind: "poll",
   identifier: "id",
-  selector: "poll_fields",
   includes: "polls",
   defaults: ["id", "options"],
   fields: {
     id: Schema.String,
-    options: Schema.Array(Schema.Struct({
-      position: Schema.Int,
-      label: Schema.String,
-      votes: Schema.Int
-    })),
+    options: Schema.Array(Schema.Struct({ position: Schema.Int, label: Schema.String, votes: Schema.Int })),
     duration_minutes: Schema.Int,
     end_datetime: Schema.String,
     voting_status: Model.known("open", "closed")

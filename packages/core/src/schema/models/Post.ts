@@ -12,7 +12,6 @@ const Context = /*#__PURE__*/ Schema.Struct({
 export const Post = /*#__PURE__*/ Model.make({
   kind: "post",
   identifier: "id",
-  selector: "post_fields",
   includes: "posts",
   defaults: ["id", "text", "edit_history_post_ids"],
   unselectable: ["username"],
@@ -88,14 +87,11 @@ export const Post = /*#__PURE__*/ Model.make({
       reply_count: Schema.Int,
       repost_count: Schema.Int
     }),
-    referenced_posts: Schema.optionalKey(Schema.Array(Schema.Struct({
-      type: Model.known("reposted", "quoted", "replied_to"),
-      id: Schema.String
-    }))),
+    referenced_posts: Schema.optionalKey(
+      Schema.Array(Schema.Struct({ type: Model.known("reposted", "quoted", "replied_to"), id: Schema.String }))
+    ),
     reply_settings: Model.known("everyone", "mentionedUsers", "following", "other", "subscribers", "verified"),
-    scopes: Schema.optionalKey(Schema.Struct({
-      followers: Schema.optionalKey(Schema.Boolean)
-    })),
+    scopes: Schema.optionalKey(Schema.Struct({ followers: Schema.optionalKey(Schema.Boolean) })),
     source: Schema.optionalKey(Schema.String),
     // Since August 2026, URLs are texts, and several have counts.
     suggested_source_links: Schema.optionalKey(Schema.Array(Schema.Union([UrlEntity, Schema.String]))),

@@ -6,7 +6,6 @@ import { Topic } from "./Topic.ts"
 export const Space = /*#__PURE__*/ Model.make({
   kind: "space",
   identifier: "id",
-  selector: "space_fields",
   includes: undefined,
   defaults: ["id", "state"],
   unselectable: ["topics"],

@@ -5,14 +5,9 @@ import * as Model from "../Model.ts"
 export const Topic = /*#__PURE__*/ Model.make({
   kind: "topic",
   identifier: "id",
-  selector: "topic_fields",
   includes: "topics",
   defaults: ["id", "name"],
-  fields: {
-    id: Schema.String,
-    name: Schema.String,
-    description: Schema.optionalKey(Schema.String)
-  }
+  fields: { id: Schema.String, name: Schema.String, description: Schema.optionalKey(Schema.String) }
 })
 /** A topic of a space. */
 export interface Topic extends Model.Type<typeof Topic> {}

@@ -5,7 +5,6 @@ import * as Model from "../Model.ts"
 export const Trend = /*#__PURE__*/ Model.make({
   kind: "trend",
   identifier: "trend_name",
-  selector: "trend_fields",
   includes: undefined,
   defaults: ["trend_name"],
   fields: {

@@ -4,19 +4,16 @@ import * as Model from "../Model.ts"
 /** The service sends these numbers as text, its documentation as numbers: `Number(count)` reads both. */
 const count = /*#__PURE__*/ Schema.Union([Schema.Int, Schema.String])
 
-const days = /*#__PURE__*/ Schema.optionalKey(
-  /*#__PURE__*/ Schema.Array(/*#__PURE__*/ Schema.Struct({
-    /** The beginning of a day (UTC). */
-    date: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    usage: /*#__PURE__*/ Schema.optionalKey(count)
-  }))
-)
+const days = /*#__PURE__*/ Schema.optionalKey(/*#__PURE__*/ Schema.Array(/*#__PURE__*/ Schema.Struct({
+  /** The beginning of a day (UTC). */
+  date: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  usage: /*#__PURE__*/ Schema.optionalKey(count)
+})))
 
 /** The number of posts that a project has read. */
 export const Usage = /*#__PURE__*/ Model.make({
   kind: "usage",
   identifier: "project_id",
-  selector: "usage_fields",
   includes: undefined,
   defaults: ["cap_reset_day", "project_cap", "project_id", "project_usage"],
   fields: {

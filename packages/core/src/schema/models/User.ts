@@ -6,7 +6,6 @@ import { Entities, UrlEntity } from "./Entities.ts"
 export const User = /*#__PURE__*/ Model.make({
   kind: "user",
   identifier: "id",
-  selector: "user_fields",
   includes: "users",
   defaults: ["id", "name", "username"],
   fields: {
@@ -58,11 +57,7 @@ export const User = /*#__PURE__*/ Model.make({
       scope: Schema.optionalKey(Model.known("user"))
     }))
   },
-  expansions: {
-    "affiliation.user_id": "user",
-    most_recent_post_id: "post",
-    pinned_post_id: "post"
-  }
+  expansions: { "affiliation.user_id": "user", most_recent_post_id: "post", pinned_post_id: "post" }
 })
 /** A user with every field selected. */
 export interface User extends Model.Type<typeof User> {}

@@ -87,11 +87,7 @@ const searched = (
   receiver: Receiver
 ): Effect.Effect<string | undefined, AnyError, Client> =>
   Effect.gen(function*() {
-    const { refused, searchable } = yield* retrying(
-      terms,
-      BackfillSearch.rulesOf(receiver.tags),
-      receiver
-    )
+    const { refused, searchable } = yield* retrying(terms, BackfillSearch.rulesOf(receiver.tags), receiver)
     const search = new BackfillSearch.RuleSearch(searchable, {
       ...BackfillSearch.selectionOf(terms.parameters),
       ...timesOf(part),
@@ -128,10 +124,7 @@ const recovered = (
     const { entries } = yield* Connection.open(definition, { ...rest, ...timesOf({ ...part, from }) })
     let disconnect: string | undefined
     yield* entries.pipe(
-      Stream.timeoutOrElse({
-        duration: silence,
-        orElse: () => Stream.fail(silent(definition.name, silence))
-      }),
+      Stream.timeoutOrElse({ duration: silence, orElse: () => Stream.fail(silent(definition.name, silence)) }),
       Stream.runForEachArray((entries) => {
         const items = entries.filter(isItem)
         for (const entry of entries) {
@@ -164,9 +157,4 @@ const recovered = (
 
 /** The failure of a connection over which nothing came for too long. */
 export const silent = (operation: string, silence: number): TransportFailure =>
-  new TransportFailure({
-    operation,
-    phase: "body",
-    timeout: "idle",
-    reason: `no data within ${silence} ms`
-  })
+  new TransportFailure({ operation, phase: "body", timeout: "idle", reason: `no data within ${silence} ms` })

@@ -79,13 +79,10 @@ export const open = (
       status: response.status,
       headers: response.headers,
       chunks,
-      entries: Stream.transformPull(
-        Stream.mapError(chunks, brokenOff),
-        (pull) => {
-          const read = Effect.tap(reading(pull, decoder), () => left.length === 0 ? Effect.void : report)
-          return Effect.succeed(meter === undefined ? read : counting(read, meter))
-        }
-      )
+      entries: Stream.transformPull(Stream.mapError(chunks, brokenOff), (pull) => {
+        const read = Effect.tap(reading(pull, decoder), () => left.length === 0 ? Effect.void : report)
+        return Effect.succeed(meter === undefined ? read : counting(read, meter))
+      })
     }
   })
 

@@ -70,9 +70,7 @@ export const partsOf = ({ from, to }: Span, now: number, recover: Recover, live:
   const recoverable = recover === "recovery" && live.recovery ? now - recoveryMillis : Infinity
   const searchable = live.rules === true ? now - searchMillis : Infinity
   const why = searchable === Infinity
-    ? recoverable === Infinity
-      ? "the service cannot send this stream again"
-      : "it is more than 24 hours ago"
+    ? recoverable === Infinity ? "the service cannot send this stream again" : "it is more than 24 hours ago"
     : "it is more than 7 days ago"
   const parts: Array<Part> = []
   const add = (start: number, end: number, by: Part["by"]) => {

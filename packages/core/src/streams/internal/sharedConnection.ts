@@ -145,11 +145,10 @@ export class SharedConnection {
   }
 
   #stayUp = Effect.fnUntraced(
-    function*(this: SharedConnection, others: () => ReadonlyArray<number>): Effect.fn.Return<
-      void,
-      AnyStreamError,
-      Client
-    > {
+    function*(
+      this: SharedConnection,
+      others: () => ReadonlyArray<number>
+    ): Effect.fn.Return<void, AnyStreamError, Client> {
       const { parameters, reconnects } = this.terms
       const hasEndTime = "end_time" in parameters && parameters.end_time !== undefined
       let looks = 0

@@ -41,22 +41,19 @@ export const makeRoom = (
   looks: number,
   { detail }: RateLimited
 ): Effect.Effect<boolean, TooManyConnections, Client> =>
-  Effect.flatMap(
-    Effect.orElseSucceed(endLost(claim), () => undefined),
-    (holders) => {
-      const { definition } = claim
-      // A connection that the service does not list will not count for long.
-      const mayHelp = holders === undefined
-        ? looks < maxLooks
-        : holders.connections.length === 0 ||
-          (looks < maxLooks && (holders.hasEnded || holders.mayEnd || isOfParts(definition)))
-      return mayHelp
-        ? Effect.succeed(holders?.hasEnded === true)
-        : Effect.fail(
-          new TooManyConnections({ operation: definition.name, connections: holders?.connections ?? [], detail })
-        )
-    }
-  )
+  Effect.flatMap(Effect.orElseSucceed(endLost(claim), () => undefined), (holders) => {
+    const { definition } = claim
+    // A connection that the service does not list will not count for long.
+    const mayHelp = holders === undefined
+      ? looks < maxLooks
+      : holders.connections.length === 0 ||
+        (looks < maxLooks && (holders.hasEnded || holders.mayEnd || isOfParts(definition)))
+    return mayHelp
+      ? Effect.succeed(holders?.hasEnded === true)
+      : Effect.fail(
+        new TooManyConnections({ operation: definition.name, connections: holders?.connections ?? [], detail })
+      )
+  })
 
 /** True if a stream has partitions with a connection for each: the service does not state the partition of a connection. */
 const isOfParts = ({ query }: Definition): boolean => query?.["partition"] !== undefined
@@ -82,18 +79,14 @@ const endLost = (claim: Claim): Effect.Effect<Holders, AnyError, Client> =>
     return { connections, hasEnded: true, mayEnd }
   })
 
-const list = (
-  { definition: { live } }: Claim,
-  status: "active" | "inactive"
-) =>
+const list = ({ definition: { live } }: Claim, status: "active" | "inactive") =>
   Effect.gen(function*() {
     const client = yield* Client
     const { definition } = getConnections
     const answer = yield* client.request(definition, { endpoints: [live.endpoint], status, max_results: 100 })
     const { data } = yield* client.read(definition, answer)
     const listed = Array.isArray(data)
-      ? data.filter(isListed)
-        .filter(({ disconnected_at }) => (disconnected_at === undefined) === (status === "active"))
+      ? data.filter(isListed).filter(({ disconnected_at }) => (disconnected_at === undefined) === (status === "active"))
         .map(heldOf)
       : []
     return { headers: answer.headers, listed }

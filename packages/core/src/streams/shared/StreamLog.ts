@@ -274,8 +274,7 @@ const append = (log: Log, token: number, entries: ReadonlyArray<Entry>): void =>
 const trimmed = ({ cursors, entries }: Log, { before, keep, readBefore }: Trim): Array<Placed> => {
   const read = Math.min(...[...cursors.values()].map(({ position }) => position))
   const kept = entries.findIndex(({ at, position }, index) =>
-    at >= before && index >= entries.length - keep &&
-    !(Number.isFinite(read) && position <= read && at < readBefore)
+    at >= before && index >= entries.length - keep && !(Number.isFinite(read) && position <= read && at < readBefore)
   )
   return kept === -1 ? [] : entries.slice(kept)
 }

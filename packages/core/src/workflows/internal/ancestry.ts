@@ -70,12 +70,7 @@ const decodeText = /*#__PURE__*/ Schema.decodeUnknownOption(Text)
 
 /** Encodes a position as text. */
 export const encode = ({ ancestry: { known, wanted }, stage, token }: Place): string =>
-  JSON.stringify({
-    stage,
-    ...(token === undefined ? {} : { token }),
-    wanted: pack(wanted),
-    known: pack(known)
-  })
+  JSON.stringify({ stage, ...(token === undefined ? {} : { token }), wanted: pack(wanted), known: pack(known) })
 
 /** Decodes a position; `undefined` if the text is not one. */
 export const decode = (text: string): Place | undefined =>

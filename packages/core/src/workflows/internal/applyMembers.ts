@@ -10,7 +10,6 @@ import * as Callback from "../../runtime/Callback.ts"
 import { type Entries, Journal } from "../../storage/Journal.ts"
 import type { Outcome, PlanOptions, Refusal, SyncedMembers, SyncOptions } from "../ListMembersOptions.ts"
 import * as MembersRecord from "./membersRecord.ts"
-import { isAboutList, refusalOf, saidBy } from "./membersRefusal.ts"
 import type { Held } from "./planMembers.ts"
 
 /** Most members of a list. */
@@ -117,7 +116,7 @@ class Changes {
       this.#failures = 0
       const { data, errors } = sent.success
       return data === undefined && errors.length > 0
-        ? { _tag: "Refused", refusal: refusalOf("refused", errors) }
+        ? { _tag: "Refused", refusal: MembersRecord.refusalOf("refused", errors) }
         : { _tag: "Changed" }
     })
   }
@@ -130,16 +129,19 @@ class Changes {
       }
       if (!(error instanceof BadRequest || error instanceof Forbidden || error instanceof NotFound)) return yield* error
       this.#failures = 0
-      if (isAboutList(error)) return yield* error
+      if (MembersRecord.isAboutList(error)) return yield* error
       if (!(error instanceof NotFound)) {
         this.#isOwner ??= yield* isOwner(this.#sync.list, this.#sync.options)
         if (!this.#isOwner) return yield* error
       }
-      const said = saidBy(error)
+      const said = MembersRecord.saidBy(error)
       if (is === "added" && this.#sizeAt(at) >= mostMembers) {
-        return { _tag: "Refused", refusal: { ...refusalOf("full", said), reason: "full" } }
+        return { _tag: "Refused", refusal: { ...MembersRecord.refusalOf("full", said), reason: "full" } }
       }
-      return { _tag: "Refused", refusal: refusalOf(error instanceof NotFound ? "unknown" : "refused", said) }
+      return {
+        _tag: "Refused",
+        refusal: MembersRecord.refusalOf(error instanceof NotFound ? "unknown" : "refused", said)
+      }
     })
   }
 

@@ -65,10 +65,9 @@ const encoder = /*#__PURE__*/ new TextEncoder()
 const encode = /*#__PURE__*/ Schema.encodeUnknownOption(Parameters.id.schema)
 
 const textOf = (value: unknown): string | undefined =>
-  typeof value === "string" && idPattern.test(value) ? value : Option.match(encode(value), {
-    onNone: () => undefined,
-    onSome: String
-  })
+  typeof value === "string" && idPattern.test(value) ?
+    value :
+    Option.match(encode(value), { onNone: () => undefined, onSome: String })
 
 const streamOf = (ids: Ids): Stream.Stream<unknown, SourceFailure> | undefined => {
   if (typeof ids === "string") return undefined

@@ -1,10 +1,15 @@
-/** The journal's records of a list that is being changed: the plan, written once, and the progress, written with every change. */
+/**
+ * The journal's records of a list that is being changed: the plan, written once, and the progress, written with every change. It holds
+ * the reasons why the service refuses changes.
+ */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { BadRequest, Forbidden, NotFound } from "../../errors/Errors.ts"
 import type { StorageFailure } from "../../errors/StorageErrors.ts"
+import type { Problem } from "../../schema/models/Problem.ts"
 import type { Entries } from "../../storage/Journal.ts"
 import * as VersionedRecord from "../../storage/VersionedRecord.ts"
-import { reasons } from "../ListMembersOptions.ts"
+import { reasons, type RefusalReason } from "../ListMembersOptions.ts"
 
 const Known = /*#__PURE__*/ Schema.Struct({
   id: Schema.String,
@@ -87,3 +92,35 @@ export const writeDone = (journal: Entries, list: string, done: DoneRecord): Eff
 /** Deletes a finished plan. */
 export const forget = (journal: Entries, list: string): Effect.Effect<void, StorageFailure> =>
   Effect.andThen(journal.write(nameOf(list), undefined), journal.write(doneNameOf(list), undefined))
+
+/** Checks for an error about the list, not about one user. */
+export const isAboutList = (error: BadRequest | Forbidden | NotFound): boolean =>
+  saidBy(error).some(({ resource_type }) => resource_type === "list")
+
+/** The problems in an error. */
+export const saidBy = ({ detail, problems, title, type }: BadRequest | Forbidden | NotFound): ReadonlyArray<Problem> =>
+  problems.length > 0 ? problems : [{
+    ...(detail === undefined ? {} : { detail }),
+    ...(title === undefined ? {} : { title }),
+    ...(type === undefined ? {} : { type })
+  }]
+
+/** The texts of problems. */
+export const saidIn = (problems: ReadonlyArray<Problem>): ReadonlyArray<string> =>
+  problems.flatMap(({ detail, message, title }) => message ?? detail ?? title ?? [])
+
+/** The refusal in problems about a user; its reason is `otherwise` unless the text names another. */
+export const refusalOf = (otherwise: RefusalReason, problems: ReadonlyArray<Problem>): typeof Refusal.Type => {
+  const text = saidIn(problems).join("; ")
+  const isUnknown = problems.some(({ type = "" }) => type.endsWith("/resource-not-found"))
+  const reason = /\bsuspended\b/i.test(text)
+    ? "suspended"
+    : /\bblock/i.test(text)
+    ? "blocked"
+    : /\bprotected\b/i.test(text)
+    ? "protected"
+    : isUnknown || /\bfind specified user\b/i.test(text)
+    ? "unknown"
+    : otherwise
+  return { reason, ...(text === "" ? {} : { detail: text.slice(0, 300) }) }
+}

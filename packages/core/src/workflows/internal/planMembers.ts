@@ -13,7 +13,6 @@ import { digestOf } from "../../storage/VersionedRecord.ts"
 import { hydrate } from "../Hydrate.ts"
 import type { MembersPlan, PlanOptions, SyncOptions, Wanted } from "../ListMembersOptions.ts"
 import * as MembersRecord from "./membersRecord.ts"
-import { refusalOf, saidIn } from "./membersRefusal.ts"
 
 /** The operation in errors. */
 export const operation = "syncListMembers"
@@ -106,7 +105,7 @@ const makePlan = Effect.fnUntraced(function*({ keep, list, wish, wishes }: Asked
     Effect.fnUntraced(function*({ data, errors }) {
       if (data === undefined && errors.length > 0) {
         const rule = `must be visible to the caller${
-          saidIn(errors).map((said) => `: ${said.replace(/\.$/, "")}`).join("")
+          MembersRecord.saidIn(errors).map((said) => `: ${said.replace(/\.$/, "")}`).join("")
         }`
         return yield* invalidParameter(operation, "list", rule, undefined)
       }
@@ -134,7 +133,10 @@ const makePlan = Effect.fnUntraced(function*({ keep, list, wish, wishes }: Asked
     ({ data: user, id: username, problem }) =>
       Effect.sync(() => {
         if (user === undefined) {
-          unknown.push({ user: { username }, refusal: refusalOf("unknown", problem === undefined ? [] : [problem]) })
+          unknown.push({
+            user: { username },
+            refusal: MembersRecord.refusalOf("unknown", problem === undefined ? [] : [problem])
+          })
         } else if (!known.has(user.id)) {
           known.add(user.id)
           add.push({ id: user.id, username: user.username })

@@ -151,9 +151,7 @@ class Changes {
     const mayFit = plan.cap === undefined || plan.rules + missing.length <= plan.cap
     if (!mayFit || this.#pauses-- === 0) return yield* this.#capReached(missing.length)
     yield* Effect.sleep(settlingMillis)
-    this.#room = plan.cap === undefined
-      ? missing.length
-      : plan.cap - (yield* RuleRequests.read(this.#call)).length
+    this.#room = plan.cap === undefined ? missing.length : plan.cap - (yield* RuleRequests.read(this.#call)).length
     return missing
   })
 

@@ -41,10 +41,7 @@ export const room = (call: Call) =>
     Effect.map(({ data }) => {
       if (data === undefined) return undefined
       const [cap, ofProject] = [Number(data.cap_per_client_app), Number(data.cap_per_project)]
-      const left = Math.min(
-        cap - data.client_app_rules_count.rule_count,
-        ofProject - Number(data.project_rules_count)
-      )
+      const left = Math.min(cap - data.client_app_rules_count.rule_count, ofProject - Number(data.project_rules_count))
       return Number.isNaN(left) ? undefined : { cap, left: Math.max(0, left) }
     }),
     // Not every access level has the counts. The service still refuses too many rules.
@@ -68,21 +65,18 @@ export const add = (rules: ReadonlyArray<WantedRule>, dryRun: boolean, call: Cal
   )
 
 /** Deletes rules. Rules that no longer exist are skipped. */
-export const remove = (ids: ReadonlyArray<string>, call: Call): Effect.Effect<
-  void,
-  Effect.Error<ReturnType<typeof removed> | ReturnType<typeof read>>,
-  Client
-> =>
-  removed(ids, call).pipe(
-    Effect.catchTag("BadRequest", (error) =>
-      // The service refuses the whole request if one rule no longer exists, as when another run was faster.
-      Effect.gen(function*() {
-        const there = new Set((yield* read(call)).map(({ id }) => id))
-        const left = ids.filter((id) => there.has(id))
-        if (left.length === ids.length) return yield* error
-        if (left.length > 0) return yield* remove(left, call)
-      }))
-  )
+export const remove = (
+  ids: ReadonlyArray<string>,
+  call: Call
+): Effect.Effect<void, Effect.Error<ReturnType<typeof removed> | ReturnType<typeof read>>, Client> =>
+  removed(ids, call).pipe(Effect.catchTag("BadRequest", (error) =>
+    // The service refuses the whole request if one rule no longer exists, as when another run was faster.
+    Effect.gen(function*() {
+      const there = new Set((yield* read(call)).map(({ id }) => id))
+      const left = ids.filter((id) => there.has(id))
+      if (left.length === ids.length) return yield* error
+      if (left.length > 0) return yield* remove(left, call)
+    })))
 
 const removed = (ids: ReadonlyArray<string>, call: Call) => Effect.asVoid(updateStreamRules({ delete_ids: ids }, call))
 

@@ -193,11 +193,7 @@ const isLost = "the log was lost"
 
 /** Why a consumer has missed entries before this one; `undefined` if it has not. */
 const whyMissing = ({ follows }: Placed, read: number): string | undefined =>
-  follows === 0 && read > 0
-    ? isLost
-    : follows > read
-    ? "the log no longer has the items"
-    : undefined
+  follows === 0 && read > 0 ? isLost : follows > read ? "the log no longer has the items" : undefined
 
 const isWanted = ({ matchingRules }: AnyItem, tags: ReadonlySet<string> | undefined): boolean =>
   tags === undefined || matchingRules.some(({ tag }) => tag !== undefined && tags.has(tag))
