@@ -99,15 +99,36 @@ describe("consumers of one client", () => {
   })
 })
 
+describe("a consumer that resumes before the first connection is made", () => {
+  test("gets the items up to the connection")(function*() {
+    yield* TestClock.setTime(100_000)
+    const found = { id: "1", text: "x", created_at: new Date(103_000).toISOString() }
+    const ends: Array<number> = []
+    const service = streaming((index) => index === 0 ? { status: 503 } : "accept", (path, { end_time = "" }) => {
+      if (path.endsWith("/rules")) return { body: { data: [{ id: "1", value: "x" }], meta: {} } }
+      ends.push(Date.parse(end_time))
+      return { body: { data: [found], meta: { result_count: 1 } } }
+    })
+    const client = yield* Layer.build(service.layer())
+    yield* Effect.provide(following({ recover: "search" }), client)
+    const late = yield* Effect.provide(following({ recover: "search", resumeFrom: { at: new Date(90_000) } }), client)
+    yield* pass(50_000, 5_000, () => service.lines[0]?.send("\r\n"))
+    assert.deepStrictEqual(late.ids(), ["1"])
+    assert.isAbove(ends[0]!, 104_000)
+    assert.deepStrictEqual(late.of("Gap").map(({ filledBy }) => filledBy), ["search"])
+  })
+})
+
 describe("a slow consumer", () => {
   /** A consumer that takes nothing until it is released. */
-  const slowly = Effect.fnUntraced(function*(options: Parameters<typeof following>[0], layer = Layer.empty) {
-    const service = streaming(accept)
-    const gate = yield* Deferred.make<void>()
-    const client = yield* Layer.build(Layer.merge(service.layer(), layer))
-    const slow = yield* Effect.provide(following(options, undefined, undefined, () => Deferred.await(gate)), client)
-    return { service, slow, release: Effect.andThen(Deferred.succeed(gate, undefined), settle) }
-  })
+  const slowly = (options: Parameters<typeof following>[0], layer: Layer.Layer<never> = Layer.empty) =>
+    Effect.gen(function*() {
+      const service = streaming(accept)
+      const gate = yield* Deferred.make<void>()
+      const client = yield* Layer.build(Layer.merge(service.layer(), layer))
+      const slow = yield* Effect.provide(following(options, undefined, undefined, () => Deferred.await(gate)), client)
+      return { service, slow, release: Effect.andThen(Deferred.succeed(gate, undefined), settle) }
+    })
 
   const posting = ({ lines }: ReturnType<typeof streaming>, last: number, each: Effect.Effect<void> = settle) =>
     Effect.forEach(numbered(1, last), (post) => Effect.andThen(Effect.sync(() => lines[0]!.post(post)), each))

@@ -149,6 +149,22 @@ describe("a connection that is lost", () => {
     assert.isAbove(service.connects(), 40)
   })
 
+  test("is replaced before the end_time if the service disconnects with a notice, and otherwise ends the stream")(
+    function*() {
+      const service = streaming(accept)
+      const { fiber, ids } = yield* follow(service, {}, streamPosts.definition, { end_time: "2026-01-01T00:00:00Z" })
+      service.lines[0]!.post({ id: "1" })
+      service.lines[0]!.send(`${JSON.stringify({ errors: [{ title: "t", disconnect_type: "ForceDisconnect" }] })}\r\n`)
+      service.lines[0]!.end()
+      yield* pass(1_000)
+      assert.strictEqual(service.connects(), 2)
+      service.lines[1]!.post({ id: "1" }, { id: "2" })
+      service.lines[1]!.end()
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(ids(), ["1", "2"])
+    }
+  )
+
   test("ends the stream when its reconnects are used up")(function*() {
     const service = streaming((index) => index === 0 ? "accept" : "refuse")
     const { fiber, ids } = yield* follow(service, { reconnects: 2 })

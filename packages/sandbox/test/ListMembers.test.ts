@@ -127,9 +127,21 @@ describe("the members of a list", () => {
       assert.sameDeepMembers(told, synced.outcomes.filter(({ became, id }) => became !== "there" && id !== undefined))
     }))
 
+  it.effect("who fail twice do not stop the others, however many they are", () =>
+    Effect.gen(function*() {
+      const { list, membersOf, sandbox, sync, users } = yield* scene()
+      const id = list()
+      for (const nth of [1, 3, 5, 7, 8, 9]) sandbox.faults.add({ operation: "addListMember", nth, status: 503 })
+      const syncing = sync(id, users.slice(0, 6).map(({ id }) => id), { retries: 0 })
+      const fiber = yield* Effect.forkChild(syncing)
+      yield* TestClock.adjust("10 minutes")
+      assert.deepInclude(yield* Fiber.join(fiber), { added: 3, refused: 3 })
+      assert.deepStrictEqual(membersOf(id), [1, 3, 5])
+    }))
+
   it.effect("fill a list to its last place, and it is said who did not fit", () =>
     Effect.gen(function*() {
-      const { changes, list, sandbox, sync, users } = yield* scene(12)
+      const { ada, at, changes, list, sandbox, sync, users } = yield* scene(12)
       const id = list()
       // As if it had been filled before.
       sandbox.store.transaction(() => {
@@ -143,10 +155,16 @@ describe("the members of a list", () => {
         }
       })
       sandbox.budget.clear()
-      const synced = yield* sync(id, users.map(({ id }) => id), { keep: true })
+      // Neither who failed nor who is refused for another reason has taken a place.
+      sandbox.faults.add({ operation: "addListMember", nth: 1, status: 503 })
+      at(2)[0]?.blocks(ada)
+      const synced = yield* sync(id, users.map(({ id }) => id), { keep: true, retries: 0 })
       assert.deepInclude(synced, { added: 2, kept: 4_998, refused: 10 })
-      assert.isTrue(became(synced, "refused").every((text) => text?.endsWith(" full")))
-      assert.deepStrictEqual(changes(), ["addListMember 200", "addListMember 200", "addListMember 403"])
+      assert.deepStrictEqual(
+        became(synced, "refused").map((text) => text?.split(" ")[1]),
+        users.flatMap((_, i) => i === 1 || i === 3 ? [] : [i === 2 ? "blocked" : "full"])
+      )
+      assert.deepStrictEqual(changes(), [503, 200, 403, 200, 403].map((status) => `addListMember ${status}`))
     }), 20_000)
 
   it.effect("of a list of somebody else are left as they are", () =>

@@ -177,20 +177,21 @@ describe("a part that cannot be decided", () => {
       }))
   }
 
-  it.effect("ends the thread for who says so, even where it is found by then", () =>
+  it.effect("ends the thread for who says so, whether it is found by then or not", () =>
     Effect.gen(function*() {
       const { failure, line, publish, state } = yield* scene()
-      for (const [key, part] of [["first", 1], ["last", 3]] as const) {
+      const cases = [["first", 1, "lost", 1], ["last", 3, "lost", 3], ["absent", 3, "vanished", 2]] as const
+      for (const [key, part, fate, standing] of cases) {
         const posts = polls(key)
         const since = (yield* line.posts()).at(-1)?.id
         state.isReadable = false
-        state.fates = [...Array.from({ length: part - 1 }, () => "answered" as const), "lost"]
+        state.fates = [...Array.from({ length: part - 1 }, () => "answered" as const), fate]
         assert.instanceOf(yield* failure(posts, { key }), Errors.ThreadUndecided)
         state.isReadable = true
         const { abandoned, posts: stand } = yield* publish(posts, { key, undecided: "abandon" })
         assert.deepStrictEqual(stand.map(({ id }) => id), (yield* line.posts(since)).map(({ id }) => id))
         // The last one leaves nothing to abandon.
-        assert.deepStrictEqual([stand.length, abandoned], [part, part < 3])
+        assert.deepStrictEqual([stand.length, abandoned], [standing, standing < 3])
       }
       // Who decides beforehand means what cannot be decided, and nothing else.
       state.fates = ["lost", "vanished"]

@@ -21,7 +21,7 @@ import type {
 
 export type * from "./ListMembersOptions.ts"
 
-/** The plan of an earlier call with the same users, if it is still valid: planning again reads nothing. */
+/** The plan of an earlier call with the same users, if still valid; then `planListMembers` makes no requests. */
 export const knownPlan = Effect.fnUntraced(function*(
   list: string | number | bigint,
   desired: Iterable<Wanted>,
@@ -77,7 +77,7 @@ export const syncListMembers = (
     return ApplyMembers.synced(asked.list, held, done)
   }))
 
-/** Default of `maxRemovals`: half of the members, and none if no users are wanted. */
+/** Default of `maxRemovals`: half of the members but at least one; none if no users are wanted. */
 export const allowedRemovals = ({ add, members, there, unknown }: MembersPlan): number =>
   add.length + there.length + unknown.length === 0 ? 0 : Math.max(1, Math.floor(members / 2))
 

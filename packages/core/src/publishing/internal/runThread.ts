@@ -14,10 +14,10 @@ import * as FindPost from "./findPost.ts"
 import * as SendOnce from "./sendOnce.ts"
 import * as ThreadRecord from "./threadRecord.ts"
 
-/** Default of `lag` in milliseconds: the time in which a part appears. */
+/** Default of `lag` in milliseconds: how long a post may take to appear in its author's timeline. */
 const defaultLag = 60_000
 
-/** Most times that one call sends a part. It sends only parts that are absent. */
+/** The maximum number of sends of a part per call. It sends only parts that are absent. */
 const maxSendings = 3
 
 /** Media that expire within this time in milliseconds are uploaded again. */
@@ -49,7 +49,7 @@ class ThreadRun {
   readonly #drafts: ReadonlyArray<Draft.Draft>
   readonly #options: ThreadOptions
   readonly #lag: number
-  /** The most that the journal's note of a part may be late, in milliseconds. */
+  /** The maximum age of the journal's record of an unsent part, in milliseconds. */
   readonly #age: number
 
   constructor(
@@ -102,17 +102,13 @@ class ThreadRun {
       const draft = this.#drafts[index]
       const part = this.#log.partOf(index)
       if (draft === undefined || part._tag !== "sent") return undefined
-      // It may have left a while after it was noted. The wall clock may have been set back since.
+      // The part may have been sent up to `#age` after it was recorded. At most `#lag`, in case the wall clock was set back.
       const now = yield* Clock.currentTimeMillis
       const wait = Math.min(part.lastAt + this.#age + this.#lag - now, this.#lag)
       const end = yield* this.#settle(draft, part, { wait })
-      // The caller has decided after an earlier `ThreadUndecided`, whether the part is found or not.
-      if (
-        end !== "abandoned" && part.isUndecided === true && undecided === "abandon" && index + 1 < this.#drafts.length
-      ) {
-        return yield* this.#abandon
-      }
-      return end
+      const isComplete = index + 1 === this.#drafts.length && this.#log.partOf(index)._tag === "posted"
+      // `abandon` answers an earlier `ThreadUndecided`: it ends the thread whether the part is found now or not.
+      return part.isUndecided === true && undecided === "abandon" && !isComplete ? yield* this.#abandon : end
     })
   }
 

@@ -68,6 +68,8 @@ export class SharedConnection {
   readonly #history: History
   readonly #backfill: BackfillQueue
   readonly #coverage: Coverage
+  /** Consumers whose gaps begin at these times and end when the first connection is made. */
+  readonly #resuming: Array<{ readonly consumer: Consumer; readonly from: number }> = []
   /** When the last data came or the connection was made, in monotonic time. */
   #heardAt = 0
   #silence: number
@@ -104,7 +106,7 @@ export class SharedConnection {
     return this.#consumers.size
   }
 
-  /** Adds a consumer. If there already is a connection, items from `resumeFrom` on are fetched for this consumer alone. */
+  /** Adds a consumer. Unless it is the first, items from `resumeFrom` on are fetched for this consumer alone. */
   join(settings: Settings, resumeFrom: ResumeFrom | undefined): Consumer {
     const consumer = new Consumer(settings, this.#clock)
     const isFirst = this.#consumers.size === 0
@@ -112,12 +114,19 @@ export class SharedConnection {
     if (isFirst) return consumer
     if (resumeFrom !== undefined) {
       consumer.own = this.#remembering(resumeFrom)
-      const from = resumeFrom.at.getTime()
-      const to = this.#clock.service() + 1_000
-      if (from < to) this.#backfill.add({ from, to }, [consumer])
+      this.#resuming.push({ consumer, from: resumeFrom.at.getTime() })
+      // Until the first connection is made, the end of the gap is not known.
+      if (this.#coverage.wasConnected) this.#resume()
     }
     if (this.connectedAt !== undefined) this.#mark()
     return consumer
+  }
+
+  #resume(): void {
+    const to = this.#clock.service() + 1_000
+    for (const { consumer, from } of this.#resuming.splice(0)) {
+      if (from < to) this.#backfill.add({ from, to }, [consumer])
+    }
   }
 
   leave(consumer: Consumer): void {
@@ -125,7 +134,7 @@ export class SharedConnection {
     consumer.buffer.end(Exit.void)
   }
 
-  /** Keeps the connection up until it fails permanently. `others` returns when other connections of the client were made. */
+  /** Keeps the connection up until it fails permanently. `others` gives the times at which the client made its other connections. */
   run(others: () => ReadonlyArray<number>): Effect.Effect<void, AnyStreamError, Client> {
     return Effect.raceFirst(this.#stayUp(others), this.#backfill.run())
   }
@@ -165,7 +174,7 @@ export class SharedConnection {
           looks = 0
           if (this.#isProven) retries = 0
         }
-        if (Result.isSuccess(result) && hasEndTime) return
+        if (Result.isSuccess(result) && hasEndTime && this.#disconnect === undefined) return
         const error = Result.isSuccess(result) ? this.#closed() : result.failure
         if (!wasConnected && backfillMinutes !== undefined && isRefusal(error)) {
           // The app may have access to the stream but not to its backfill.
@@ -212,7 +221,7 @@ export class SharedConnection {
   ): Effect.Effect<void, AnyError | NoRules | StreamOverflow, Client> {
     const { definition, parameters } = this.terms
     return Effect.gen({ self: this }, function*() {
-      // The program's own `backfill_minutes` is for the first connection.
+      // The caller's `backfill_minutes` applies to the first connection only; later ones use what the gap requires.
       const requested = backfillMinutes === undefined && !this.#coverage.wasConnected
         ? parameters
         : { ...parameters, backfill_minutes: backfillMinutes }
@@ -232,6 +241,7 @@ export class SharedConnection {
     const minutes = backfillMinutes === undefined ? {} : { backfillMinutes }
     this.#notify({ _tag: "Connected", at: this.#clock.date(), attempt, ...minutes })
     if (missed !== undefined) this.#backfill.add(missed, [...this.#consumers])
+    this.#resume()
     this.#mark()
   }
 
@@ -312,7 +322,7 @@ export class SharedConnection {
       if (spilling !== undefined) pending.push(spilling)
       if (consumer.buffer.isFull) pending.push(this.#paused(consumer))
     }
-    // All writes to disk start before one of them can be interrupted by the end of the connection.
+    // Unbounded, so that every spill has started, and is uninterruptible, before the connection can end.
     return pending.length === 0 ? Effect.void : Effect.all(pending, { discard: true, concurrency: "unbounded" })
   }
 

@@ -12,8 +12,8 @@ import type { Outcome, PlanOptions, Refusal, SyncedMembers, SyncOptions } from "
 import * as MembersRecord from "./membersRecord.ts"
 import type { Held } from "./planMembers.ts"
 
-/** Most members of a list. */
-const mostMembers = 5_000
+/** The maximum size of a list. */
+const maxMembers = 5_000
 
 /** One change of a plan. */
 interface Step {
@@ -34,8 +34,8 @@ type Change =
   | { readonly _tag: "Refused"; readonly refusal: Refusal }
   | { readonly _tag: "Failed"; readonly error: OperationError }
 
-/** As many failures in a row do not concern single users. */
-const mostFailures = 3
+/** This many consecutive failures are not about individual users: the sync fails. */
+const maxFailures = 3
 
 /** The progress after a change. */
 const noted = (done: MembersRecord.DoneRecord, { at }: Step, change: Change): MembersRecord.DoneRecord => {
@@ -125,7 +125,8 @@ class Changes {
   #failed({ at, is }: Step, error: OperationError): Effect.Effect<Change, OperationError, Client> {
     return Effect.gen({ self: this }, function*() {
       if (isTemporary(error)) {
-        return ++this.#failures >= mostFailures ? yield* error : { _tag: "Failed", error }
+        // Second attempts follow each other, however far apart the first ones were.
+        return at === this.#done.tried && ++this.#failures >= maxFailures ? yield* error : { _tag: "Failed", error }
       }
       if (!(error instanceof BadRequest || error instanceof Forbidden || error instanceof NotFound)) return yield* error
       this.#failures = 0
@@ -135,23 +136,18 @@ class Changes {
         if (!this.#isOwner) return yield* error
       }
       const said = MembersRecord.saidBy(error)
-      if (is === "added" && this.#sizeAt(at) >= mostMembers) {
-        return { _tag: "Refused", refusal: { ...MembersRecord.refusalOf("full", said), reason: "full" } }
-      }
-      return {
-        _tag: "Refused",
-        refusal: MembersRecord.refusalOf(error instanceof NotFound ? "unknown" : "refused", said)
-      }
+      const isFull = is === "added" && this.#size >= maxMembers
+      const otherwise = error instanceof NotFound ? "unknown" : isFull ? "full" : "refused"
+      return { _tag: "Refused", refusal: MembersRecord.refusalOf(otherwise, said) }
     })
   }
 
-  /** The number of members before a change. */
-  #sizeAt(at: number): number {
-    const { members, remove } = this.#sync.plan
-    const removed = Math.min(at, remove.length)
-    const refused = (is: Step["is"]) =>
-      this.#done.refused.filter(([other]) => other < at && this.#steps[other]?.is === is).length
-    return members - removed + refused("removed") + (at - removed) - refused("added")
+  /** The number of members after the changes that were made. */
+  get #size(): number {
+    const { again, refused, tried } = this.#done
+    const notMade = new Set([...again, ...refused.map(([at]) => at)])
+    const made = this.#steps.slice(0, tried).filter(({ at }) => !notMade.has(at))
+    return made.reduce((size, { is }) => size + (is === "added" ? 1 : -1), this.#sync.plan.members)
   }
 }
 
