@@ -32,7 +32,7 @@ const run = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
 })
 
 describe("postwire request", () => {
-  it.effect("sends what it is told, and prints what comes as it came", () =>
+  it.live("sends what it is told, and prints what comes as it came", () =>
     Effect.gen(function*() {
       const get = yield* run("request", "GET", "/2/widgets/1", "--query", "a.b=c=d", "--query", "e=1", "--query", "e=")
       assert.deepStrictEqual(get.requests, [{ line: "GET /2/widgets/1?a.b=c%3Dd&e=1%2C", kind: "Bearer", body: "" }])
@@ -44,7 +44,7 @@ describe("postwire request", () => {
       assert.match(post.ended.errors, /^postwire: POST \/2\/widgets is done: id 1, text a, tweet_id 2$/)
     }).pipe(Effect.scoped))
 
-  it.effect("that is not found leads to the path", () =>
+  it.live("that is not found leads to the path", () =>
     Effect.gen(function*() {
       const { ended } = yield* run("request", "GET", "/2/nowhere")
       assert.strictEqual(ended.code, 1)
@@ -65,7 +65,7 @@ describe("postwire request", () => {
     ["extraBody.text", `call createPost --text a --extra-body {"text":"b"}`]
   ]
 
-  it.effect.each(refusals)("refuses by name (%s) %s", ([name, line]) =>
+  it.live.each(refusals)("refuses by name (%s) %s", ([name, line]) =>
     Effect.gen(function*() {
       const { ended, requests } = yield* run(...line.split(" "))
       assert.strictEqual(ended.code, 1)
@@ -75,7 +75,7 @@ describe("postwire request", () => {
     }).pipe(Effect.scoped))
 })
 
-it.effect("postwire call adds what has no flag", () =>
+it.live("postwire call adds what has no flag", () =>
   Effect.gen(function*() {
     const { ended, requests } = yield* run(
       ..."call createPost --text a --extra-query odd=1 --extra-body @FILE".split(" ")

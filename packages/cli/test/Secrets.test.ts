@@ -49,7 +49,7 @@ describe("a service that quotes what it is sent", () => {
     return { ended, out, file }
   })
 
-  it.effect.each([
+  it.live.each([
     "call getPost --id 1",
     "call getPost --id 1 --user-auth",
     "call createPost --text a",
@@ -64,7 +64,7 @@ describe("a service that quotes what it is sent", () => {
       if (line !== "doctor") assert.include(ended.errors, "<redacted>")
     }).pipe(Effect.scoped))
 
-  it.effect.each(["x.jsonl", "x.csv", "x.db", "x.parquet"])(
+  it.live.each(["x.jsonl", "x.csv", "x.db", "x.parquet"])(
     "an export to %s: nothing is written",
     (name) =>
       Effect.gen(function*() {
@@ -106,7 +106,7 @@ describe("a service that quotes what an account sends", () => {
     })
   })
 
-  it.effect.each(
+  it.live.each(
     [
       ["call getMe --account ada", 4e12],
       ["call getMe --account ada", 1],
