@@ -6,21 +6,9 @@ import * as Grants from "./Grants.mjs"
 
 /** @import { Part } from "../store/Overview.ts" */
 
-const collections = [
-  "users",
-  "posts",
-  "follows",
-  "blocks",
-  "mutes",
-  "bookmark_folders",
-  "lists",
-  "spaces",
-  "conversations",
-  "messages",
-  "media",
-  "uploads",
-  "grants"
-]
+const collections =
+  "users posts follows blocks mutes bookmark_folders lists spaces conversations messages media uploads grants"
+    .split(" ")
 
 const rowsPerPage = 50
 
