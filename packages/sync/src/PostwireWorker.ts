@@ -33,7 +33,7 @@ const { memory, port } = (workerData as WorkerData)[ownName]
 const shared = share(memory)
 const { places, room } = shared
 
-interface Open {
+interface OpenClient {
   readonly client: Client["Service"]
   /** The services, including the loggers. */
   readonly context: Context.Context<Client | Journal>
@@ -46,9 +46,9 @@ interface Unopened {
   readonly reason: string
 }
 
-const clients = new Map<number, Open | Unopened>()
+const clients = new Map<number, OpenClient | Unopened>()
 
-const clientOf = (client: number): Open | Unopened => clients.get(client) ?? { reason: "the client is closed" }
+const clientOf = (client: number): OpenClient | Unopened => clients.get(client) ?? { reason: "the client is closed" }
 
 const fibers = new Map<number, Fiber.Fiber<unknown, unknown>>()
 
@@ -57,7 +57,7 @@ const answer = (message: Answer, transfer: Array<ArrayBuffer> = []) => {
   wake(shared)
 }
 
-/** Answers with errors that are thrown before the answer: the caller is blocked until there is one. */
+/** Turns a throw into a `Defect` answer: without an answer the caller would block. */
 const answering = async (id: number, work: () => unknown) => {
   try {
     await work()
@@ -81,7 +81,7 @@ const failed = (id: number, cause: Cause.Cause<unknown>): Answer => {
     : { _tag: "Defect", id, message: Cause.pretty(cause) }
 }
 
-const open = ({ defaults, settings }: Request & { readonly _tag: "Open" }): Open => {
+const open = ({ defaults, settings }: Request & { readonly _tag: "Open" }): OpenClient => {
   NetworkDefaults.apply(defaults)
   const scope = Scope.makeUnsafe()
   const session = new UndiciHttpClient.Session(NodeClient.agentOptionsOf(settings))
@@ -109,7 +109,7 @@ const send = ({ ahead, client, id, options, prepared }: Request & { readonly _ta
 /** Runs an effect until it ends or the request is aborted, and answers with its result. */
 const start = <A>(
   id: number,
-  { context }: Open,
+  { context }: OpenClient,
   effect: Effect.Effect<A, unknown, Client | Journal>,
   succeed: (value: A) => void
 ) => {
@@ -121,7 +121,7 @@ const start = <A>(
   })
 }
 
-/** Shows the caller whether its create was sent, even after it abandoned the call: see `Bridge`. */
+/** Publishes in shared memory whether a create is out, so that a caller that gave up can tell: see `Bridge`. */
 const gateOf = (id: number): SendGate => ({
   maySend: () => {
     Atomics.store(places, place.out, id)
@@ -196,7 +196,9 @@ const openStream = (
 ) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
-    const next = yield* Scope.provide(open, scope)
+    const next = yield* Scope.provide(open, scope).pipe(
+      Effect.onExit((exit) => Exit.isFailure(exit) ? Scope.close(scope, exit) : Effect.void)
+    )
     streams.set(stream, { client, scope, next, onProgress: undefined })
   })
 
@@ -215,7 +217,7 @@ const batchesBy = <A>(of: (some: ReadonlyArray<A>) => LiveBatch.LiveBatch) =>
 
 const nextOf = (stream: number, onProgress: OnProgress | undefined) => {
   const opened = streams.get(stream)
-  if (opened === undefined) return Effect.die(new Error("the worker was lost, and the stream with it"))
+  if (opened === undefined) return Effect.die(new Error("the stream is closed, or its worker was lost"))
   opened.onProgress = onProgress
   return opened.next
 }
@@ -229,12 +231,12 @@ const leave = async (stream: number) => {
 /** The gate of a job, as `gateOf` of a call. */
 const gatedBy = (gate: Int32Array): SendGate => ({
   maySend: () => {
-    Atomics.store(gate, Protocol.gate.out, 1)
+    Atomics.add(gate, Protocol.gate.out, 1)
     if (Atomics.load(gate, Protocol.gate.withdrawn) === 0) return true
-    Atomics.store(gate, Protocol.gate.out, 0)
+    Atomics.sub(gate, Protocol.gate.out, 1)
     return false
   },
-  withoutEffect: () => void Atomics.store(gate, Protocol.gate.out, 0)
+  withoutEffect: () => void Atomics.sub(gate, Protocol.gate.out, 1)
 })
 
 const received = (prepared: Prepared, response: HttpClientResponse) =>
@@ -250,11 +252,12 @@ interface Arrived {
 }
 
 /** Responds in the shared memory if there is room, otherwise with a message that transfers the body. */
-const respond = (id: number, { body, cost, response }: Arrived, roomy: boolean) => {
+const respond = (id: number, { body, cost, response }: Arrived, mayUseSharedMemory: boolean) => {
   const { status } = response
   const headers = pairsOf(response).flat().join("\n")
   if (
-    roomy && cost === undefined && Atomics.load(places, place.answer) === 0 &&
+    mayUseSharedMemory && cost === undefined && Atomics.load(places, place.answer) === 0 &&
+    // A UTF-16 unit has at most three bytes.
     headers.length * 3 + body.length <= room.length
   ) {
     const size = room.write(headers)
@@ -317,8 +320,8 @@ port.on("message", (request: Request) => {
     case "Abort":
       return fibers.get(request.id)?.interruptUnsafe()
     case "Leave":
-      // This message has no answer.
-      return void leave(request.stream)
+      // This message has no answer, and an unhandled rejection would end the worker for all clients.
+      return void leave(request.stream).catch(() => {})
     case "Statistics":
       return answering(
         request.id,

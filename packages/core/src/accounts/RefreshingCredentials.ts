@@ -26,10 +26,10 @@ import { admit } from "./internal/admission.ts"
 import * as TokenRefresh from "./internal/tokenRefresh.ts"
 import * as OAuth2 from "./OAuth2.ts"
 
-/** The service and its dialect, as in the settings of the client. */
+/** The service and its wire format, as in the settings of the client. */
 export interface Settings extends Omit<OAuth2.Settings, "retries" | "timeout"> {}
 
-/** The record of an account. */
+/** Where an account's record is kept, and whose it is. */
 export interface Source extends TokenRefresh.Keeping {
   /** Identifies the user while the id is unknown. */
   readonly user: string
@@ -38,8 +38,8 @@ export interface Source extends TokenRefresh.Keeping {
 }
 
 /**
- * Milliseconds before a failed refresh is repeated: at first, and at most while the service fails. Tokens that another process may
- * have refreshed are looked for after the shorter one.
+ * The pause after a failed refresh, in milliseconds. It doubles up to `longestPauseMillis` while the service fails; the store is
+ * read again after the shorter one, because another process may have refreshed.
  */
 const shortestPauseMillis = 1_000
 const longestPauseMillis = 30_000
@@ -53,13 +53,13 @@ const closeMillis = 15_000
 /** Milliseconds for one response. Twice that is less than another process waits for the lock. */
 const timeout = { connect: 5_000, total: 12_000 }
 
-/** The secrets of an account that no call sends in this form. */
+/** An account's OAuth 2.0 tokens and its client secret, for redaction. */
 export const secretsOf = (
   { app, oauth2 }: Partial<Pick<Account, "app" | "oauth2">> = {}
 ): ReadonlyArray<Redacted.Redacted> =>
   [oauth2?.accessToken, oauth2?.refreshToken, app?.clientSecret].filter(Predicate.isNotUndefined)
 
-/** Identifies the user and the app. A user without an id is identified by something that lives as long. */
+/** Identifies the user and the app. Without a user id: the OAuth 1.0a access token, or the account's name. */
 const holderOf = ({ app, oauth1 }: Account, user: string): string =>
   app === undefined ? TokenRefresh.plain(oauth1?.accessToken) : `${app.clientId} ${user}`
 
@@ -72,11 +72,11 @@ interface Held {
   readonly values: Credentials.Values
   /** Wall clock time until which calls need not wait. */
   until: number
-  /** The error of the last refresh, while the tokens may still be valid. */
+  /** The error of the last refresh, if these are stopgap credentials. */
   readonly error: CredentialsError | undefined
 }
 
-/** Limits requests for tokens: the pause doubles after failures, and while new tokens last no longer than the pause. */
+/** Limits requests for tokens: the pause doubles after failures, and while a refresh is due again almost as soon as it is allowed. */
 class Pace {
   /** The time of the next request at the earliest, in monotonic milliseconds. */
   next = -Infinity
@@ -99,7 +99,7 @@ class Pace {
 type Run = <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
 
 /** Credentials and their refreshes. */
-class Refreshing {
+class CredentialRefresher {
   readonly #source: Source
   readonly #tokens: TokenRefresh.TokenRefresh
   readonly #pace: Pace
@@ -107,7 +107,7 @@ class Refreshing {
   #held: Held | undefined
   /** The access token that the service refused. */
   #refused: string | undefined
-  /** The reason why there are no tokens, valid until a monotonic time. */
+  /** Why there are no tokens; calls fail with it until then, in monotonic time. */
   #fault: { readonly error: CredentialsError; readonly until: number } | undefined
   #refreshing: Fiber.Fiber<Credentials.Values, CredentialsError> | undefined
   #rewriting: Fiber.Fiber<void> | undefined
@@ -149,7 +149,7 @@ class Refreshing {
     })
   }
 
-  /** The values before the first call too, which may be passed a token in the wrong place. */
+  /** The credentials, even before the first call: if that call has a token in the wrong parameter, its error is redacted. */
   get known(): Effect.Effect<Credentials.Values> {
     return Effect.suspend(() =>
       this.#held === undefined
@@ -223,7 +223,7 @@ class Refreshing {
       const begun = yield* Monotonic.millis
       const { failed, next } = this.#pace
       const outcome = yield* Effect.result(
-        failed !== undefined && isOfService(failed) && begun < next
+        failed !== undefined && isServiceFailure(failed) && begun < next
           ? Effect.filterOrFail(this.#tokens.find(this.#refused), Predicate.isNotUndefined, () => failed)
           : this.#tokens.settle(this.#refused)
       )
@@ -244,7 +244,7 @@ class Refreshing {
     ended: number,
     now: number
   ): Effect.Effect<Credentials.Values, CredentialsError> {
-    const wait = isOfService(error) ? Math.max(this.#pace.next - ended, shortestPauseMillis) : shortestPauseMillis
+    const wait = isServiceFailure(error) ? Math.max(this.#pace.next - ended, shortestPauseMillis) : shortestPauseMillis
     const account = this.#tokens.last
     const life = account === undefined || error._tag === "LoginRequired" ? 0 : this.#lifeOf(account, now)
     if (account !== undefined && life > 0) return Effect.succeed(this.#hold(account, now + Math.min(wait, life), error))
@@ -265,7 +265,7 @@ class Refreshing {
     return values
   }
 
-  /** Holds an account without its bearer token, which can still sign. */
+  /** Keeps using an account that has lost its bearer token but can still sign with OAuth 1.0a. */
   #holdSigning(account: Account, until: number, lost: CredentialsError): Credentials.Values {
     const values = { ...account.oauth1, grant: { ...this.#grantOf(account), lost } }
     this.#held = { account, values, until, error: lost }
@@ -317,7 +317,7 @@ export const make = Effect.fnUntraced(function*(
   })
   // A refresh belongs neither to a call nor to the span in which the Layer was built.
   const run = Effect.runForkWith(Context.omit(ParentSpan)(yield* Effect.context<never>()))
-  const state = new Refreshing(source, tokens, pace, run)
+  const state = new CredentialRefresher(source, tokens, pace, run)
   yield* Effect.addFinalizer(() => state.close)
   return {
     admit,
@@ -335,8 +335,8 @@ const outcomeOf = (fiber: Fiber.Fiber<Credentials.Values, CredentialsError>) =>
     (exit) => Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? Effect.fail(closed()) : exit
   )
 
-/** Checks for a failure of the service, so that another attempt would send a request. */
-const isOfService = ({ _tag }: CredentialsError): boolean => _tag !== "LoginRequired" && _tag !== "StorageFailure"
+/** True if the service failed, not the store or the account: another attempt would send a request. */
+const isServiceFailure = ({ _tag }: CredentialsError): boolean => _tag !== "LoginRequired" && _tag !== "StorageFailure"
 
 const closed = () =>
   new TransportFailure({ operation: "OAuth2.refresh", phase: "connect", reason: "the client is closed" })

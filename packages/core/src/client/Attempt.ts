@@ -27,7 +27,7 @@ import * as Authorization from "./internal/authorization.ts"
 import { SendGate } from "./SendGate.ts"
 import type { SpendGuard } from "./SpendGuard.ts"
 
-/** A completed request, without credentials, query or body. */
+/** A request that has ended, with or without a response: without credentials, query or body. */
 export interface Sent {
   readonly operation: string
   readonly method: string
@@ -63,19 +63,18 @@ export interface Sender {
   readonly carry?: Transport.Carrier | undefined
 }
 
-/** The parts of a client that attempts need. */
 export interface Environment extends Sender {
   readonly rateLimit: RateLimit.RateLimit
   readonly spend: Pick<SpendGuard, "guard"> | undefined
   readonly fingerprintOf: ReturnType<typeof CredentialHash.make>
 }
 
-/** The time and the retries that a call may still use, the lookup of the user's id included. */
+/** What is left of a call's time and retries. The lookup of the user's id draws on the same allowance. */
 export interface Allowance {
   readonly limits: Timeouts.Limits
   /** How often a failed request may be retried. */
   readonly retries: number
-  /** Milliseconds left of the total; every request and every pause reduces it. */
+  /** Milliseconds left of the total; every request and every pause reduces it; waits for rate limits do not. */
   left: number
 }
 
@@ -118,7 +117,7 @@ export const make = (
           bucket,
           environment.spend === undefined
             ? attempt.exchanged
-            : environment.spend.guard(series, bucket, attempt.exchanged, attempt.probe()),
+            : environment.spend.guard(series, bucket, attempt.exchanged, attempt.probe),
           series.terms.left
         )
       const bucket = bucketOf(series)
@@ -153,10 +152,10 @@ export const makeUnlimited = (
     })
 }
 
-/** One request of a series. */
+/** One attempt: a request to one URL, sent again after each 429. */
 class Attempt {
   readonly #environment: Sender
-  /** The milliseconds by which the service's clock is ahead, as far as all attempts of a client know. */
+  /** How far ahead the service's clock is, in milliseconds; shared by all attempts of a client. */
   readonly #serviceClock: { offset: number }
   readonly #series: AuthorizedSeries
   readonly #url: string
@@ -223,11 +222,7 @@ class Attempt {
   })
 
   /** Requests the headers of the service's base URL, without a credential. */
-  probe(): Effect.Effect<Headers | undefined> {
-    return Effect.suspend(() => this.#probe())
-  }
-
-  #probe(): Effect.Effect<Headers | undefined> {
+  readonly probe = Effect.suspend((): Effect.Effect<Headers | undefined> => {
     const { baseUrl, http, maxBodySize, redact, userAgent } = this.#environment
     const { prepared: { operation }, terms: { left, limits }, values } = this.#series
     const request = HttpClientRequest.make("HEAD")(`${baseUrl}/`, { headers: { "user-agent": userAgent } })
@@ -237,7 +232,7 @@ class Attempt {
       onFailure: () => undefined,
       onSuccess: ({ headers }) => headers
     })
-  }
+  })
 
   failed(error: HttpClientError): Failed {
     const failure = AttemptFailure.ofTransport(error, this.#series.prepared, this.#header)
@@ -264,14 +259,14 @@ class Attempt {
           authorization: response.request.headers["authorization"],
           response,
           text,
-          isOfClock: offset !== undefined
+          isClockSkew: offset !== undefined
         })
       }
     })
   }
 }
 
-/** Rate limits are counted per operation and token, or holder of renewed tokens. */
+/** Rate limits apply per operation and credential: the token, or for refreshed tokens the account that holds them. */
 const makeBucketOf = ({ fingerprintOf }: Environment) => {
   const buckets = new WeakMap<Redacted.Redacted, Map<string, RateLimit.Bucket>>()
   return ({ prepared, values }: Series): RateLimit.Bucket | Effect.Effect<RateLimit.Bucket> => {
@@ -285,7 +280,7 @@ const makeBucketOf = ({ fingerprintOf }: Environment) => {
     if (bucket?.credential === credential) return bucket
     const make = (fingerprint: string): RateLimit.Bucket => {
       const bucket = { operation, credential, key: `${operation} ${credential} ${fingerprint}`, pace }
-      // Raw requests can have any number of names.
+      // Operation names of raw requests are unbounded.
       if (known.size >= maxRememberedBudgets) known.clear()
       known.set(operation, bucket)
       return bucket
@@ -343,10 +338,7 @@ const redirectOf = ({ headers, status }: HttpClientResponse, url: string, origin
 /** With a smaller difference, the clock is not the reason for a refusal. */
 const clockToleranceMillis = 60_000
 
-/**
- * The milliseconds by which the service's clock is ahead, if the service refuses a signature and its clock differs clearly
- * from the assumed one. The date of a cached response (with `age`) is ignored.
- */
+/** The service's clock offset, if a 401 is explained by clock skew. The date of a cached response (with `age`) is ignored. */
 const clockOffsetOf = (
   { headers, status }: HttpClientResponse,
   now: number,

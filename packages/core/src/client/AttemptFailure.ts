@@ -32,7 +32,7 @@ export interface Refused extends Attempted {
   /** Empty if the body cannot be read. */
   readonly text: string
   /** True if this machine's clock was the reason; its offset is corrected by now. */
-  readonly isOfClock: boolean
+  readonly isClockSkew: boolean
 }
 
 /** A 2xx whose body cannot be decoded. */
@@ -131,14 +131,14 @@ export const ofTransport = (
     // A response arrived, but is too long or not compressed as declared.
     const { cause, response } = reason
     const answer = { prepared, authorization, response, text: "" }
-    if (response.status >= 300) return { _tag: "Refused", ...answer, isOfClock: false }
+    if (response.status >= 300) return { _tag: "Refused", ...answer, isClockSkew: false }
     return { _tag: "Unreadable", ...answer, reason: messageOf(cause) ?? reason._tag }
   }
   // The create did not happen, whatever the lost body contains. Other requests are retried to get the body.
   if (prepared.effect === "create" && head !== undefined && head.status >= 300 && !leavesOpen(head.status)) {
     const { headers, status } = head
     const response = { headers, status, request: reason.request }
-    return { _tag: "Refused", prepared, authorization, response, text: "", isOfClock: false }
+    return { _tag: "Refused", prepared, authorization, response, text: "", isClockSkew: false }
   }
   const cause = "cause" in reason ? reason.cause : undefined
   const code = Transport.codeOf(cause)

@@ -30,7 +30,7 @@ export const make = <S extends Series, F extends AttemptFailure.Failure>(
         const { applied, prepared: { operation }, terms } = series
         const settled = applied ? settledBy(failure, wire) : undefined
         if (settled !== undefined) return Effect.succeed(settled)
-        if (failure._tag === "Refused" && failure.isOfClock && !resynced && terms.retries > 0) {
+        if (failure._tag === "Refused" && failure.isClockSkew && !resynced && terms.retries > 0) {
           return from(series, retried, true)
         }
         if (!AttemptFailure.mayRepeat(failure) || retried >= terms.retries) return Effect.fail(failure)

@@ -99,6 +99,8 @@ export class Bridge {
   /** Posts a request that has an answer, and transfers the buffers. */
   send(request: Untagged<AnsweredRequest>, buffers?: ReadonlyArray<ArrayBuffer>): number {
     const id = this.#lastId = this.#lastId % 0x7fffffff + 1
+    // Ids start over: those withdrawn before are no longer smaller.
+    if (id === 1) Atomics.store(this.#shared.places, place.withdrawn, 0)
     Atomics.store(this.#shared.places, place.answer, 0)
     this.post({ ...request, id }, buffers)
     this.#awaited.set(id, undefined)
@@ -206,7 +208,7 @@ export class Bridge {
   #isOut(id: number): boolean {
     const gate = this.#jobs.get(id)?.gate
     return gate !== undefined
-      ? Atomics.load(gate, Protocol.gate.out) === 1
+      ? Atomics.load(gate, Protocol.gate.out) > 0
       : Atomics.load(this.#shared.places, place.out) === id
   }
 

@@ -109,7 +109,7 @@ export type Job =
 export const gate = {
   /** 1 when the caller no longer waits: the worker must not send a post any more. */
   withdrawn: 0,
-  /** 1 while a post may have taken effect. */
+  /** The number of posts that may have taken effect. */
   out: 1
 } as const
 
