@@ -123,6 +123,17 @@ describe("the lock of a text on a storage", () => {
     }))
 })
 
+it.effect("a lock in memory is waited for as long as its holder works", () =>
+  Effect.gen(function*() {
+    const texts = Texts.makeMemory()
+    const release = yield* hold(texts, "ada")
+    const waiting = yield* Effect.forkScoped(Effect.scoped(texts.lock("ada")))
+    yield* TestClock.adjust("10 minutes")
+    assert.isUndefined(waiting.pollUnsafe())
+    yield* release()
+    yield* Fiber.join(waiting)
+  }))
+
 it.effect("a step on a storage that is unavailable is repeated: a write for ten seconds, others for less", () =>
   Effect.gen(function*() {
     const { link, texts } = makeClients()()

@@ -23,7 +23,7 @@ export const isKey = (value: unknown): value is string =>
 export class Journal extends /*#__PURE__*/ Context.Service<Journal, Entries>()("@postwire/core/storage/Journal") {}
 
 /** A journal for one process, with initial texts. */
-export const makeMemory = (texts?: Readonly<Record<string, string>>): Entries => Texts.makeMemory(texts, "journal")
+export const makeMemory: (texts?: Readonly<Record<string, string>>) => Entries = Texts.makeMemory
 
 /** A journal for one process. */
 export const layerMemory: Layer.Layer<Journal> = /*#__PURE__*/ Layer.sync(Journal, () => makeMemory())

@@ -20,7 +20,7 @@ export interface Texts {
   readonly write: (name: string, text: string | undefined) => Effect.Effect<void, StorageFailure>
   /**
    * Holds the lock of a name until the scope ends. It excludes all other fibers and processes. A process that ends without
-   * releasing it loses it soon. Waits at most half a minute for it.
+   * releasing it loses it soon. Waits at most half a minute for it, in memory without limit.
    */
   readonly lock: (name: string) => Effect.Effect<void, StorageFailure, Scope.Scope>
   /** The location of a text, for messages: a path, or an address without its password. */
@@ -47,17 +47,22 @@ const lockTimeoutMillis = 30_000
 
 const betweenAttemptsMillis = 20
 
-/** Texts of a backend. Only one fiber of a client at a time requests the lock of a name. */
-export const make = <Lock extends {}>({ acquire, describe, kind, read, write }: Backend<Lock>): Texts => {
-  const held = new Map<string, Lock>()
+/** Locks by name among the fibers of this process, which wait for them as long as it takes. */
+const makeTurns = () => {
   const turns = new Map<string, { readonly turn: Semaphore.Semaphore; users: number }>()
-  const takeTurn = Effect.fnUntraced(function*(name: string) {
+  return Effect.fnUntraced(function*(name: string) {
     const queue = turns.get(name) ?? { turn: Semaphore.makeUnsafe(1), users: 0 }
     turns.set(name, queue)
     queue.users++
     yield* Effect.addFinalizer(() => Effect.sync(() => --queue.users === 0 && turns.delete(name)))
     yield* Semaphore.takeScoped(queue.turn, 1)
   })
+}
+
+/** Texts of a backend. Only one fiber of a client at a time requests the lock of a name. */
+export const make = <Lock extends {}>({ acquire, describe, kind, read, write }: Backend<Lock>): Texts => {
+  const held = new Map<string, Lock>()
+  const takeTurn = makeTurns()
   const lock = (name: string) =>
     Effect.timeoutOrElse(
       Effect.gen(function*() {
@@ -91,20 +96,14 @@ export const make = <Lock extends {}>({ acquire, describe, kind, read, write }: 
   return { read, write: writeHeld, lock, describe }
 }
 
-/** Texts in memory, with initial ones. */
-export const makeMemory = (
-  initial: Readonly<Record<string, string>> = {},
-  kind: StorageFailure["kind"] = "token store"
-): ListedTexts => {
+/** Texts in memory, with initial ones. The holder of a lock cannot be dead, so that the wait for it has no limit. */
+export const makeMemory = (initial: Readonly<Record<string, string>> = {}): ListedTexts => {
   const texts = new Map(Object.entries(initial))
   return {
-    ...make({
-      kind,
-      describe: () => "in memory",
-      read: (name) => Effect.sync(() => texts.get(name)),
-      acquire: () => Effect.succeed("held"),
-      write: (name, text) => Effect.sync(() => void (text === undefined ? texts.delete(name) : texts.set(name, text)))
-    }),
+    describe: () => "in memory",
+    read: (name) => Effect.sync(() => texts.get(name)),
+    write: (name, text) => Effect.sync(() => void (text === undefined ? texts.delete(name) : texts.set(name, text))),
+    lock: makeTurns(),
     names: Effect.sync(() => [...texts.keys()].sort())
   }
 }
