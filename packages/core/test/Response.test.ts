@@ -517,6 +517,12 @@ describe("a call", () => {
     const limited = yield* failure(getPost, { id: "1" }, { status: 429, headers: { ...headers, "retry-after": "7" } })
     assert.instanceOf(limited, Errors.RateLimited)
     assert.deepInclude(limited, { rateLimit: budget, resetAt: budget.resetAt, retryAfter: 7000, bucket: "getPost" })
+    // Without a `retry-after`, the wait is until the reset by the service's clock, whatever the time of this machine.
+    const date = "Tue, 31 Dec 2024 23:50:00 GMT"
+    for (const [remaining, wait] of [["0", 601_000], ["899", undefined]] as const) {
+      const counted = { ...headers, "x-rate-limit-remaining": remaining, date }
+      assert.deepInclude(yield* failure(getPost, { id: "1" }, { status: 429, headers: counted }), { retryAfter: wait })
+    }
     for (const nonsense of ["", "soon", "-1", "NaN", "Infinity", "1e999", "9".repeat(400)]) {
       const bad = {
         "x-rate-limit-limit": nonsense,

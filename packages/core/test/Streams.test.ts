@@ -120,6 +120,21 @@ describe("a connection that is lost", () => {
     }
   )
 
+  test("is replaced when the rate limit resets by the service's clock, whatever the time of this machine")(function*() {
+    const headers = {
+      date: "Tue, 31 Dec 2024 23:50:00 GMT",
+      "x-rate-limit-limit": "50",
+      "x-rate-limit-remaining": "0",
+      "x-rate-limit-reset": "1735689600"
+    }
+    const service = streaming((index) => index === 0 ? { status: 429, headers } : "accept")
+    yield* follow(service)
+    yield* pass(600_000, 10_000)
+    assert.strictEqual(service.connects(), 1)
+    yield* pass(5_000)
+    assert.strictEqual(service.connects(), 2)
+  })
+
   test("does not exhaust the limit on connects, however often it is cut")(function*() {
     const service = streaming(accept)
     yield* follow(service)

@@ -1,5 +1,6 @@
 /** Members of lists of the sandbox that become others, whatever goes wrong on the way. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@postwire/core/client/Client"
 import * as Errors from "@postwire/core/errors/Errors"
 import * as RateLimit from "@postwire/core/rate-limit/RateLimit"
 import type { WireName } from "@postwire/core/schema/WireName"
@@ -83,12 +84,9 @@ describe("the members of a list", () => {
       const kept = yield* sync(id, ["u4"], { keep: true })
       assert.deepInclude(kept, { added: 1, removed: 0, kept: 4 })
       const none = yield* Effect.flip(sync(id, []))
-      assert.include(none.message, "maxRemovals must be 5 or more: of 5 members, so many would be removed. Got 0")
+      assert.include(none.message, "maxRemovals must be at least 5: the plan removes 5 of 5 members. Got 0")
       const many = yield* Effect.flip(sync(id, ["u4", "u5"]))
-      assert.include(
-        many.message,
-        "maxRemovals must be 4 or more: of 5 members, so many would be removed. Got 2"
-      )
+      assert.include(many.message, "maxRemovals must be at least 4: the plan removes 4 of 5 members. Got 2")
       assert.deepStrictEqual(membersOf(id), [0, 1, 2, 3, 4])
       assert.lengthOf(changes(), 1)
       yield* sync(id, ["u4", "u5"], { maxRemovals: 4 })
@@ -205,6 +203,43 @@ describe("the members of a list", () => {
       }),
     30_000
   )
+
+  it.effect("are planned, and their owner is looked up, after the rate limits of these reads have reset", () =>
+    Effect.gen(function*() {
+      const { at, membersOf, ada, list, sandbox, sync, users } = yield* scene()
+      const id = list(0)
+      at(1)[0]?.blocks(ada)
+      for (const operation of ["getListMembers", "getUsers", "getList", "getMe"] as const) {
+        sandbox.faults.add({ operation, status: 429, headers: { "retry-after": "600" } })
+      }
+      const fiber = yield* Effect.forkChild(sync(id, ["u0", users[1]?.id ?? "", "u2"]))
+      yield* TestClock.adjust("41 minutes")
+      assert.deepInclude(yield* Fiber.join(fiber), { added: 1, there: 1, refused: 1 })
+      assert.deepStrictEqual(membersOf(id), [0, 2])
+      assert.lengthOf(sandbox.requests.filter(({ status }) => status === 429), 4)
+    }))
+
+  it.effect("are refused where the service responds with success but without the change", () =>
+    Effect.gen(function*() {
+      const { layer, list, users } = yield* scene()
+      const ids = users.slice(1, 3).map(({ id }) => id)
+      const synced = yield* syncListMembers(list(0), ids, { maxRemovals: 1 }).pipe(
+        Effect.updateService(Client.Client, (client) => ({
+          ...client,
+          read: (definition, response) =>
+            Effect.map(client.read(definition, response), (read) =>
+              definition.name === "addListMember" ? { ...read, data: { is_member: false } } : read)
+        })),
+        Effect.provide(layer())
+      )
+      assert.deepInclude(synced, { added: 0, removed: 1, refused: 2 })
+      assert.deepStrictEqual(
+        became(synced, "refused"),
+        ids.map((id) =>
+          `${id} refused`
+        )
+      )
+    }))
 
   it.effect("tells how long thousands take", () =>
     Effect.gen(function*() {

@@ -224,28 +224,33 @@ describe("a thread with files", () => {
       }
     }))
 
-  it.effect("uploads again what the service does not take, once", () =>
-    Effect.gen(function*() {
-      const { journal, kinds, line, publishThread, store } = yield* scene()
-      const context = yield* Effect.context()
-      const spoiled: Array<string> = []
-      const published = yield* publishThread(posts, {
-        onProgress: ({ part, phase }) => {
-          if (part !== 3 || phase !== "sending" || spoiled.length > 0) return
-          const text = Effect.runSyncWith(context)(journal.read("upload.3.1.thread.a")) ?? ""
-          const { mediaId }: { readonly mediaId: string } = JSON.parse(text)
-          store.uploads.fail(mediaId, { code: 1, name: "InvalidMedia", message: "gone" }, Requests.now)
-          spoiled.push(mediaId)
-        }
+  it.effect.each([1, 2])(
+    "uploads again what the service does not take, once: send %s",
+    (nth) =>
+      Effect.gen(function*() {
+        const { journal, kinds, line, publishThread, state, store } = yield* scene()
+        const context = yield* Effect.context()
+        const spoiled: Array<string> = []
+        state.fates = nth === 1 ? [] : ["answered", "answered", "vanished"]
+        let sends = 0
+        const published = yield* publishThread(posts, {
+          onProgress: ({ part, phase }) => {
+            if (part !== 3 || phase !== "sending" || ++sends !== nth) return
+            const text = Effect.runSyncWith(context)(journal.read("upload.3.1.thread.a")) ?? ""
+            const { mediaId }: { readonly mediaId: string } = JSON.parse(text)
+            store.uploads.fail(mediaId, { code: 1, name: "InvalidMedia", message: "gone" }, Requests.now)
+            spoiled.push(mediaId)
+          }
+        })
+        assert.lengthOf(spoiled, 1)
+        assert.notInclude(spoiled, published.posts[2]?.media[0]?.id)
+        assert.lengthOf([...kinds()].filter((kind) => kind === "f"), 4)
+        assert.lengthOf(yield* line.posts(), 3)
+        // What is not ours stays so.
+        const foreign = yield* Effect.flip(publishThread([{ text: "One", media_ids: ["77"] }], { key: "b" }))
+        assert.instanceOf(foreign, Errors.BadRequest)
       })
-      assert.lengthOf(spoiled, 1)
-      assert.notInclude(spoiled, published.posts[2]?.media[0]?.id)
-      assert.lengthOf([...kinds()].filter((kind) => kind === "f"), 4)
-      assert.lengthOf(yield* line.posts(), 3)
-      // What is not ours stays so.
-      const foreign = yield* Effect.flip(publishThread([{ text: "One", media_ids: ["77"] }], { key: "b" }))
-      assert.instanceOf(foreign, Errors.BadRequest)
-    }))
+  )
 
   it.effect("is found by its files where it has no text", () =>
     Effect.gen(function*() {

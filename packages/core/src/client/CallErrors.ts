@@ -249,7 +249,7 @@ const refusal = (
         bucket: prepared.operation,
         waits,
         resetAt: rateLimit?.resetAt,
-        retryAfter: RateLimitHeaders.retryAfterOf(headers)
+        retryAfter: RateLimitHeaders.waitOf({ headers })
       })
     default:
       return status >= 500 ? new Errors.ServerFailure(common) : new Errors.UnexpectedStatus(common)

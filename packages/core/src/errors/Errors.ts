@@ -224,7 +224,7 @@ export class RateLimited extends Data.TaggedError("RateLimited")<
   RefusalFields & {
     /** When the rate limit resets, if the service reported it. */
     readonly resetAt?: Date | undefined
-    /** Milliseconds to wait, if the service reported it. */
+    /** Milliseconds to wait, if the service reported it or its response states a time with which to compare `resetAt`. */
     readonly retryAfter?: number | undefined
     /** The operation whose rate limit is exceeded. */
     readonly bucket: string

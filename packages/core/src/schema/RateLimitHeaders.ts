@@ -103,6 +103,17 @@ export const retryAfterOf = (headers: Readonly<Record<string, string | undefined
   return Number.isNaN(millis) ? undefined : Math.min(Math.max(millis, 0), longestAskedMillis)
 }
 
+/**
+ * Milliseconds to wait after a 429: those of `retry-after`, or until the reset of a window with no requests remaining, measured by the
+ * `date` of the response.
+ */
+export const waitOf = ({ headers }: Pick<ResponseHead, "headers">): number | undefined => {
+  const asked = retryAfterOf(headers)
+  if (asked !== undefined) return asked
+  const figures = figuresOf({ status: 429, headers }, Number.NaN)
+  return figures?.remaining === 0 ? figures.endsIn : undefined
+}
+
 /** The announced rate limit, if all three headers are present and valid. */
 export const rateLimitOf = (headers: Readonly<Record<string, string | undefined>>): RateLimitInfo | undefined => {
   const limit = wholeOf(headers["x-rate-limit-limit"])

@@ -11,6 +11,8 @@ export interface Retry {
   readonly fault: Fault
   /** The earliest time at which the service will accept a retry, if it states one. */
   readonly notBefore: Date | undefined
+  /** Milliseconds until `notBefore`, if the time of the response is known: the clock of this machine may differ. */
+  readonly retryAfter: number | undefined
 }
 
 /** The reaction to an error. */
@@ -35,7 +37,7 @@ export const verdictOf = (error: AnyStreamError, wasConnected: boolean): Verdict
       if (isOfRules(issue)) return withoutRules(error.operation, error.detail)
       if (issue !== undefined) return again("service")
       if (error.type?.endsWith("/usage-capped") === true) return { _tag: "Final", error }
-      return again("limit", error.rateLimit?.remaining === 0 ? error.resetAt : undefined)
+      return again("limit", error.rateLimit?.remaining === 0 ? error.resetAt : undefined, error.retryAfter)
     }
     case "RateLimitWaitTooLong":
       return again("limit", error.resetAt)
@@ -54,7 +56,12 @@ export const verdictOf = (error: AnyStreamError, wasConnected: boolean): Verdict
   }
 }
 
-const again = (fault: Fault, notBefore?: Date): Retry => ({ _tag: "Again", fault, notBefore })
+const again = (fault: Fault, notBefore?: Date, retryAfter?: number): Retry => ({
+  _tag: "Again",
+  fault,
+  notBefore,
+  retryAfter
+})
 
 /** True if the service refused or ended a connection because it cannot use the rules. */
 export const isOfRules = (issue: string | undefined): boolean =>

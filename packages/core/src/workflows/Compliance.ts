@@ -125,7 +125,7 @@ export const wait = Effect.fnUntraced(function*(
     } else {
       const verdict = verdictOf(looked.failure, true)
       if (verdict._tag !== "Again") return yield* looked.failure
-      retryAfter = (verdict.notBefore?.getTime() ?? 0) - (yield* Clock.currentTimeMillis)
+      retryAfter = verdict.retryAfter ?? (verdict.notBefore?.getTime() ?? 0) - (yield* Clock.currentTimeMillis)
     }
     const waited = (yield* Monotonic.millis) - begun
     if (waited >= maxWait) return yield* new ComplianceNotComplete({ jobId: id, status, waited })

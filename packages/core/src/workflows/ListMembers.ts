@@ -1,6 +1,6 @@
 /**
- * Synchronizes the members of a list with wanted users: one request for each difference, at the pace of the rate limits, which takes
- * hours for thousands. A journal records each change, so that the same call continues an interrupted one.
+ * Synchronizes the members of a list with desired users. Each change is one request, so thousands of changes take hours under the rate
+ * limit. A journal records each change, so that the same call continues an interrupted one.
  */
 import * as Effect from "effect/Effect"
 import type { Client } from "../client/Client.ts"
@@ -10,6 +10,7 @@ import { Journal } from "../storage/Journal.ts"
 import * as ApplyMembers from "./internal/applyMembers.ts"
 import * as MembersRecord from "./internal/membersRecord.ts"
 import * as PlanMembers from "./internal/planMembers.ts"
+import { waitForLimits } from "./internal/waitForLimits.ts"
 import type {
   MembersError,
   MembersPlan,
@@ -27,14 +28,14 @@ export const knownPlan = Effect.fnUntraced(function*(
   desired: Iterable<Wanted>,
   options: PlanOptions = {}
 ): Effect.fn.Return<MembersPlan | undefined, InvalidParameters | StorageFailure, Journal> {
-  const asked = yield* PlanMembers.check(list, desired, options)
-  const held = yield* PlanMembers.heldPlan(asked)
-  return held && PlanMembers.shown(asked.list, held)
+  const request = yield* PlanMembers.check(list, desired, options)
+  const stored = yield* PlanMembers.heldPlan(request)
+  return stored && PlanMembers.shown(request.list, stored)
 })
 
 /**
- * Plans the changes that make the members of a list the wanted users, and changes nothing. Reads the members, and looks up usernames
- * that are not among them. `syncListMembers` uses this plan for a quarter of an hour.
+ * Plans the additions and removals that bring the members of a list in line with `desired`, and changes nothing. Reads the members, and
+ * looks up usernames that are not among them. `syncListMembers` uses this plan for a quarter of an hour.
  *
  * ```ts
  * const { add, remove, requests, duration } = yield* planListMembers("1441162269824405510", ["2244994945", "ada"])
@@ -45,16 +46,16 @@ export const planListMembers = (
   desired: Iterable<Wanted>,
   options: PlanOptions = {}
 ): Effect.Effect<MembersPlan, MembersError, Client | Journal> =>
-  Effect.scoped(Effect.gen(function*() {
-    const asked = yield* PlanMembers.check(list, desired, options)
-    yield* (yield* Journal).lock(MembersRecord.nameOf(asked.list))
-    return PlanMembers.shown(asked.list, yield* PlanMembers.planOf(asked, options))
-  }))
+  Effect.scoped(waitForLimits(Effect.gen(function*() {
+    const request = yield* PlanMembers.check(list, desired, options)
+    yield* (yield* Journal).lock(MembersRecord.nameOf(request.list))
+    return PlanMembers.shown(request.list, yield* PlanMembers.planOf(request, options))
+  })))
 
 /**
- * Makes the members of a list the wanted users: removes others, adds missing ones, and returns the outcome of each. A user whom the
- * service refuses does not stop the others. After an interruption the same call continues, for a day without reading the list again; a
- * change whose response was lost is repeated, which is harmless.
+ * Brings the members of a list in line with `desired`: removes others, adds missing ones, and returns the outcome of each. A user whom
+ * the service refuses does not stop the others. If interrupted, call it again to continue; within a day it does not read the list again.
+ * A change whose response was lost is repeated, which is harmless.
  *
  * ```ts
  * const { added, removed, refused } = yield* syncListMembers("1441162269824405510", ["2244994945", "ada"])
@@ -65,19 +66,19 @@ export const syncListMembers = (
   desired: Iterable<Wanted>,
   options: SyncOptions = {}
 ): Effect.Effect<SyncedMembers, MembersError, Client | Journal> =>
-  Effect.scoped(Effect.gen(function*() {
-    const asked = yield* PlanMembers.check(list, desired, options)
+  Effect.scoped(waitForLimits(Effect.gen(function*() {
+    const request = yield* PlanMembers.check(list, desired, options)
     const journal = yield* Journal
-    yield* journal.lock(MembersRecord.nameOf(asked.list))
-    const held = yield* PlanMembers.planOf(asked, options)
-    const refused = guard(PlanMembers.shown(asked.list, held), options)
+    yield* journal.lock(MembersRecord.nameOf(request.list))
+    const stored = yield* PlanMembers.planOf(request, options)
+    const refused = guard(PlanMembers.shown(request.list, stored), options)
     if (refused !== undefined) return yield* refused
-    const done = yield* ApplyMembers.apply(asked.list, held, options)
-    yield* MembersRecord.forget(journal, asked.list)
-    return ApplyMembers.synced(asked.list, held, done)
-  }))
+    const done = yield* ApplyMembers.apply(request.list, stored, options)
+    yield* MembersRecord.forget(journal, request.list)
+    return ApplyMembers.resultOf(request.list, stored, done)
+  })))
 
-/** Default of `maxRemovals`: half of the members but at least one; none if no users are wanted. */
+/** Default of `maxRemovals`: half of the members but at least one; none if `desired` is empty. */
 export const allowedRemovals = ({ add, members, there, unknown }: MembersPlan): number =>
   add.length + there.length + unknown.length === 0 ? 0 : Math.max(1, Math.floor(members / 2))
 
@@ -85,6 +86,6 @@ const guard = (plan: MembersPlan, { maxRemovals }: SyncOptions): InvalidParamete
   const { members, remove } = plan
   const most = maxRemovals ?? allowedRemovals(plan)
   if (remove.length <= most) return undefined
-  const rule = `must be ${remove.length} or more: of ${members} members, so many would be removed`
+  const rule = `must be at least ${remove.length}: the plan removes ${remove.length} of ${members} members`
   return invalidParameter(PlanMembers.operation, "maxRemovals", rule, most)
 }

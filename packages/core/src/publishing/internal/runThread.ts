@@ -2,7 +2,15 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { BadRequest, Forbidden, NotFound, OutcomeUnknown } from "../../errors/Errors.ts"
+import {
+  BadRequest,
+  Forbidden,
+  NotFound,
+  OutcomeUnknown,
+  ServerFailure,
+  TransportFailure,
+  UnexpectedStatus
+} from "../../errors/Errors.ts"
 import { StorageFailure } from "../../errors/StorageErrors.ts"
 import { ThreadBroken, ThreadUndecided, type UndecidedReason } from "../../errors/ThreadErrors.ts"
 import type * as Upload from "../../media/Upload.ts"
@@ -17,11 +25,11 @@ import * as ThreadRecord from "./threadRecord.ts"
 /** Default of `lag` in milliseconds: how long a post may take to appear in its author's timeline. */
 const defaultLag = 60_000
 
-/** The maximum number of sends of a part per call. It sends only parts that are absent. */
+/** The maximum number of sends of a part per call, plus one after its media have expired. Only absent parts are sent again. */
 const maxSendings = 3
 
 /** Media that expire within this time in milliseconds are uploaded again. */
-const leastLife = 60_000
+const minLifeMillis = 60_000
 
 /** Characters of a text in errors, enough to recognise it. */
 const shownCharacters = 60
@@ -37,10 +45,10 @@ interface Opened {
 /** Publishes the parts of a thread that are left, and returns all that are posted. */
 export const run = (
   journal: Entries,
-  begun: ThreadRecord.ThreadRecord,
+  initial: ThreadRecord.ThreadRecord,
   drafts: ReadonlyArray<Draft.Draft>,
   options: ThreadOptions
-) => new ThreadRun(journal, begun, drafts, options).run
+) => new ThreadRun(journal, initial, drafts, options).run()
 
 /** One call that publishes a thread. */
 class ThreadRun {
@@ -54,19 +62,19 @@ class ThreadRun {
 
   constructor(
     journal: Entries,
-    begun: ThreadRecord.ThreadRecord,
+    initial: ThreadRecord.ThreadRecord,
     drafts: ReadonlyArray<Draft.Draft>,
     options: ThreadOptions
   ) {
     this.#journal = journal
-    this.#log = ThreadRecord.makeLog(journal, options.key, begun)
+    this.#log = ThreadRecord.makeLog(journal, options.key, initial)
     this.#drafts = drafts
     this.#options = options
     this.#lag = options.lag ?? defaultLag
     this.#age = SendOnce.ageOf(this.#lag)
   }
 
-  get run() {
+  run() {
     return Effect.gen({ self: this }, function*() {
       if (this.#log.current().isAbandoned || (yield* this.#settleSent()) === "abandoned") return this.#outcome()
       const left: Array<Opened> = []
@@ -75,9 +83,8 @@ class ThreadRun {
       }
       const uploads = left.flatMap((opened) => this.#uploads(opened))
       const media = yield* Effect.all(uploads, { concurrency: Draft.filesAtOnce })
-      let at = 0
       for (const opened of left) {
-        const end = yield* this.#send(opened, media.slice(at, at += opened.files.length))
+        const end = yield* this.#send(opened, media.splice(0, opened.files.length))
         if (end === "abandoned") break
       }
       return this.#outcome()
@@ -108,7 +115,7 @@ class ThreadRun {
       const end = yield* this.#settle(draft, part, { wait })
       const isComplete = index + 1 === this.#drafts.length && this.#log.partOf(index)._tag === "posted"
       // `abandon` answers an earlier `ThreadUndecided`: it ends the thread whether the part is found now or not.
-      return part.isUndecided === true && undecided === "abandon" && !isComplete ? yield* this.#abandon : end
+      return part.isUndecided === true && undecided === "abandon" && !isComplete ? yield* this.#abandon() : end
     })
   }
 
@@ -129,11 +136,12 @@ class ThreadRun {
         ? finding.reason
         : sent.isAccepted === true || isDuplicate
         ? "hidden"
-        : isShown(draft.parameters)
+        : isListed(draft.parameters)
         ? undefined
         : "unlisted"
       if (reason === undefined || this.#options.undecided === "continue") {
-        return yield* this.#log.keep(part - 1, waiting(sent.firstAt))
+        yield* this.#log.keep(part - 1, waiting(sent.firstAt))
+        return reason === undefined ? "absent" as const : undefined
       }
       yield* this.#log.keep(part - 1, { ...sent, isUndecided: true })
       return yield* this.#decide(this.#undecided(draft, sent, finding, reason))
@@ -145,14 +153,14 @@ class ThreadRun {
     const before = this.#idBefore(part - 1)
     return FindPost.find({
       text: parameters.text ?? "",
-      inReplyTo: before ?? textOf(parameters.in_reply_to_post_id),
-      quoted: textOf(parameters.quote_post_id),
+      inReplyTo: before ?? idText(parameters.in_reply_to_post_id),
+      quoted: idText(parameters.quote_post_id),
       mediaIds: [...(parameters.media_ids ?? []).map(String), ...sent.media.map(({ id }) => id)],
       isContinuation: before !== undefined,
       authorId,
       after: before ?? after,
       firstAt: sent.firstAt,
-      witness: part > 1 && isShown(this.#drafts[part - 2]?.parameters) ? before : undefined
+      witness: part > 1 && isListed(this.#drafts[part - 2]?.parameters) ? before : undefined
     }, { lag: this.#lag, wait, user_auth: this.#options.user_auth })
   }
 
@@ -169,7 +177,7 @@ class ThreadRun {
       reason,
       sentAt: new Date(sent.lastAt),
       authorId: this.#log.current().authorId,
-      inReplyTo: this.#idBefore(part - 1) ?? textOf(parameters.in_reply_to_post_id),
+      inReplyTo: this.#idBefore(part - 1) ?? idText(parameters.in_reply_to_post_id),
       text: Array.from(parameters.text ?? "").slice(0, shownCharacters).join(""),
       looks: finding.looks,
       detail: finding._tag === "Unclear" ? finding.detail : undefined
@@ -182,6 +190,7 @@ class ThreadRun {
     const index = draft.place.part - 1
     return Effect.gen({ self: this }, function*() {
       let media = uploaded
+      let hasReuploaded = false
       for (let sendings = 1;; sendings++) {
         media = yield* this.#fresh(opened, media)
         const before = this.#log.partOf(index)
@@ -202,12 +211,13 @@ class ThreadRun {
           const end = yield* this.#settle(draft, lost, { isDuplicate })
           if (end === "abandoned" || this.#log.partOf(index)._tag === "posted") return end
           if (sendings < maxSendings) continue
-          return yield* failure
+          return yield* end === "absent" && failure instanceof OutcomeUnknown ? notPosted(failure) : failure
         }
         yield* this.#log.keep(index, waiting(firstAt))
-        if (sendings > 1 || draft.files.length === 0 || !isAboutMedia(failure)) {
+        if (hasReuploaded || draft.files.length === 0 || !isAboutMedia(failure)) {
           return yield* this.#refused(draft, failure)
         }
+        hasReuploaded = true
         media = yield* this.#uploadAgain(opened)
       }
     })
@@ -267,10 +277,10 @@ class ThreadRun {
 
   /** Ends the thread here, or fails, as `undecided` says. */
   #decide<E>(error: E) {
-    return this.#options.undecided === "abandon" ? this.#abandon : Effect.fail(error)
+    return this.#options.undecided === "abandon" ? this.#abandon() : Effect.fail(error)
   }
 
-  get #abandon() {
+  #abandon() {
     return Effect.as(this.#log.abandon, "abandoned" as const)
   }
 
@@ -284,7 +294,7 @@ class ThreadRun {
     return Effect.flatMap(
       Clock.currentTimeMillis,
       (now) =>
-        media.some(({ expiresAt }) => expiresAt !== undefined && expiresAt.getTime() < now + leastLife)
+        media.some(({ expiresAt }) => expiresAt !== undefined && expiresAt.getTime() < now + minLifeMillis)
           ? this.#uploadAgain(opened)
           : Effect.succeed(media)
     )
@@ -322,10 +332,16 @@ const waiting = (firstAt: number | undefined): ThreadRecord.Part => ({
 
 const isAboutMedia = (error: PublishError): boolean => error instanceof BadRequest && /\bmedia\b/i.test(error.message)
 
+/** The error of a send that is known not to have posted the part. */
+const notPosted = ({ cause, operation, reason }: OutcomeUnknown) =>
+  cause instanceof ServerFailure || cause instanceof UnexpectedStatus
+    ? cause
+    : new TransportFailure({ operation, phase: "unknown", reason, cause })
+
 /** Checks that a post is publicly listed among those of its author. */
-const isShown = (parameters: Draft.Draft["parameters"] = {}): boolean =>
+const isListed = (parameters: Draft.Draft["parameters"] = {}): boolean =>
   parameters.nullcast !== true && parameters.for_super_followers_only !== true &&
   (parameters.community_id === undefined || parameters.share_with_followers === true)
 
-const textOf = (id: string | number | bigint | undefined): string | undefined =>
+const idText = (id: string | number | bigint | undefined): string | undefined =>
   id === undefined ? undefined : String(BigInt(id))

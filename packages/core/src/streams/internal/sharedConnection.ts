@@ -51,12 +51,12 @@ const maxEnded = 20
 const watermarkMillis = 1_000
 
 /** How long a connection may take to end after a disconnect notice. */
-const endMillis = 2_000
+const disconnectGraceMillis = 2_000
 
 /** How long the service may take to free the place of a connection that was ended. */
-const endedMillis = 1_000
+const slotReleaseMillis = 1_000
 
-const tooMany = "connects are spread over a quarter of an hour to stay within the service's limit"
+const spreadNotice = "connection attempts are spread over 15 minutes to stay within the service's limit"
 
 /** A connection, kept up as long as it has consumers. */
 export class SharedConnection {
@@ -141,11 +141,11 @@ export class SharedConnection {
 
   /** Ends all consumers with `exit`, which they receive after the items in their buffers. */
   end(exit: Exit.Exit<void, AnyStreamError>): void {
-    this.#lost()
+    this.#markLost()
     for (const { buffer } of this.#consumers) buffer.end(exit)
   }
 
-  #lost(): void {
+  #markLost(): void {
     if (this.connectedAt === undefined) return
     const { ended } = this.#history
     ended.push({ from: this.connectedAt, to: this.#clock.service() })
@@ -160,23 +160,23 @@ export class SharedConnection {
     ): Effect.fn.Return<void, AnyStreamError, Client> {
       const { parameters, reconnects } = this.terms
       const hasEndTime = "end_time" in parameters && parameters.end_time !== undefined
-      let looks = 0
+      let crowdedAttempts = 0
       let retries = 0
       for (let attempt = 1;; attempt++) {
         const pause = this.#history.connects.next(this.#clock.monotonic())
-        if (pause > 0) yield* this.#pause(pause, tooMany, attempt)
+        if (pause > 0) yield* this.#pause(pause, spreadNotice, attempt)
         const backfillMinutes = this.#coverage.backfillMinutes()
         const result = yield* Effect.result(this.#connection(backfillMinutes, attempt))
-        const wasConnected = this.connectedAt !== undefined
-        this.#lost()
-        if (wasConnected) {
+        const hadConnection = this.connectedAt !== undefined
+        this.#markLost()
+        if (hadConnection) {
           attempt = 0
-          looks = 0
+          crowdedAttempts = 0
           if (this.#isProven) retries = 0
         }
         if (Result.isSuccess(result) && hasEndTime && this.#disconnect === undefined) return
-        const error = Result.isSuccess(result) ? this.#closed() : result.failure
-        if (!wasConnected && backfillMinutes !== undefined && isRefusal(error)) {
+        const error = Result.isSuccess(result) ? this.#closedError() : result.failure
+        if (!hadConnection && backfillMinutes !== undefined && isRefusal(error)) {
           // The app may have access to the stream but not to its backfill.
           this.#coverage.withoutBackfill()
           continue
@@ -185,8 +185,8 @@ export class SharedConnection {
         if (verdict._tag === "Final") return yield* verdict.error
         if (verdict._tag === "Again" && retries++ >= reconnects) return yield* error
         const wait = verdict._tag === "Again"
-          ? this.#backoffAfter(verdict, wasConnected, yield* Random.next)
-          : yield* this.#makeRoom(verdict.error, looks++, others())
+          ? this.#backoffAfter(verdict, hadConnection, yield* Random.next)
+          : yield* this.#makeRoom(verdict.error, crowdedAttempts++, others())
         yield* this.#pause(wait, error.message, attempt + 1)
       }
     }
@@ -197,9 +197,9 @@ export class SharedConnection {
     return wait > 0 ? Effect.sleep(wait) : Effect.void
   }
 
-  #backoffAfter({ fault, notBefore }: Retry, wasConnected: boolean, random: number): number {
-    const pause = this.#backoff.after(fault, wasConnected, random)
-    return notBefore === undefined ? pause : Math.max(pause, notBefore.getTime() - this.#clock.wall())
+  #backoffAfter({ fault, notBefore, retryAfter }: Retry, hadConnection: boolean, random: number): number {
+    const pause = this.#backoff.after(fault, hadConnection, random)
+    return Math.max(pause, retryAfter ?? (notBefore?.getTime() ?? 0) - this.#clock.wall())
   }
 
   #makeRoom(
@@ -210,7 +210,7 @@ export class SharedConnection {
     const claim = { definition: this.terms.definition, age: this.#coverage.age, ended: this.#history.ended, live }
     return Effect.flatMap(TakeOver.makeRoom(claim, looks, error), (hasEnded) =>
       hasEnded
-        ? Effect.succeed(endedMillis)
+        ? Effect.succeed(slotReleaseMillis)
         : Effect.map(Random.next, (random) => this.#backoff.after("service", false, random)))
   }
 
@@ -226,13 +226,13 @@ export class SharedConnection {
         ? parameters
         : { ...parameters, backfill_minutes: backfillMinutes }
       const opened = yield* Connection.open(definition, requested)
-      this.#connected(opened.headers, backfillMinutes, attempt)
+      this.#onConnected(opened.headers, backfillMinutes, attempt)
       const reading = Stream.runForEachArray(opened.entries, (entries) => this.#receive(entries))
       yield* Effect.raceFirst(reading, this.#watch())
     }).pipe(Effect.scoped)
   }
 
-  #connected(headers: Connection.Opened["headers"], backfillMinutes: number | undefined, attempt: number): void {
+  #onConnected(headers: Connection.Opened["headers"], backfillMinutes: number | undefined, attempt: number): void {
     const missed = this.#coverage.connected(headers, backfillMinutes)
     this.#isProven = false
     this.#disconnect = undefined
@@ -252,7 +252,7 @@ export class SharedConnection {
       if (this.#isPaused) this.#heardAt = now
       const left = this.#heardAt + this.#silence - now
       // A disconnect notice shortens the timeout.
-      if (left > 0) return Effect.andThen(Effect.sleep(Math.min(left, endMillis)), this.#watch())
+      if (left > 0) return Effect.andThen(Effect.sleep(Math.min(left, disconnectGraceMillis)), this.#watch())
       return this.#disconnect === undefined
         ? Effect.fail(Backfill.silent(this.terms.definition.name, this.#silence))
         : Effect.void
@@ -299,7 +299,7 @@ export class SharedConnection {
   #disconnected({ disconnectType, problems: [problem] }: DecodeLines.Problems): Effect.Effect<void, NoRules> {
     const detail = problem?.detail ?? problem?.title
     this.#disconnect = detail ?? disconnectType
-    this.#silence = endMillis
+    this.#silence = disconnectGraceMillis
     return isOfRules(disconnectType)
       ? Effect.fail(new NoRules({ operation: this.terms.definition.name, detail }))
       : Effect.void
@@ -320,7 +320,7 @@ export class SharedConnection {
     for (const consumer of this.#consumers) {
       const spilling = this.#offer(consumer, entries)
       if (spilling !== undefined) pending.push(spilling)
-      if (consumer.buffer.isFull) pending.push(this.#paused(consumer))
+      if (consumer.buffer.isFull) pending.push(this.#pauseFor(consumer))
     }
     // Unbounded, so that every spill has started, and is uninterruptible, before the connection can end.
     return pending.length === 0 ? Effect.void : Effect.all(pending, { discard: true, concurrency: "unbounded" })
@@ -336,7 +336,7 @@ export class SharedConnection {
     return spilling
   }
 
-  #paused(consumer: Consumer): Effect.Effect<void, StreamOverflow> {
+  #pauseFor(consumer: Consumer): Effect.Effect<void, StreamOverflow> {
     return Effect.suspend(() => {
       this.#isPaused = true
       this.#coverage.paused()
@@ -361,7 +361,7 @@ export class SharedConnection {
   }
 
   /** The error of a connection that the service ended. */
-  #closed(): TransportFailure {
+  #closedError(): TransportFailure {
     return new TransportFailure({
       operation: this.terms.definition.name,
       phase: "body",

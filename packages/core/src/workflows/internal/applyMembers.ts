@@ -1,5 +1,4 @@
 /** Changes the members of a list one after another. Each change is noted in the journal before the next. */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Client } from "../../client/Client.ts"
@@ -8,7 +7,7 @@ import { addListMember, getList, removeListMember } from "../../operations/Lists
 import { getMe } from "../../operations/Users.ts"
 import * as Callback from "../../runtime/Callback.ts"
 import { type Entries, Journal } from "../../storage/Journal.ts"
-import type { Outcome, PlanOptions, Refusal, SyncedMembers, SyncOptions } from "../ListMembersOptions.ts"
+import type { Outcome, Refusal, SyncedMembers, SyncOptions } from "../ListMembersOptions.ts"
 import * as MembersRecord from "./membersRecord.ts"
 import type { Held } from "./planMembers.ts"
 
@@ -17,15 +16,15 @@ const maxMembers = 5_000
 
 /** One change of a plan. */
 interface Step {
-  readonly at: number
-  readonly is: "removed" | "added"
+  readonly index: number
+  readonly action: "remove" | "add"
   readonly user: MembersRecord.Known
 }
 
 /** The changes of a plan in order. */
 const stepsOf = ({ add, remove }: MembersRecord.PlanRecord): ReadonlyArray<Step> => [
-  ...remove.map((user, at) => ({ at, is: "removed" as const, user })),
-  ...add.map((user, i) => ({ at: remove.length + i, is: "added" as const, user }))
+  ...remove.map((user, index) => ({ index, action: "remove" as const, user })),
+  ...add.map((user, i) => ({ index: remove.length + i, action: "add" as const, user }))
 ]
 
 /** The result of one change. A failed one gets a second attempt after all others. */
@@ -38,8 +37,8 @@ type Change =
 const maxFailures = 3
 
 /** The progress after a change. */
-const noted = (done: MembersRecord.DoneRecord, { at }: Step, change: Change): MembersRecord.DoneRecord => {
-  const isFirst = at === done.tried
+const progressAfter = (done: MembersRecord.DoneRecord, { index }: Step, change: Change): MembersRecord.DoneRecord => {
+  const isFirst = index === done.tried
   const refusal: Refusal | undefined = change._tag === "Refused"
     ? change.refusal
     : change._tag === "Failed" && !isFirst
@@ -47,15 +46,15 @@ const noted = (done: MembersRecord.DoneRecord, { at }: Step, change: Change): Me
     : undefined
   return {
     ...done,
-    tried: isFirst ? at + 1 : done.tried,
-    refused: refusal === undefined ? done.refused : [...done.refused, [at, refusal]],
-    again: isFirst && change._tag === "Failed" ? [...done.again, at] : done.again.filter((other) => other !== at)
+    tried: isFirst ? index + 1 : done.tried,
+    refused: refusal === undefined ? done.refused : [...done.refused, [index, refusal]],
+    again: isFirst && change._tag === "Failed" ? [...done.again, index] : done.again.filter((other) => other !== index)
   }
 }
 
 /** Makes the changes that are left, one after another, and returns the progress. */
 export const apply = (list: string, { done, plan }: Held, options: SyncOptions) =>
-  Effect.flatMap(Journal, (journal) => new Changes({ journal, list, plan, options }, done).make)
+  Effect.flatMap(Journal, (journal) => new Changes({ journal, list, plan, options }, done).run())
 
 interface Sync {
   readonly journal: Entries
@@ -78,7 +77,7 @@ class Changes {
     this.#done = done
   }
 
-  get make() {
+  run() {
     return Effect.gen({ self: this }, function*() {
       while (true) {
         const step = this.#steps[this.#done.tried] ?? this.#steps[this.#done.again[0] ?? -1]
@@ -93,40 +92,42 @@ class Changes {
 
   #note(step: Step, change: Change) {
     const { journal, list, options: { onProgress } } = this.#sync
-    const done = noted(this.#done, step, change)
+    const done = progressAfter(this.#done, step, change)
     return Effect.map(MembersRecord.writeDone(journal, list, done), () => {
       this.#done = done
       // A failed change is reported after its second attempt.
-      if (onProgress === undefined || done.again.includes(step.at)) return
-      const last = outcomeOf(step, done.refused.find(([at]) => at === step.at)?.[1])
+      if (onProgress === undefined || done.again.includes(step.index)) return
+      const last = outcomeOf(step, done.refused.find(([index]) => index === step.index)?.[1])
       Callback.call(onProgress, { done: done.tried - done.again.length, of: this.#steps.length, last })
     })
   }
 
   #change(step: Step): Effect.Effect<Change, OperationError, Client> {
-    const { is, user } = step
-    const { list, options } = this.#sync
+    const { action, user } = step
+    const { list, options: { retries, timeout, user_auth } } = this.#sync
     return Effect.gen({ self: this }, function*() {
-      if (is === "added" && this.#done.refused.some(([, { reason }]) => reason === "full")) {
+      if (action === "add" && this.#done.refused.some(([, { reason }]) => reason === "full")) {
         return { _tag: "Refused", refusal: { reason: "full" } }
       }
-      const parameters = { id: list, user_id: user.id, user_auth: options.user_auth }
-      const sent = yield* Effect.result(send(is, parameters, options))
+      const parameters = { id: list, user_id: user.id, user_auth }
+      const request = action === "add" ? addListMember : removeListMember
+      const sent = yield* Effect.result(request(parameters, { retries, timeout }))
       if (Result.isFailure(sent)) return yield* this.#failed(step, sent.failure)
       this.#failures = 0
       const { data, errors } = sent.success
-      return data === undefined && errors.length > 0
+      const isRefused = data === undefined ? errors.length > 0 : data.is_member === (action === "remove")
+      return isRefused
         ? { _tag: "Refused", refusal: MembersRecord.refusalOf("refused", errors) }
         : { _tag: "Changed" }
     })
   }
 
   /** Fails if the error concerns the list; otherwise it is the result of the change. */
-  #failed({ at, is }: Step, error: OperationError): Effect.Effect<Change, OperationError, Client> {
+  #failed({ action, index }: Step, error: OperationError): Effect.Effect<Change, OperationError, Client> {
     return Effect.gen({ self: this }, function*() {
       if (isTemporary(error)) {
         // Second attempts follow each other, however far apart the first ones were.
-        return at === this.#done.tried && ++this.#failures >= maxFailures ? yield* error : { _tag: "Failed", error }
+        return index === this.#done.tried && ++this.#failures >= maxFailures ? yield* error : { _tag: "Failed", error }
       }
       if (!(error instanceof BadRequest || error instanceof Forbidden || error instanceof NotFound)) return yield* error
       this.#failures = 0
@@ -136,7 +137,7 @@ class Changes {
         if (!this.#isOwner) return yield* error
       }
       const said = MembersRecord.saidBy(error)
-      const isFull = is === "added" && this.#size >= maxMembers
+      const isFull = action === "add" && this.#size >= maxMembers
       const otherwise = error instanceof NotFound ? "unknown" : isFull ? "full" : "refused"
       return { _tag: "Refused", refusal: MembersRecord.refusalOf(otherwise, said) }
     })
@@ -145,9 +146,9 @@ class Changes {
   /** The number of members after the changes that were made. */
   get #size(): number {
     const { again, refused, tried } = this.#done
-    const notMade = new Set([...again, ...refused.map(([at]) => at)])
-    const made = this.#steps.slice(0, tried).filter(({ at }) => !notMade.has(at))
-    return made.reduce((size, { is }) => size + (is === "added" ? 1 : -1), this.#sync.plan.members)
+    const notMade = new Set([...again, ...refused.map(([index]) => index)])
+    const made = this.#steps.slice(0, tried).filter(({ index }) => !notMade.has(index))
+    return made.reduce((size, { action }) => size + (action === "add" ? 1 : -1), this.#sync.plan.members)
   }
 }
 
@@ -162,38 +163,24 @@ const isOwner = Effect.fnUntraced(function*(list: string, { retries, timeout, us
   return found === undefined || me === undefined || found.owner_id === undefined || found.owner_id === me.id
 })
 
-const send = (
-  is: "added" | "removed",
-  parameters: { readonly id: string; readonly user_id: string; readonly user_auth: boolean | undefined },
-  { retries, timeout }: PlanOptions
-) => waitedFor((is === "added" ? addListMember : removeListMember)(parameters, { retries, timeout }))
-
-/** Milliseconds in which rate limits reset; a longer wait is a usage cap. */
-const longestWait = 16 * 60_000
-
-/** Waits for rate limits if the client does not. */
-const waitedFor = <A, R>(call: Effect.Effect<A, OperationError, R>): Effect.Effect<A, OperationError, R> =>
-  Effect.catchTag(call, "RateLimited", (error) =>
-    Effect.gen(function*() {
-      const now = yield* Clock.currentTimeMillis
-      const wait = error.retryAfter ?? (error.resetAt === undefined ? undefined : error.resetAt.getTime() - now)
-      if (error.waits === true || wait === undefined || wait > longestWait) return yield* error
-      yield* Effect.sleep(Math.max(wait, 1_000))
-      return yield* waitedFor(call)
-    }))
-
 const isTemporary = ({ _tag }: OperationError): boolean =>
   _tag === "TransportFailure" || _tag === "ServerFailure" || _tag === "UndecodableResponse" ||
   _tag === "UnexpectedStatus"
 
-const outcomeOf = ({ is, user }: Step, refusal: Refusal | undefined): Outcome =>
-  refusal === undefined ? { ...user, became: is } : { ...user, became: "refused", refusal }
+const outcomeOf = ({ action, user }: Step, refusal: Refusal | undefined): Outcome =>
+  refusal === undefined
+    ? { ...user, became: action === "add" ? "added" : "removed" }
+    : { ...user, became: "refused", refusal }
 
 /** The result of a sync. */
-export const synced = (list: string, { done: begun, plan }: Held, done: MembersRecord.DoneRecord): SyncedMembers => {
+export const resultOf = (
+  list: string,
+  { done: initial, plan }: Held,
+  done: MembersRecord.DoneRecord
+): SyncedMembers => {
   const refusals = new Map(done.refused)
   const outcomes: ReadonlyArray<Outcome> = [
-    ...stepsOf(plan).map((step) => outcomeOf(step, refusals.get(step.at))),
+    ...stepsOf(plan).map((step) => outcomeOf(step, refusals.get(step.index))),
     ...plan.unknown.map(({ refusal, user }): Outcome => ({ ...user, became: "refused", refusal })),
     ...plan.there.map((user): Outcome => ({ ...user, became: "there" })),
     ...plan.kept.map((user): Outcome => ({ ...user, became: "kept" }))
@@ -207,6 +194,6 @@ export const synced = (list: string, { done: begun, plan }: Held, done: MembersR
     kept: count("kept"),
     refused: count("refused"),
     outcomes,
-    resumed: begun.tried > 0
+    resumed: initial.tried > 0
   }
 }
