@@ -3,6 +3,7 @@ import { scopes } from "@postwire/core/schema/Scopes"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as Nonces from "../src/auth/Nonces.ts"
+import type * as Credentials from "../src/store/Credentials.ts"
 import { type Answer, day, make, now, second, signed } from "./support/Requests.ts"
 
 const assertRefused = (answer: Answer, status: 401 | 403, shown = "") => {
@@ -221,6 +222,62 @@ describe("a nonce", () => {
     assert.isTrue(crowded.claim("t", seconds, "0", now))
     for (let i = 151; i < 250; i++) assert.isFalse(crowded.claim("t", seconds, `${i}`, now), `${i}`)
   })
+})
+
+describe("rights", () => {
+  const setting = Effect.fnUntraced(function*(rights: Credentials.Rights) {
+    const bench = yield* make()
+    const { secrets, seeded: { ada }, store } = bench
+    const app = store.credentials.appByConsumerKey(secrets.consumerKey)!
+    store.credentials.insertBearerToken({
+      token: Redacted.make("limited"),
+      appId: app.id,
+      userId: ada.id,
+      rights,
+      scopes
+    })
+    const limited = { ...secrets, accessToken: `${ada.id}-limited`, accessTokenSecret: "limited-secret" }
+    store.credentials.insertAccessToken({
+      token: limited.accessToken,
+      secret: Redacted.make(limited.accessTokenSecret),
+      appId: app.id,
+      userId: ada.id,
+      rights
+    })
+    const [post = ""] = [store.posts.insert({ authorId: ada.id, text: "a", createdAt: now })]
+    return { ...bench, limited, post, app }
+  })
+
+  it.effect.each(["read", "read-write", "read-write-directmessages"] as const)(
+    "of a token say what it may do: %s",
+    (rights) =>
+      Effect.gen(function*() {
+        const { baseUrl, limited, post, request, seeded: { ada }, store } = yield* setting(rights)
+        const other = store.users.insert({ username: "other", name: "Other", createdAt: now })
+        for (
+          const [needed, method, path, body] of [
+            ["read", "GET", "/2/users/me"],
+            ["read", "GET", `/2/posts/${post}`],
+            ["read-write", "POST", "/2/posts"],
+            ["read-write", "POST", `/2/users/${ada.id}/likes`, { post_id: post }],
+            ["read-write", "DELETE", `/2/users/${ada.id}/likes/${post}`],
+            ["read-write", "DELETE", `/2/posts/${post}`],
+            ["read-write-directmessages", "GET", "/2/dm_events"],
+            ["read-write-directmessages", "POST", `/2/dm_conversations/with/${other}/messages`, { text: "a" }]
+          ] as const
+        ) {
+          for (const header of ["Bearer limited", signed(limited, method, baseUrl + path)]) {
+            const answer = yield* request(method, path, { as: { header }, body: body ?? { text: header.slice(0, 6) } })
+            assert.strictEqual(answer.headers["x-access-level"], rights)
+            if (rights.startsWith(needed)) assert.isBelow(answer.status, method === "DELETE" ? 405 : 300, path)
+            else {
+              assertRefused(answer, 403, path)
+              assert.match(answer.body.detail, /permissions/)
+            }
+          }
+        }
+      })
+  )
 })
 
 describe("write permission", () => {
