@@ -342,7 +342,7 @@ describe.skipIf(missing !== undefined)(onPostgres, () => {
         window: 2_000_000_000,
         end: Date.now() + 86_700_000
       }
-      yield* sql`INSERT INTO postwire_texts_1 VALUES ('ledger:3:{ahead}', ${Ledger.toText(ahead)}, ${ahead.end})`
+      yield* sql`INSERT INTO postwire_texts_1 VALUES ('ledger:4:{ahead}', ${Ledger.toText(ahead)}, ${ahead.end})`
       assert.isTrue((yield* one.reserve("ahead", "a", 0)).granted)
     }))
 
@@ -355,7 +355,7 @@ describe.skipIf(missing !== undefined)(onPostgres, () => {
       const sql = Context.get(context, SqlClient.SqlClient)
       const locked = yield* Deferred.make<void>()
       yield* Effect.forkScoped(Effect.ignore(sql.withTransaction(Effect.gen(function*() {
-        yield* sql`SELECT * FROM postwire_texts_1 WHERE key = ${"ledger:3:{frozen}"} FOR UPDATE`
+        yield* sql`SELECT * FROM postwire_texts_1 WHERE key = ${"ledger:4:{frozen}"} FOR UPDATE`
         yield* Deferred.succeed(locked, undefined)
         return yield* Effect.never
       }))))

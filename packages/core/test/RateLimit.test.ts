@@ -20,6 +20,7 @@ import { TestClock } from "effect/testing"
 import { catalogue } from "../src/Catalogue.ts"
 import type * as Client from "../src/client/Client.ts"
 import * as Errors from "../src/errors/Errors.ts"
+import type * as Ledger from "../src/rate-limit/Ledger.ts"
 import * as RateLimit from "../src/rate-limit/RateLimit.ts"
 import * as RateLimitStore from "../src/rate-limit/RateLimitStore.ts"
 import * as Monotonic from "../src/runtime/Monotonic.ts"
@@ -223,6 +224,19 @@ describe("layerWait", () => {
         assert.instanceOf(error, Errors.RateLimited)
         assert.deepStrictEqual(service.arrivals, [0, 1, 3, 7, 15, 31, 63, 127], JSON.stringify(header))
       }
+    })))
+
+  it.effect("counts refusals with requests remaining apart from others", () =>
+    at(Effect.gen(function*() {
+      const service = timed((index) =>
+        index < 4
+          ? { status: 429, headers: { "retry-after": "1" } }
+          : index < 7
+          ? { status: 429, headers: budget(298, nine + 900) }
+          : ok
+      )
+      yield* passing(Effect.provide(getPost({ id: "1" }), service.layer), 100)
+      assert.deepStrictEqual(service.arrivals, [0, 1, 2, 3, 4, 5, 7, 11])
     })))
 
   it.effect("spreads the pauses of clients that were refused together", () =>
@@ -774,6 +788,82 @@ describe("a shared store", () => {
       // Closing the client gives what is under way two seconds.
       yield* TestClock.adjust(2_000)
       yield* Fiber.join(fiber)
+    })))
+})
+
+describe("a caller at the head of its queue", () => {
+  const bucket: RateLimit.Bucket = { operation: "getPost", credential: "bearer", key: "key", pace: 1_000 }
+
+  /** A policy whose store decides as given, by the number of the request, and the reports that the store gets. */
+  const scripted = (
+    reserve: (index: number) => Effect.Effect<Ledger.Decision>,
+    settled: Array<Ledger.Report> = []
+  ) => {
+    let asked = 0
+    return Layer.fresh(Layer.orDie(RateLimit.layerWait())).pipe(
+      Layer.provide(Layer.succeed(RateLimitStore.RateLimitStore, {
+        ...RateLimitStore.makeMemory(),
+        reserve: () => Effect.suspend(() => reserve(asked++)),
+        settle: (_key, _lease, report) => Effect.sync(() => void settled.push(report))
+      }))
+    )
+  }
+  const granted: Ledger.Decision = { granted: true, refusals: 0, briefs: 0 }
+  const response = (init?: ResponseInit) =>
+    HttpClientResponse.fromWeb(HttpClientRequest.get("https://service.test"), new globalThis.Response("", init))
+
+  it.effect("reports that it waits for requests in flight a second after it began to, whatever it waited for before", () =>
+    at(Effect.gen(function*() {
+      for (const [polled, expected] of [[500, ["window"]], [2_000, ["window", "in flight"]]] as const) {
+        const begun = yield* Clock.currentTimeMillis
+        const reserve = () =>
+          Effect.map(Clock.currentTimeMillis, (now): Ledger.Decision => {
+            const rest = begun + 600_000 - now
+            return rest > 0
+              ? { granted: false, reason: "window", millis: rest }
+              : rest > -polled
+              ? { granted: false, reason: "in flight", millis: 25 }
+              : granted
+          })
+        const waits: Array<RateLimit.Waiting["reason"]> = []
+        yield* Effect.gen(function*() {
+          const { guard, listen } = yield* RateLimit.RateLimit
+          listen((change) => change._tag === "Waiting" && waits.push(change.reason))
+          yield* passing(guard(bucket, Effect.succeed(response())), 700)
+        }).pipe(Effect.provide(scripted(reserve)))
+        assert.deepStrictEqual(waits, [...expected])
+      }
+    })))
+
+  it.effect("asks again if another request was settled before the store answered", () =>
+    at(Effect.gen(function*() {
+      const refused: Ledger.Decision = { granted: false, reason: "refusal", millis: 60_000 }
+      const reserve = (index: number) =>
+        index === 1 ? Effect.delay(Effect.succeed(refused), 100) : Effect.succeed(granted)
+      yield* Effect.gen(function*() {
+        const { guard } = yield* RateLimit.RateLimit
+        yield* Effect.forkChild(guard(bucket, Effect.delay(Effect.succeed(response()), 50)))
+        const second = yield* Effect.forkChild(guard(bucket, Effect.succeed(response())))
+        yield* TestClock.adjust(100)
+        assert.isDefined(second.pollUnsafe())
+      }).pipe(Effect.provide(scripted(reserve)))
+    })))
+
+  it.effect("does not count as answered if it got the response of another", () =>
+    at(Effect.gen(function*() {
+      const settled: Array<Ledger.Report> = []
+      const reserve = (index: number) =>
+        Effect.delay(Effect.succeed({ ...granted, briefs: 4 }), index === 1 ? 5_000 : 0)
+      yield* Effect.gen(function*() {
+        const { guard } = yield* RateLimit.RateLimit
+        const refusal = response({ status: 429, headers: budget(298, nine + 900) })
+        yield* Effect.forkChild(guard(bucket, Effect.delay(Effect.succeed(refusal), 10)))
+        const second = yield* Effect.forkChild(guard(bucket, Effect.die("not sent")))
+        yield* TestClock.adjust(6_000)
+        assert.strictEqual(yield* Fiber.join(second), refusal)
+        yield* guard(bucket, Effect.succeed(response()))
+        assert.deepStrictEqual(settled.map(({ next }) => next), [1_013, undefined, 1_013])
+      }).pipe(Effect.provide(scripted(reserve, settled)))
     })))
 })
 

@@ -11,7 +11,7 @@ import { make } from "./support/Service.ts"
 
 const start = 1_767_258_000_000
 
-const granted: Ledger.Decision = { granted: true, refusals: 0 }
+const granted: Ledger.Decision = { granted: true, refusals: 0, briefs: 0 }
 
 const figures = (remaining: number, endsIn = 60_000, window = 1_767_258_060): Figures => ({
   limit: 15,
@@ -86,7 +86,7 @@ describe("reserve", () => {
       reason: "refusal",
       millis: 1_500
     })
-    assert.deepStrictEqual(Ledger.reserve(ledger, start + 2_000, "b", 0), { granted: true, refusals: 1 })
+    assert.deepStrictEqual(Ledger.reserve(ledger, start + 2_000, "b", 0), { granted: true, refusals: 1, briefs: 0 })
     assert.deepInclude(Ledger.reserve(ledger, start + 2_000, "c", 0), { reason: "in flight" })
     Ledger.settle(ledger, start + 2_100, "b", answer(9))
     assert.deepStrictEqual(Ledger.reserve(ledger, start + 2_100, "c", 0), granted)

@@ -22,9 +22,9 @@ const make = (evaluate: RedisConnection.Evaluate): RateLimitStore.Store => {
     reserve: (key, lease, pace, place) =>
       Effect.map(
         reserve(key, lease, pace, place),
-        ([reason, value]): Ledger.Decision =>
+        ([reason, value, briefs = 0]): Ledger.Decision =>
           reason === 0
-            ? { granted: true, refusals: value }
+            ? { granted: true, refusals: value, briefs }
             : { granted: false, reason: reasons[reason - 1] ?? "in flight", millis: value }
       ),
     settle: (key, lease, report) => settle(key, lease, report),

@@ -9,7 +9,7 @@ export interface Report {
   /** True if the service counted it. A gateway's response without rate limit headers does not show that, unless it is a success. */
   readonly answered: boolean
   readonly figures?: Figures | undefined
-  /** Milliseconds without further requests, because the service refused this one. */
+  /** Milliseconds without further requests, because the service refused this one: with figures, despite requests remaining. */
   readonly pause?: number | undefined
   /** Milliseconds to the next request of a paced operation, if the pace counts from the response. */
   readonly next?: number | undefined
@@ -41,6 +41,8 @@ export type Decision =
     readonly granted: true
     /** The number of requests refused in a row before this one, not counting an exhausted rate limit. */
     readonly refusals: number
+    /** The number of these with requests remaining. */
+    readonly briefs: number
   }
   | { readonly granted: false; readonly reason: Reason; readonly millis: number }
 
@@ -97,6 +99,8 @@ export interface Ledger {
   refusedUntil: number
   /** Refusals in a row that demanded a pause. */
   refusals: number
+  /** The number of these whose response announced requests remaining: they are about a short limit. */
+  briefs: number
   silentUntil: number
   /** The earliest time of the next request of a paced operation. */
   next: number
@@ -119,6 +123,7 @@ export const empty = (): Ledger => ({
   since: 0,
   refusedUntil: 0,
   refusals: 0,
+  briefs: 0,
   silentUntil: 0,
   next: 0,
   probe: "",
@@ -187,8 +192,8 @@ const decide = (ledger: Ledger, now: number, lease: string, pace: number, place:
   }
   if (pace > 0) ledger.next = now + pace
   ledger.leases.set(lease, now + millisOf.lease)
-  if (now >= ledger.refusedUntil + millisOf.silence) ledger.refusals = 0
-  return { granted: true, refusals: ledger.refusals }
+  if (now >= ledger.refusedUntil + millisOf.silence) ledger.refusals = ledger.briefs = 0
+  return { granted: true, refusals: ledger.refusals, briefs: ledger.briefs }
 }
 
 /** The number of callers that arrived clearly earlier and are about to ask. */
@@ -226,10 +231,11 @@ export const settle = (
   const isAfterwards = sent >= ledger.refusedUntil
   if (pause !== undefined) {
     if (isAfterwards) ledger.refusals++
+    if (isAfterwards && figures !== undefined) ledger.briefs++
     ledger.refusedUntil = Math.max(ledger.refusedUntil, now + pause)
   } else if (answered && isAfterwards) {
     ledger.refusedUntil = 0
-    ledger.refusals = 0
+    ledger.refusals = ledger.briefs = 0
   }
   if (figures === undefined) {
     if (answered && pause === undefined) ledger.silentUntil = now + millisOf.silence

@@ -76,7 +76,7 @@ export const fromStorage = <E>(storage: Storage<E>, travelMillis = 0): Store<E> 
 }
 
 // The number goes up when the form of a ledger changes: processes of two versions may share a storage.
-const keyOf = (key: string) => `ledger:3:{${key}}`
+const keyOf = (key: string) => `ledger:4:{${key}}`
 
 /** A store for the clients of one process that are given this layer. */
 export const layerMemory: Layer.Layer<RateLimitStore> = /*#__PURE__*/ Layer.sync(RateLimitStore, makeMemory)

@@ -5,7 +5,7 @@
 import * as Ledger from "@postwire/core/rate-limit/Ledger"
 
 /** The prefix of all keys. The number goes up when the form of a ledger changes. */
-const keyPrefix = "postwire:ledger:2:"
+const keyPrefix = "postwire:ledger:3:"
 
 /** The keys of a ledger have the same hash tag, so that a cluster keeps them together. */
 const keysOf = (key: string) => [`${keyPrefix}{${key}}`, `${keyPrefix}{${key}}:leases`, `${keyPrefix}{${key}}:waiting`]
@@ -50,7 +50,7 @@ const answering = <Result>() =>
 
 /** The scripts of a store. */
 export const scripts = {
-  reserve: answering<readonly [reason: number, millisOrRefusals: number]>()(
+  reserve: answering<readonly [reason: number, millisOrRefusals: number, briefs?: number]>()(
     (key: string, lease: string, pace: number, place: Ledger.Place | undefined) => [
       ...keysOf(key),
       lease,
@@ -59,7 +59,9 @@ export const scripts = {
       place?.callers ?? 0,
       Math.round(place?.waited ?? 0)
     ],
-    `${now}${forget}${get("ends", "remaining", "refusedUntil", "refusals", "silentUntil", "next", "probeUntil")}
+    `${now}${forget}${
+      get("ends", "remaining", "refusedUntil", "refusals", "briefs", "silentUntil", "next", "probeUntil")
+    }
 redis.call("ZREMRANGEBYSCORE", KEYS[2], "-inf", now)
 local pace, line, callers = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local arrived = now - tonumber(ARGV[5])
@@ -91,14 +93,14 @@ end
 if ahead >= ((probes or pace > 0) and 1 or room) then return wait(5, ${poll}) end
 if probes then redis.call("HSET", KEYS[1], "probe", ARGV[1], "probeUntil", now + ${probe}) end
 if pace > 0 then redis.call("HSET", KEYS[1], "next", now + pace) end
-if now >= refusedUntil + ${silence} then refusals = 0 end
-redis.call("HSET", KEYS[1], "refusals", refusals, "at", now)
+if now >= refusedUntil + ${silence} then refusals, briefs = 0, 0 end
+redis.call("HSET", KEYS[1], "refusals", refusals, "briefs", briefs, "at", now)
 redis.call("ZADD", KEYS[2], now + ${leaseMillis}, ARGV[1])
 redis.call("PEXPIRE", KEYS[2], ${leaseMillis})
 redis.call("PEXPIRE", KEYS[1], math.max(60000, ends - now, silentUntil - now))
 if callers > 1 then stand(callers - 1, now)
 elseif line ~= "" then redis.call("HDEL", KEYS[3], line) end
-return { 0, refusals }
+return { 0, refusals, briefs }
 `
   ),
 
@@ -112,7 +114,9 @@ return { 0, refusals }
       emptied,
       ...(figures === undefined ? [] : [figures.window, figures.endsIn, figures.remaining, figures.limit ?? -1])
     ],
-    `${now}${forget}${get("ends", "remaining", "window", "since", "refusedUntil", "refusals", "silentUntil", "next")}
+    `${now}${forget}${
+      get("ends", "remaining", "window", "since", "refusedUntil", "refusals", "briefs", "silentUntil", "next")
+    }
 local lapses = redis.call("ZSCORE", KEYS[2], ARGV[1])
 local sent = lapses and tonumber(lapses) - ${leaseMillis} or 0
 redis.call("ZREM", KEYS[2], ARGV[1])
@@ -122,8 +126,9 @@ local answered, pause = ARGV[2] == "1", tonumber(ARGV[3])
 local afterwards = sent >= refusedUntil
 if pause >= 0 then
   if afterwards then refusals = refusals + 1 end
+  if afterwards and #ARGV > 5 then briefs = briefs + 1 end
   refusedUntil = math.max(refusedUntil, now + pause)
-elseif answered and afterwards then refusedUntil, refusals = 0, 0 end
+elseif answered and afterwards then refusedUntil, refusals, briefs = 0, 0, 0 end
 if #ARGV == 5 then
   if answered and pause < 0 then silentUntil = now + ${silence} end
 else
@@ -138,7 +143,7 @@ else
   end
 end
 redis.call("HSET", KEYS[1], "at", now, "ends", ends, "remaining", remaining, "window", window, "since", since,
-  "refusedUntil", refusedUntil, "refusals", refusals, "silentUntil", silentUntil,
+  "refusedUntil", refusedUntil, "refusals", refusals, "briefs", briefs, "silentUntil", silentUntil,
   "next", math.max(next, now + tonumber(ARGV[4])))
 redis.call("PEXPIRE", KEYS[1], math.max(60000, ends - now, refusedUntil + ${silence} - now, silentUntil - now))
 `

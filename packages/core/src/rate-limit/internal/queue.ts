@@ -24,6 +24,8 @@ export class Place {
   isCold = false
   /** Requests refused in a row before this one, by any caller. */
   refusals = 0
+  /** The number of these with requests remaining. */
+  briefs = 0
   fate: Fate | undefined
   wake: () => void = () => {}
 

@@ -137,7 +137,9 @@ class Head {
     return Clock.clockWith((clock) => {
       const { credential, key, operation } = line.bucket
       const said = line.said
-      if (said?.waiting.reason === reason && Math.abs(said.until - now - millis) <= 1_500) return Effect.void
+      if (
+        said?.waiting.reason === reason && (isPolled(reason) || Math.abs(said.until - now - millis) <= 1_500)
+      ) return Effect.void
       const until = new Date(clock.currentTimeMillisUnsafe() + millis)
       const waiting: Waiting = { _tag: "Waiting", operation, credential, bucket: key, reason, millis, until }
       line.said = { until: now + millis, waiting }
@@ -157,11 +159,15 @@ class Head {
   /** Asks the store until it grants the request of the head, or its fate is decided. Returns the start of the wait, if any. */
   readonly #reserve = Effect.fnUntraced(function*(this: Head, line: Line, place: Place, patience: number) {
     const { key, pace } = line.bucket
-    const fate = () => place.fate
+    const isDismissed = () => place.fate !== undefined
     let since: number | undefined
+    let pollingSince: number | undefined
     let poll = 1
-    while (fate() === undefined) {
+    while (!isDismissed()) {
       const now = yield* Monotonic.millis
+      // A settlement may come before the head sleeps: the store did not know of it yet.
+      let isWoken = false
+      place.wake = () => void (isWoken = true)
       // The response of the store may be on its way when the caller is interrupted.
       place.isKnown = true
       const decision = yield* this.parts.store.reserve(
@@ -172,6 +178,7 @@ class Head {
       )
       if (decision.granted) {
         place.refusals = decision.refusals
+        place.briefs = decision.briefs
         break
       }
       const { millis, reason } = decision
@@ -179,15 +186,18 @@ class Head {
       line.dismiss(({ deadline, fate }) =>
         fate ?? (deadline < now + millis ? this.tooLong(line.bucket, millis) : undefined)
       )
-      if (fate() !== undefined) break
+      if (isDismissed()) break
+      let pause = Math.min(millis, Ledger.millisOf.recheck)
       if (isPolled(reason)) {
-        if (now - since >= 1_000) yield* this.#announce(line, reason, Ledger.millisOf.lease, since)
-        yield* line.sleep(place, Math.min(millis * poll, 200))
+        pollingSince ??= now
+        if (now - pollingSince >= 1_000) yield* this.#announce(line, reason, Ledger.millisOf.lease, now)
+        pause = Math.min(millis * poll, 200)
         poll *= 1.5
       } else {
+        pollingSince = undefined
         yield* this.#announce(line, reason, millis, now)
-        yield* line.sleep(place, Math.min(millis, Ledger.millisOf.recheck))
       }
+      if (!isWoken) yield* line.sleep(place, pause)
     }
     return since
   })
@@ -199,7 +209,6 @@ class Head {
       return yield* this.tooLong(line.bucket, said.until - (yield* Monotonic.millis))
     }
     yield* line.enter(place)
-    place.wake = () => {}
     const since = yield* this.#reserve(line, place, patience)
     if (place.fate !== undefined) return yield* place.fate
     if (since !== undefined && line.said !== undefined) {
@@ -271,9 +280,10 @@ class Call<E> {
       const sent = Effect.suspend(() => {
         this.#left -= Monotonic.millisUnsafe(this.#clock) - begun
         return Effect.flatMap(this.#send, (response) => {
-          const { refusals } = place
-          const [inARow, briefs] = [Math.max(this.#refusals, refusals), Math.max(this.#briefs, refusals)]
-          return verdict(response, inARow, briefs, this.#head.parts.maxWait)
+          this.#line.answered = Monotonic.millisUnsafe(this.#clock)
+          const refusals = Math.max(this.#refusals, place.refusals)
+          const briefs = Math.max(this.#briefs, place.briefs)
+          return verdict(response, refusals, briefs, this.#head.parts.maxWait)
         })
       })
       return Effect.onExit(
@@ -293,7 +303,6 @@ class Call<E> {
     const { events, settling, store } = this.#head.parts
     line.leave(place)
     if (!place.isKnown) return Effect.void
-    if (exit._tag === "Success") line.answered = Monotonic.millisUnsafe(this.#clock)
     // The headers count even if the body was lost.
     const lost = exit._tag === "Success" ? undefined : headOf(exit.cause)
     const report: Ledger.Report = {
