@@ -104,7 +104,7 @@ export const retryAfterOf = (headers: Readonly<Record<string, string | undefined
 }
 
 /**
- * Milliseconds to wait after a 429: those of `retry-after`, or until the reset of a window with no requests remaining, measured by the
+ * Milliseconds to wait after a 429: those of `retry-after`, or until the reset of a window with no requests remaining, by the
  * `date` of the response.
  */
 export const waitOf = ({ headers }: Pick<ResponseHead, "headers">): number | undefined => {

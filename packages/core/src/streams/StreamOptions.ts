@@ -49,9 +49,8 @@ export interface StreamOptions {
   /** Milliseconds without a line after which the connection is lost; default 25,000, as the service sends a line every 20 s. */
   readonly silence?: number | undefined
   /**
-   * The number of reconnects in a row, from 0; default unlimited. Attempts that are refused because the app has too many connections are
-   * not counted, whatever the number: they take up to 5 minutes while the other connection may end, and then fail with
-   * `TooManyConnections`.
+   * The number of reconnects in a row, from 0; default unlimited. Attempts that are refused because the app has too many
+   * connections are not counted: the stream waits up to 5 minutes for another connection to end, and then fails with `TooManyConnections`.
    */
   readonly reconnects?: number | undefined
   /** How many ids are remembered so that no item is delivered twice. */

@@ -1,6 +1,6 @@
 /**
- * Synchronizes the members of a list with desired users. Each change is one request, so thousands of changes take hours under the rate
- * limit. A journal records each change, so that the same call continues an interrupted one.
+ * Synchronizes the members of a list with desired users. Each change is one request, so thousands of changes take hours under the
+ * rate limit. A journal records each change, so that the same call continues an interrupted one.
  */
 import * as Effect from "effect/Effect"
 import type { Client } from "../client/Client.ts"
@@ -34,8 +34,8 @@ export const knownPlan = Effect.fnUntraced(function*(
 })
 
 /**
- * Plans the additions and removals that bring the members of a list in line with `desired`, and changes nothing. Reads the members, and
- * looks up usernames that are not among them. `syncListMembers` uses this plan for a quarter of an hour.
+ * Plans the additions and removals that bring the members of a list in line with `desired`, and changes nothing. Reads the members,
+ * and looks up usernames that are not among them. `syncListMembers` uses this plan for a quarter of an hour.
  *
  * ```ts
  * const { add, remove, requests, duration } = yield* planListMembers("1441162269824405510", ["2244994945", "ada"])
@@ -53,9 +53,9 @@ export const planListMembers = (
   })))
 
 /**
- * Brings the members of a list in line with `desired`: removes others, adds missing ones, and returns the outcome of each. A user whom
- * the service refuses does not stop the others. If interrupted, call it again to continue; within a day it does not read the list again.
- * A change whose response was lost is repeated, which is harmless.
+ * Brings the members of a list in line with `desired`: removes others, adds missing ones, and returns the outcome of each. A user
+ * whom the service refuses does not stop the others. If interrupted, call it again to continue; within a day it does not read the
+ * list again. A change whose response was lost is repeated, which is harmless.
  *
  * ```ts
  * const { added, removed, refused } = yield* syncListMembers("1441162269824405510", ["2244994945", "ada"])

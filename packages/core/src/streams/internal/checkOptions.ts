@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import { invalidParameter, type InvalidParameters } from "../../errors/Errors.ts"
 import type { Definition } from "../../schema/Definition.ts"
 import type { Recover, SlowConsumer, StreamOptions } from "../StreamOptions.ts"
-import type { Terms } from "./sharedConnection.ts"
+import type { ConnectionSettings } from "./sharedConnection.ts"
 
 export const streamOptionNames: ReadonlyArray<string> = [
   "recover",
@@ -33,7 +33,7 @@ export const check = (
   parameters: unknown,
   options: StreamOptions,
   canSpill: boolean
-): Terms | InvalidParameters => {
+): ConnectionSettings | InvalidParameters => {
   const invalid = (option: string, rule: string, value: unknown) => invalidParameter(declared.name, option, rule, value)
   if (live === undefined) return invalid("operation", "must be a streaming operation", undefined)
   if (!Predicate.isObject(parameters)) return invalid("parameters", "must be an object", parameters)

@@ -9,7 +9,7 @@ import type { ResumeFrom } from "../StreamOptions.ts"
 import { Connects } from "./backoff.ts"
 import { StreamClock } from "./clock.ts"
 import type { Consumer, Settings } from "./consumer.ts"
-import { type History, SharedConnection, type Terms } from "./sharedConnection.ts"
+import { type ConnectionSettings, type History, SharedConnection } from "./sharedConnection.ts"
 
 interface Shared {
   readonly connection: SharedConnection
@@ -23,7 +23,7 @@ class ConnectionPool {
   readonly #histories = new Map<string, History>()
 
   /** The connection with these terms, which is made if there is none. */
-  get(terms: Terms, resumeFrom: ResumeFrom | undefined): Effect.Effect<Shared, never, Client> {
+  get(terms: ConnectionSettings, resumeFrom: ResumeFrom | undefined): Effect.Effect<Shared, never, Client> {
     const key = keyOf(terms)
     return Effect.suspend(() => {
       const known = this.#shared.get(key)
@@ -35,7 +35,7 @@ class ConnectionPool {
   }
 
   #open = Effect.fnUntraced(
-    function*(this: ConnectionPool, key: string, terms: Terms, resumeFrom: ResumeFrom | undefined) {
+    function*(this: ConnectionPool, key: string, terms: ConnectionSettings, resumeFrom: ResumeFrom | undefined) {
       const clock = new StreamClock(yield* Clock.Clock)
       const connection = new SharedConnection(terms, clock, this.#historyOf(terms), resumeFrom)
       const run = Effect.onExit(
@@ -54,7 +54,7 @@ class ConnectionPool {
   )
 
   /** When the client's other connections to the same endpoint were made. */
-  #others(terms: Terms): ReadonlyArray<number> {
+  #others(terms: ConnectionSettings): ReadonlyArray<number> {
     return [...this.#shared.values()].flatMap(({ connection: { connectedAt, terms: other } }) =>
       other !== terms && connectedAt !== undefined && other.definition.live.endpoint === terms.definition.live.endpoint
         ? [connectedAt]
@@ -62,7 +62,7 @@ class ConnectionPool {
     )
   }
 
-  #historyOf({ definition: { limits, name } }: Terms): History {
+  #historyOf({ definition: { limits, name } }: ConnectionSettings): History {
     let known = this.#histories.get(name)
     if (known === undefined) {
       known = { connects: new Connects(Quota.of(limits, "app").perWindow), ended: [] }
@@ -76,7 +76,7 @@ const pools = new WeakMap<Client["Service"], ConnectionPool>()
 
 /** Adds a consumer to the connection with these terms. The connection is closed when its last consumer has left. */
 export const join = (
-  terms: Terms,
+  terms: ConnectionSettings,
   settings: Settings,
   resumeFrom: ResumeFrom | undefined
 ): Effect.Effect<Consumer, never, Client | Scope.Scope> =>
@@ -100,7 +100,7 @@ export const join = (
   })
 
 /** Everything on which a connection depends. */
-const keyOf = ({ definition, duplicates, parameters, recover, reconnects, silence }: Terms): string =>
+const keyOf = ({ definition, duplicates, parameters, recover, reconnects, silence }: ConnectionSettings): string =>
   JSON.stringify([
     definition.name,
     Object.entries(parameters).filter(([, value]) => value !== undefined).sort(([one], [other]) =>

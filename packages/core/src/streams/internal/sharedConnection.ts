@@ -27,7 +27,7 @@ import * as Gaps from "./gaps.ts"
 import * as TakeOver from "./takeOver.ts"
 
 /** Settings that are the same for all consumers of a connection. */
-export interface Terms {
+export interface ConnectionSettings {
   readonly definition: Definition & { readonly live: Live }
   readonly parameters: object
   readonly recover: Recover
@@ -60,7 +60,7 @@ const spreadNotice = "connection attempts are spread over 15 minutes to stay wit
 
 /** A connection, kept up as long as it has consumers. */
 export class SharedConnection {
-  readonly terms: Terms
+  readonly terms: ConnectionSettings
   readonly #clock: StreamClock
   readonly #consumers = new Set<Consumer>()
   readonly #duplicates: Duplicates
@@ -80,7 +80,7 @@ export class SharedConnection {
   #disconnect: string | undefined
   #markedAt = 0
 
-  constructor(terms: Terms, clock: StreamClock, history: History, resumeFrom: ResumeFrom | undefined) {
+  constructor(terms: ConnectionSettings, clock: StreamClock, history: History, resumeFrom: ResumeFrom | undefined) {
     this.terms = terms
     this.#clock = clock
     this.#duplicates = this.#remembering(resumeFrom)
@@ -134,7 +134,7 @@ export class SharedConnection {
     consumer.buffer.end(Exit.void)
   }
 
-  /** Keeps the connection up until it fails permanently. `others` gives the times at which the client made its other connections. */
+  /** Keeps the connection up until it fails permanently. `others` gives the times at which the client's other ones were made. */
   run(others: () => ReadonlyArray<number>): Effect.Effect<void, AnyStreamError, Client> {
     return Effect.raceFirst(this.#stayUp(others), this.#backfill.run())
   }
