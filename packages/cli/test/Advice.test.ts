@@ -4,7 +4,7 @@ import * as ErrorReport from "../src/terminal/ErrorReport.ts"
 
 /** What only programs can follow. */
 const ofPrograms =
-  /to the client|spendLimit|maxWait,|a longer maxWait|undecided|slowConsumer|resumeFrom|or syncRules|with (get|delete|update)[A-Z]/
+  /to the client|spendLimit|waitOnRateLimit|maxWait,|a longer maxWait|undecided|slowConsumer|resumeFrom|or syncRules|with (get|delete|update)[A-Z]/
 
 it.each(samples)("$_tag is shown without advice for programs, with that for commands below", (error) => {
   const lines = ErrorReport.explain(error)
@@ -13,5 +13,6 @@ it.each(samples)("$_tag is shown without advice for programs, with that for comm
   if ("advice" in error && error.advice !== undefined) {
     assert.notInclude(lines[0], error.advice)
     assert.lengthOf(lines, 2)
+    if (error.message.endsWith(`. ${error.advice}`)) assert.match(lines[0] ?? "", /\.$/)
   }
 })

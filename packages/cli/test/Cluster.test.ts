@@ -247,7 +247,7 @@ describe("the address of a cluster", () => {
       assert.match(advice!, /POSTWIRE_CLUSTER_URL/)
       assert.match(what!, /^postwire: .*ECONNREFUSED/)
       assert.match(wrong.errors, /^postwire: cluster must be postgres:/)
-      assert.match(both.errors, /^postwire: --limit and --cluster contradict each other\n {2}\S/)
+      assert.match(both.errors, /^postwire: --limit is not for exports on a cluster\n {2}\S/)
     }), 180_000)
 })
 

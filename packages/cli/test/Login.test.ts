@@ -247,7 +247,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       const refused = yield* run("call", "createPost", "--text", "a", "--account", "work")
       assert.deepStrictEqual([refused.code, refused.errors], [
         1,
-        "postwire: createPost: the user of account \"work\" has not granted post.write\n" +
+        "postwire: createPost: the user of account \"work\" has not granted post.write.\n" +
         "  Sign in again: postwire login work --for createPost"
       ])
       yield* login("ada", "work", "--for", "createPost", "--scopes", "tweet.moderate.write,list.read")
@@ -575,7 +575,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       const other = Effect.map(pasted(), (address) => address.replace(/state=[^&]+/, "state=other"))
       assert.match(
         last(yield* typing(other, "login", "--headless", "--redirect", redirect)),
-        /^postwire: This URL belongs to another sign-in\n {2}Use the one that this sign-in ended at, or start again\.$/
+        /^postwire: This URL belongs to another sign-in\.\n {2}Use the one that this sign-in ended at, or start again\.$/
       )
       assert.match(
         last(
@@ -647,7 +647,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       writeFileSync(join(accounts, "torn.json"), "{", { mode: 0o600 })
       assert.match(
         (yield* run("call", "getMe", "--account", "torn")).errors,
-        /^postwire: The token store \S+torn\.json cannot be read: it is damaged\n {2}Sign in again with postwire login, .*$/
+        /^postwire: The token store \S+torn\.json cannot be read: it is damaged\.\n {2}Sign in again with postwire login, .*$/
       )
       const listed = yield* run("accounts")
       assert.match(listed.output, /\* torn +cannot be read\n {4}why +The token store/)
@@ -662,7 +662,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       ) {
         assert.strictEqual(
           (yield* run(...args)).errors,
-          `postwire: The token store ${newer} cannot be read: it is of a later version\n  Update Postwire.`
+          `postwire: The token store ${newer} cannot be read: it is of a later version.\n  Update Postwire.`
         )
       }
       assert.strictEqual(readFileSync(newer, "utf8"), `{"version":2}`)
@@ -674,7 +674,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
         detail: "no space left on the device"
       })
       assert.deepStrictEqual(ErrorReport.explain(full), [
-        `postwire: The token store ${newer} cannot be written: it is full (no space left on the device)`,
+        `postwire: The token store ${newer} cannot be written: it is full (no space left on the device).`,
         "  Make room, then try again: nothing was lost."
       ])
     }))

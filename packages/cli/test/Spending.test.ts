@@ -26,7 +26,7 @@ const agree = ({ flags, price: other, typed, variables = {} }: Told) =>
   Effect.gen(function*() {
     let asked = ""
     const errors = { isTerminal: typed !== undefined, columns: 80, write: (text: string) => void (asked += text) }
-    const ended = yield* Spending.agree({ ...none, ...flags }, { ...price, ...other }).pipe(
+    const ended = yield* Spending.confirmCost({ ...none, ...flags }, { ...price, ...other }).pipe(
       Effect.match({ onFailure: (error) => ErrorReport.explain(error), onSuccess: () => ["agreed"] }),
       Effect.provideService(Terminal, { output: errors, errors }),
       Effect.provideService(Environment, variables),

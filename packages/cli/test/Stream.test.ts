@@ -112,7 +112,7 @@ describe("postwire stream", () => {
       )
       assert.deepStrictEqual(held, [
         "postwire: streamPosts: the app has as many connections as it is allowed: filtered_stream since " +
-        "1970-01-01T00:00:00.000Z from 192.0.2.1 (4f1f)",
+        "1970-01-01T00:00:00.000Z from 192.0.2.1 (4f1f).",
         "  End it there, or from here: postwire call deleteConnections --uuids 4f1f"
       ])
     }).pipe(Effect.scoped, Effect.provide(sandbox)))

@@ -76,7 +76,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("a comm
         [
           { POSTWIRE_BEARER_TOKEN: undefined },
           ["searchRecentPosts", "--query", "a"],
-          /bearerToken is not set\n {2}Set POSTWIRE_BEARER_TOKEN in FILE\.$/
+          /bearerToken is not set\.\n {2}Set POSTWIRE_BEARER_TOKEN in FILE\.$/
         ],
         [{ POSTWIRE_BASE_URL: "ftp://x" }, ["getMe"], /\n {2}Set POSTWIRE_BASE_URL in FILE\.$/]
       ]
@@ -224,6 +224,25 @@ describe("what takes long", () => {
           "postwire: All pages are fetched; writing a.parquet."
         ]
       )
+    }).pipe(Effect.scoped))
+
+  it.effect("counts rows against the estimate, and items against the limit", () =>
+    Effect.gen(function*() {
+      const drawn: Array<string> = []
+      const screen = { columns: 80, isTerminal: true, write: (text: string) => void drawn.push(text) }
+      const estimate = Option.some({ items: 4, pageSize: 1, limits: { requests: 100, from: "usual" as const } })
+      const limited = { ...flags, resume: false, limit: Option.some(100) }
+      const { onPage } = yield* Effect.provideService(
+        ExportProgress.progressOf(limited, "posts", () => estimate),
+        Terminal,
+        { output: screen, errors: screen }
+      )
+      for (const [items, rows, shown] of [[10, 1, " 25% "], [80, 2, " 80% "]] as const) {
+        const { progress, ...rest } = summary(false)
+        yield* TestClock.adjust("1 second")
+        yield* onPage({ ...rest, progress: { ...progress, items, outcomes: { done: rows } } })
+        assert.include(drawn.at(-1), shown)
+      }
     }).pipe(Effect.scoped))
 
   it.effect("is not named when it is short", () =>

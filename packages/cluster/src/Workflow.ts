@@ -3,7 +3,13 @@
  * data. With any engine (`Engine`), a part resumes after its last page wherever its process ended, and a second start of the same
  * export joins the first.
  */
-import type { AnyError, ConflictingIdentifiers, InvalidParameters, InvalidSettings } from "@postwire/core/errors/Errors"
+import {
+  type AnyError,
+  type ConflictingIdentifiers,
+  type InvalidParameters,
+  type InvalidSettings,
+  statementOf
+} from "@postwire/core/errors/Errors"
 import type { ExportError } from "@postwire/export/files/ExportErrors"
 import * as Partitions from "@postwire/export/Partitions"
 import * as Plan from "@postwire/export/sources/Plan"
@@ -96,7 +102,7 @@ const asked = <A, E extends AnyError | ExportError | Plan.NotPlannable, R>(
 ) =>
   use.pipe(
     Effect.provide(Clients.get(query.credentials)),
-    Effect.tapError((error) => isTransient(error) ? note(error.message) : Effect.void),
+    Effect.tapError((error) => isTransient(error) ? note(statementOf(error)) : Effect.void),
     Effect.retry({ schedule: untilItWorks, while: isTransient }),
     Effect.mapError((error) => refusedFor(query.credentials, error))
   )

@@ -143,14 +143,14 @@ class Exporting<E extends Error, S> {
     return this.#progress
   }
 
-  /** Calls `onStart`; if it fails before the first page, nothing is left on the disk. */
+  /** Calls `onStart`; if it fails or is interrupted before the first page, nothing is left on the disk. */
   get start(): Effect.Effect<void, S> {
     const { onStart, sink } = this.#options
     if (onStart === undefined) return Effect.void
     const undo = Effect.gen({ self: this }, function*() {
       if (sink.path !== undefined && (yield* this.#isNothing)) yield* workspace.abandon(sink.path)
     })
-    return Effect.asVoid(Effect.tapError(onStart(this.#progress), () => Effect.ignore(undo)))
+    return Effect.asVoid(Effect.onError(onStart(this.#progress), () => Effect.ignore(undo)))
   }
 
   /** Fetches pages until the source ends, the limit is reached or the export is stopped. */

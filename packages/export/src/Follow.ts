@@ -1,6 +1,6 @@
 /**
  * Writes a stream into files, line by line. Items and the stream's progress are on the disk within a second. After a failure, a
- * full disk or `kill -9`, the next run continues there: missed items are fetched or recorded as a gap, and no item is written
+ * full disk or `kill -9`, the next run continues from the last checkpoint: missed items are fetched or recorded as a gap, and no item is written
  * twice.
  *
  * ```ts
@@ -29,7 +29,7 @@ import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import type { ExportError } from "./files/ExportErrors.ts"
-import * as archive from "./folders/Archive.ts"
+import * as Archive from "./folders/Archive.ts"
 import * as Checkpoint from "./folders/Checkpoint.ts"
 import type { Sink } from "./folders/Sink.ts"
 import * as Table from "./rows/Table.ts"
@@ -42,7 +42,6 @@ export interface Source<out E = Streaming.AnyStreamError, out R = Client> {
   readonly events: (options: StreamOptions) => Stream.Stream<StreamEvent<StreamItem.AnyItem>, E, R>
 }
 
-/** A stream with its parameters. */
 export const make = <P, R extends Result, Sel extends keyof Selection, E, const S extends SelectionOf<P, R, Sel>>(
   { definition }: StreamOperation<P, R, Sel, E>,
   ...[parameters]: Arguments<P, R, Sel, S, never>
@@ -58,12 +57,12 @@ export const fromDefinition = (
 export interface Rotation {
   /** At every multiple of this duration since 1970, in UTC: an hour ends on the hour, a day at midnight. */
   readonly every?: Duration.Input | undefined
-  /** At this size in bytes, as nearly as whole lines allow. For Parquet and SQLite: the size of the lines kept until then. */
+  /** At this size in bytes, as nearly as whole lines allow. For Parquet and SQLite: the size of the buffered lines, not of the finished file. */
   readonly size?: number | undefined
 }
 
 /** How to follow a stream. */
-export interface Options<out S = never>
+export interface Options<out OnStartError = never>
   extends Pick<StreamOptions, "recover" | "tags" | "slowConsumer" | "bufferSize" | "silence" | "reconnects">
 {
   readonly sink: Sink
@@ -78,22 +77,20 @@ export interface Options<out S = never>
   /** When it completes, the stream ends and the open file is completed. */
   readonly stop?: Effect.Effect<unknown> | undefined
   /** Called with the progress of earlier runs before the stream is opened. A failure ends the run. */
-  readonly onStart?: ((progress: Progress) => Effect.Effect<unknown, S>) | undefined
+  readonly onStart?: ((progress: Progress) => Effect.Effect<unknown, OnStartError>) | undefined
   /** Called with every event, before it is written. */
   readonly onEvent?: ((event: StreamEvent<StreamItem.AnyItem>) => void) | undefined
   /** Called with the progress after each save. */
   readonly onCheckpoint?: ((progress: Progress) => Effect.Effect<unknown>) | undefined
 }
 
-/** The progress of a stream, at its last checkpoint. */
-export type Progress = archive.Progress
+export type Progress = Archive.Progress
 
-/** A completed file. */
-export type Written = archive.Written
+export type Written = Archive.Written
 
 /** How a run ended. */
 export interface Summary {
-  /** `done`: at the limit. `interrupted`: stopped on request. */
+  /** `done`: the stream ended or reached the limit. `interrupted`: stopped on request. */
   readonly status: "done" | "interrupted"
   /** Of all runs. */
   readonly progress: Progress
@@ -104,7 +101,7 @@ export interface Summary {
 }
 
 /**
- * Writes the items of a stream until it is stopped, reaches its limit, or fails permanently. The open file is then completed. A
+ * Writes the items of a stream until it ends, is stopped, reaches its limit, or fails permanently. The open file is then completed. A
  * line is a post as exports write it, with `matching_rules`, `includes` and `errors` where there are any; in tables these are
  * columns of JSON.
  */
@@ -124,26 +121,25 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
 > {
   const { onStart, sink, stop = Effect.never } = options
   const opening = yield* openingOf(source, options)
-  const files = yield* sink.path === undefined ? archive.ofStream(sink, opening) : archive.open(sink, opening)
+  const archive = yield* sink.path === undefined ? Archive.ofStream(sink, opening) : Archive.open(sink, opening)
   const spend = yield* Effect.serviceOption(Spend.Total)
-  const following = new Following(files, options, yield* Clock.Clock, Option.getOrUndefined(spend))
-  if (onStart !== undefined) yield* Effect.tapError(onStart(files.progress), () => Effect.ignore(files.abandon))
+  const following = new Following(archive, options, yield* Clock.Clock, Option.getOrUndefined(spend))
+  if (onStart !== undefined) yield* Effect.onError(onStart(archive.progress), () => Effect.ignore(archive.abandon))
   const events = Stream.chunks(source.events(following.streamOptions))
   const isStopped = yield* Effect.raceFirst(
     Effect.as(Stream.runForEachWhile(events, (some) => following.take(some)), false),
     Effect.raceFirst(Effect.as(stop, true), following.saving)
   ).pipe(Effect.onExit(() => following.end))
-  return { status: isStopped ? "interrupted" : "done", ...following.totals, files: files.files }
+  return { status: isStopped ? "interrupted" : "done", ...following.totals, files: archive.completed }
 })
 
 const everyOf = ({ every }: Rotation): number => every === undefined ? Infinity : Duration.toMillis(every)
 const sizeOf = ({ size = Infinity }: Rotation): number => size
 
-/** How to open the archive. */
 const openingOf = Effect.fnUntraced(function*(
   { definition, parameters }: Source<unknown, unknown>,
   { mode, rotate = {}, sink, tags }: Options<unknown>
-): Effect.fn.Return<archive.Options, InvalidParameters | ConflictingIdentifiers> {
+): Effect.fn.Return<Archive.Options, InvalidParameters | ConflictingIdentifiers> {
   const query = Checkpoint.parametersOf({ definition, parameters })
   if (query instanceof Error) return yield* query
   const isRotated = everyOf(rotate) < Infinity || sizeOf(rotate) < Infinity
@@ -171,7 +167,7 @@ type Event = StreamEvent<StreamItem.AnyItem>
 
 /** One run: the events that were received, and those of them that are written. */
 class Following<S> {
-  readonly #files: archive.Archive
+  readonly #archive: Archive.Archive
   readonly #options: Options<S>
   readonly #clock: Clock.Clock
   readonly #spend: Spend.Total["Service"] | undefined
@@ -182,8 +178,9 @@ class Following<S> {
   /** The rows and gaps that are not written yet. */
   #rows: Array<object> = []
   #gaps: Array<object> = []
-  /** When the first of the rows came, in milliseconds. */
-  #firstAt = 0
+  /** When the first of these rows came, and the first of those being saved, in milliseconds. */
+  #firstAt = Infinity
+  #savedFrom = Infinity
   /** The offset of the service's clock, in milliseconds. */
   #ahead = 0
   #items = 0
@@ -198,18 +195,18 @@ class Following<S> {
   readonly #alone = Semaphore.makeUnsafe(1).withPermits(1)
 
   constructor(
-    files: archive.Archive,
+    archive: Archive.Archive,
     options: Options<S>,
     clock: Clock.Clock,
     spend: Spend.Total["Service"] | undefined
   ) {
-    this.#files = files
+    this.#archive = archive
     this.#options = options
     this.#clock = clock
     this.#spend = spend
     this.#every = everyOf(options.rotate ?? {})
     this.#size = sizeOf(options.rotate ?? {})
-    this.#before = files.progress
+    this.#before = archive.progress
     const { gaps, ids, lost, runs, until } = this.#before
     this.#missing = gaps
     this.#lost = lost
@@ -226,6 +223,7 @@ class Following<S> {
   /** The stream's options, with the place of the last run. */
   get streamOptions(): StreamOptions {
     const { bufferSize, reconnects, recover, silence, slowConsumer, tags } = this.#options
+    const { ids } = this.#recent
     return {
       bufferSize,
       reconnects,
@@ -235,7 +233,10 @@ class Following<S> {
       tags,
       ...this.#before.until === undefined
         ? {}
-        : { resumeFrom: { at: new Date(this.#resumedAt), ids: this.#recent.ids } }
+        : {
+          resumeFrom: { at: new Date(this.#resumedAt), ids },
+          duplicates: { size: Math.max(200_000, 2 * ids.length) }
+        }
     }
   }
 
@@ -244,14 +245,14 @@ class Following<S> {
     const { limit = Infinity, sink } = this.#options
     return Effect.gen({ self: this }, function*() {
       for (const event of events) {
-        const from = this.#files.current?.from ?? (this.#rows.length > 0 ? this.#firstAt : Infinity)
+        const from = this.#archive.current?.from ?? Math.min(this.#savedFrom, this.#firstAt)
         if (this.#isOver(from, event.at.getTime())) yield* this.#save(true)
         const isFirst = this.#until === undefined
         this.#receive(event)
         // From here on a later run can resume.
         if (isFirst && this.#until !== undefined) yield* this.#save(false)
         if (this.#items === limit) return false
-        if (this.#rows.length >= this.#mostWaiting) yield* this.#save(false)
+        if (this.#rows.length >= this.#maxWaiting) yield* this.#save(false)
       }
       if (sink.path === undefined && this.#isPending) yield* this.#save(false)
       return true
@@ -264,8 +265,8 @@ class Following<S> {
     return Effect.forever(Effect.gen({ self: this }, function*() {
       yield* Effect.sleep(pause)
       const now = this.#clock.currentTimeMillisUnsafe()
-      const { current } = this.#files
-      // On a quiet stream, a checkpoint may be a minute old: items since then are known by their ids.
+      const { current } = this.#archive
+      // With nothing to write, the checkpoint is refreshed once a minute; its ids keep older items from being written again.
       const isStale = this.#until !== this.#progress.until && now - this.#savedAt >= quietMillis
       if (this.#isPending || isStale || (current !== undefined && this.#isOver(current.from, now))) {
         yield* this.#save(false)
@@ -279,7 +280,7 @@ class Following<S> {
       if (this.#isBroken) return
       if (this.#isPending || this.#until !== this.#progress.until) yield* this.#save(true)
       else yield* this.#onDisk(this.#close)
-      yield* this.#files.abandon
+      yield* this.#archive.abandon
     })
   }
 
@@ -297,10 +298,10 @@ class Following<S> {
   }
 
   /** The number of rows that may wait for the next save: few where the file is nearly full, as row lengths vary. */
-  get #mostWaiting(): number {
-    if (this.#size === Infinity) return mostRows
-    const current = this.#files.current ?? { rows: 0, size: 0 }
-    return Math.max(1, Math.min(mostRows, Math.floor((this.#size - current.size) / lengthOf(current) / 2)))
+  get #maxWaiting(): number {
+    if (this.#size === Infinity) return maxRows
+    const current = this.#archive.current ?? { rows: 0, size: 0 }
+    return Math.max(1, Math.min(maxRows, Math.floor((this.#size - current.size) / lengthOf(current) / 2)))
   }
 
   #receive(event: Event): void {
@@ -337,7 +338,10 @@ class Following<S> {
     }
   }
 
-  /** Every run resumes a little early. A watermark in that span must not move the next run further back. */
+  /**
+   * Runs resume slightly before the last `until`. A watermark from that overlap must not move `until` back, or every restart would
+   * start earlier.
+   */
   #untilOf(watermark: Date): string | undefined {
     const at = watermark.getTime()
     const { until } = this.#before
@@ -351,22 +355,25 @@ class Following<S> {
   #write(isLast: boolean): Effect.Effect<void, ExportError> {
     return Effect.gen({ self: this }, function*() {
       const now = this.#clock.currentTimeMillisUnsafe()
-      const [rows, gaps] = [this.#rows, this.#gaps]
+      const [rows, gaps, from] = [this.#rows, this.#gaps, this.#firstAt]
       this.#rows = []
       this.#gaps = []
+      this.#firstAt = Infinity
+      this.#savedFrom = from
       const next: Progress = {
         ...this.#progress,
         ...this.#until === undefined ? {} : { until: this.#until },
-        ids: this.#recent.since(this.#until),
+        ids: this.#recent.pruneAndEncode(this.#until),
         items: this.#progress.items + rows.length,
         gaps: this.#missing,
         lost: this.#lost,
         ...this.#spend === undefined ? {} : { spent: Math.round(this.#spend.spent) }
       }
       // In this order: a gap noted twice does no harm, a missing one does.
-      yield* this.#files.note(gaps)
-      yield* this.#files.commit(rows, next, this.#firstAt)
-      this.#progress = { ...next, files: this.#files.progress.files }
+      yield* this.#archive.note(gaps)
+      yield* this.#archive.commit(rows, next, from)
+      this.#savedFrom = Infinity
+      this.#progress = { ...next, files: this.#archive.progress.files }
       this.#savedAt = now
       yield* this.#options.onCheckpoint?.(this.#progress) ?? Effect.void
       if (isLast || this.#isFull(now)) yield* this.#close
@@ -375,15 +382,15 @@ class Following<S> {
 
   /** Checks whether the open file has reached its size, as nearly as whole rows allow, or the end of its time. */
   #isFull(now: number): boolean {
-    const { current } = this.#files
+    const { current } = this.#archive
     return current !== undefined &&
       (current.size > this.#size - lengthOf(current) / 2 || this.#isOver(current.from, now))
   }
 
   get #close(): Effect.Effect<void, ExportError> {
     return Effect.tap(
-      this.#files.close,
-      Effect.sync(() => this.#progress = { ...this.#progress, files: this.#files.progress.files })
+      this.#archive.close,
+      Effect.sync(() => this.#progress = { ...this.#progress, files: this.#archive.progress.files })
     )
   }
 
@@ -393,7 +400,7 @@ class Following<S> {
 }
 
 /** The most rows written together. */
-const mostRows = 2_000
+const maxRows = 2_000
 
 /** The interval of checkpoints on a quiet stream, in milliseconds. */
 const quietMillis = 60_000
@@ -411,15 +418,14 @@ const rowOf = (item: StreamItem.AnyItem): object => {
   return { ...Object(data), ...rest }
 }
 
-/** The columns of a line. */
 const tableOf = (definition: Definition, parameters: Source["parameters"]): Table.Table => {
   const table = Table.items(definition, parameters)
-  const along: ReadonlyArray<Table.Column> = ["matching_rules", "includes"].map((name) => ({
+  const jsonColumns: ReadonlyArray<Table.Column> = ["matching_rules", "includes"].map((name) => ({
     name,
     path: [name],
     type: "json"
   }))
-  return { ...table, columns: [...table.columns.slice(0, -1), ...along, ...table.columns.slice(-1)] }
+  return { ...table, columns: [...table.columns.slice(0, -1), ...jsonColumns, ...table.columns.slice(-1)] }
 }
 
 /** The precision of the service's clock, in milliseconds. */
@@ -433,7 +439,7 @@ const secondsBefore = 6_000
 const minutesBefore = 130_000
 
 /** The most ids kept. */
-const mostIds = 1_000_000
+const maxIds = 1_000_000
 
 /** The recent ids with their times: a stream that resumes at a time must know which later items it has already. */
 class Recent {
@@ -450,7 +456,7 @@ class Recent {
 
   add(id: string, time: number): void {
     this.#times.set(id, time)
-    if (this.#times.size <= mostIds) return
+    if (this.#times.size <= maxIds) return
     for (const oldest of this.#times.keys()) {
       this.#times.delete(oldest)
       break
@@ -461,13 +467,13 @@ class Recent {
     return [...this.#times.keys()]
   }
 
-  /** The ids since a little before a time, as text; older ones are forgotten. */
-  since(time: string | undefined): string {
-    const since = time === undefined ? -Infinity : Date.parse(time) - this.#margin
+  /** The ids since a little before `until`, as text; older ones are forgotten. */
+  pruneAndEncode(until: string | undefined): string {
+    const cutoff = until === undefined ? -Infinity : Date.parse(until) - this.#margin
     const entries: Array<string> = []
-    for (const [id, time] of this.#times) {
-      if (time < since) this.#times.delete(id)
-      else entries.push(`${id}:${time.toString(36)}`)
+    for (const [id, addedAt] of this.#times) {
+      if (addedAt < cutoff) this.#times.delete(id)
+      else entries.push(`${id}:${addedAt.toString(36)}`)
     }
     return entries.join(" ")
   }

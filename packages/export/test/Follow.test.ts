@@ -2,11 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import * as StreamItem from "@postwire/core/schema/StreamItem"
 import { streamPosts } from "@postwire/core/streams/operations/Streams"
 import type { StreamEvent } from "@postwire/core/streams/StreamEvents"
-import { Deferred, Effect, Exit, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setImmediate as delay } from "node:timers/promises"
+import { Duplicates } from "../../core/src/streams/internal/deduplicator.ts"
 import { make as random, type Random } from "../../sandbox/src/text/random.ts"
+import * as Sealed from "../src/files/Sealed.ts"
 import type { FileSink } from "../src/folders/Sink.ts"
 import * as Follow from "../src/Follow.ts"
 import * as JsonLines from "../src/sinks/JsonLines.ts"
@@ -122,6 +125,31 @@ describe("a stream into files", () => {
       assert.deepStrictEqual(told, files.map((file) => ({ ...file })))
     }))
 
+  it.effect("names a file after its own first line, though the next file's comes while that is being saved", () =>
+    Effect.gen(function*() {
+      const { path, root } = yield* out
+      const source: Follow.Source<never, never> = {
+        ...streamPosts,
+        parameters: {},
+        events: () =>
+          Stream.concat(
+            // Saving takes a while.
+            Stream.make(delivered(0, now - 100), {
+              _tag: "Unreadable" as const,
+              at: new Date(now - 100),
+              reason: "x".repeat(20_000_000)
+            }),
+            // The pause before the save may begin after the first second.
+            Stream.fromEffect(Effect.as(Effect.repeat(TestClock.adjust("1 second"), { times: 1 }), delivered(2)))
+          )
+      }
+      yield* Follow.run(source, { sink: JsonLines.make(path), rotate: { every: "1 hour" } })
+      const names = ["posts-20261120T115959Z.jsonl", "posts-20261120T120002Z.jsonl"]
+      assert.deepStrictEqual(filesIn(root), names)
+      const ids = yield* Effect.forEach(names, (name) => Effect.promise(() => idsIn(join(root, name))))
+      assert.deepStrictEqual(ids, [[idOf(0)], [idOf(2)]])
+    }))
+
   it.effect("begins a file where one has its size, and never takes a name twice", () =>
     Effect.gen(function*() {
       const { path, root } = yield* out
@@ -171,6 +199,31 @@ describe("a stream into files", () => {
       assert.deepStrictEqual(resumed, [5, 5, 5].map((number) => new Date(timeOf(number))))
     }))
 
+  it.effect("writes none of its items again, however many an earlier run has kept", () =>
+    Effect.gen(function*() {
+      const { path } = yield* out
+      const many = 100_001
+      yield* follow([watermark(now, now), ...posts(0, 1)], JsonLines.make(path), { rotate: { every: "1 hour" } })
+      const place = `${path}.postwire/stream.json`
+      const { sha256: _, standing, ...rest } = JSON.parse(readFileSync(place, "utf8"))
+      const ids = Array.from({ length: many }, (_, i) => `${i}:${now.toString(36)}`).join(" ")
+      writeFileSync(place, Sealed.stringify({ ...rest, standing: { ...standing, ids } }))
+      let known = 0
+      const source: Follow.Source<never, never> = {
+        ...streamPosts,
+        parameters: {},
+        events: ({ duplicates, resumeFrom: { ids = [] } = { at } }) => {
+          const seen = new Duplicates(duplicates?.size ?? 200_000, Infinity)
+          for (const id of ids) seen.add(id, 0, true)
+          for (let i = 0; i < many - 1; i++) seen.add(`new-${i}`, 0, true)
+          for (const id of ids) if (!seen.add(id, 0, true)) known++
+          return Stream.empty
+        }
+      }
+      yield* Follow.run(source, { sink: JsonLines.make(path), rotate: { every: "1 hour" } })
+      assert.strictEqual(known, many)
+    }))
+
   it.effect("tells beside the files what is missing", () =>
     Effect.gen(function*() {
       const { path } = yield* out
@@ -199,6 +252,15 @@ describe("a stream into files", () => {
         events: () => Stream.concat(Stream.fromIterable(events), Stream.fail(new Error("no more")))
       })
       yield* Effect.flip(Follow.run(failing([]), { sink: JsonLines.make(path) }))
+      assert.isFalse(existsSync(`${path}.postwire`))
+      const prompt = yield* Deferred.make<void>()
+      const asking = yield* Effect.forkChild(Follow.run(failing([]), {
+        sink: JsonLines.make(path),
+        onStart: () => Effect.andThen(Deferred.succeed(prompt, undefined), Effect.never)
+      }))
+      yield* Deferred.await(prompt)
+      assert.isTrue(existsSync(`${path}.postwire`))
+      yield* Fiber.interrupt(asking)
       assert.isFalse(existsSync(`${path}.postwire`))
       const error = yield* Effect.flip(
         Follow.run(failing(posts(0, 4)), { sink: JsonLines.make(path), rotate: { every: "1 hour" } })

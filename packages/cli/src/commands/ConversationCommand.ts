@@ -65,7 +65,7 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   yield* checkTarget(flags)
   const conversation = yield* Effect.gen(function*() {
     const opened = yield* open(post, options)
-    yield* agree(flags, ConversationSource.of(opened, options))
+    yield* confirmCost(flags, ConversationSource.of(opened, options))
     return treeOf(opened.id, yield* Stream.runCollect(partsIn(opened, options)))
   }).pipe(inFlags, Connection.provide(flags, wire))
   const { output } = yield* Terminal
@@ -81,10 +81,10 @@ const checkTarget = (flags: Flags) => {
 }
 
 /** Counts the posts, and shows the cost. If they cannot be counted, they are read without an estimate. */
-const agree = Effect.fnUntraced(function*(flags: Flags, source: Source) {
+const confirmCost = Effect.fnUntraced(function*(flags: Flags, source: Source) {
   const estimate = yield* Effect.option(Plan.estimate(source))
   if (Option.isNone(estimate) || estimate.value.items === 0) return estimate
-  yield* Spending.agree(flags, Spending.priceOf(source, estimate.value))
+  yield* Spending.confirmCost(flags, Spending.priceOf(source, estimate.value))
   return estimate
 })
 
@@ -101,8 +101,8 @@ const toFile = Effect.fnUntraced(function*(flags: Flags, options: Options) {
         {
           noun: "posts",
           estimated: () => estimate,
-          agree: Effect.fnUntraced(function*({ pages }) {
-            if (pages === 0) estimate = yield* agree(flags, source)
+          confirmCost: Effect.fnUntraced(function*({ pages }) {
+            if (pages === 0) estimate = yield* confirmCost(flags, source)
           })
         },
         (options) => Export.run(source, { ...options, sink, stop })

@@ -33,10 +33,14 @@ import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
 
-export const owner = Args.text("owner", "A name for the reader, if its token changes between runs", "NAME")
+export const owner = Args.text(
+  "owner",
+  "A stable name for the account that exports, for tokens that change between runs",
+  "NAME"
+)
 
 /** The flags besides those of the operation. */
-export const own = {
+export const commonFlags = {
   ...ExportTarget.flags,
   out: ExportTarget.flags.out.pipe(
     Flag.withDescription("The file to write; - is standard output (required without --cluster)")
@@ -57,24 +61,24 @@ export const command = Command.make("export").pipe(
   Command.withSubcommands(OperationFlags.paged.map((definition) => {
     const isSearch = "sort_order" in (definition.query ?? {})
     const replaced = EachFlags.replaced(definition)
-    const flags = { ...own, ...isSearch ? { partitions } : {}, ...replaced.length > 0 ? EachFlags.flags : {} }
+    const flags = { ...commonFlags, ...isSearch ? { partitions } : {}, ...replaced.length > 0 ? EachFlags.flags : {} }
     return OperationFlags.named(
       definition,
       Command.make(
         definition.name,
         {
-          own: flags,
+          flags,
           parameters: OperationFlags.make(definition, {
             without: OperationFlags.pageToken(definition),
             replaced,
             defaults: Source.fromDefinition(definition, {}).parameters
           })
         },
-        ({ own, parameters }) =>
+        ({ flags, parameters }) =>
           run(definition, OperationFlags.parametersOf(parameters), {
             partitions: Option.none(),
             ...EachFlags.none,
-            ...own
+            ...flags
           })
       )
     )
@@ -93,7 +97,7 @@ export const command = Command.make("export").pipe(
   )
 )
 
-type Flags = Command.Command.Config.Infer<typeof own> & EachFlags.Flags & {
+type Flags = Command.Command.Config.Infer<typeof commonFlags> & EachFlags.Flags & {
   readonly partitions: Option.Option<number>
 }
 
@@ -111,16 +115,13 @@ export const run = Effect.fnUntraced(
       return yield* ClusterExport.run(address.value, definition, parameters, ofWorkers(flags))
     }
     // A cluster plans its own parts, and knows the credentials by a name.
-    const own: Flags = Option.isNone(address) ? flags : {
+    const localFlags: Flags = Option.isNone(address) ? flags : {
       ...flags,
       owner: Option.orElseSome(ofWorkers(flags).credentials, () => "default"),
       partitions: Option.none()
     }
-    if (Option.isSome(flags.each)) {
-      yield* ErrorReport.oneOf({ "--each": true, "--partitions": Option.isSome(flags.partitions) })
-      yield* ErrorReport.oneOf({ "--each": true, "--cluster": Option.isSome(address) })
-    }
-    const sink = yield* ExportTarget.sinkOf(own)
+    yield* ErrorReport.oneOf({ "--each": Option.isSome(flags.each), "--partitions": Option.isSome(flags.partitions) })
+    const sink = yield* ExportTarget.sinkOf(localFlags)
     const each = yield* EachFlags.open(definition, parameters, flags)
     const source = each === undefined
       ? Source.fromDefinition(definition, parameters)
@@ -140,9 +141,9 @@ export const run = Effect.fnUntraced(
         (source, layerClient) =>
           ExportRun.write(definition, flags, (stop) =>
             ExportRun.show(
-              own,
-              { noun: nounOf(definition), estimated: () => Option.none(), agree: () => Effect.void },
-              (options) => Export.run(source, { ...options, ...optionsOf(own), sink, stop })
+              localFlags,
+              { noun: nounOf(definition), estimated: () => Option.none(), confirmCost: () => Effect.void },
+              (options) => Export.run(source, { ...options, ...optionsOf(localFlags), sink, stop })
             ).pipe(Effect.provide([layerClient, Spend.layerTotal])))
       )
   },
@@ -155,23 +156,36 @@ const ofWorkers = (flags: Flags): ClusterExport.Options => ({
   credentials: Option.orElse(flags.account, () => flags.credentials)
 })
 
-/** Refuses flags that contradict `--cluster`, before anything is requested. */
+/** Refuses flags that an export on a cluster cannot have, before anything is requested. */
 const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
+  // Either names the credentials of the workers.
   yield* ErrorReport.oneOf({
     "--account": Option.isSome(flags.account),
     "--credentials": Option.isSome(flags.credentials)
   })
+  const ofRows = Option.isSome(flags.each)
+    ? "each"
+    : Option.isSome(flags.eachColumn)
+    ? "each-column"
+    : Option.isSome(flags.limitEach)
+    ? "limit-each"
+    : undefined
   const ofFiles = flags.out === "" ? ExportTarget.ofFiles(flags) ?? (flags.json ? "json" : undefined) : undefined
   yield* ErrorReport.refuseAny([
     [
+      ofRows !== undefined,
+      `--${ofRows} is not for exports on a cluster`,
+      "Start an export for each row, or export on this machine: with --out, without --cluster."
+    ],
+    [
       Option.isSome(flags.limit),
-      "--limit and --cluster contradict each other",
-      "An export on a cluster is always complete: narrow it with --start-time, or omit --cluster."
+      "--limit is not for exports on a cluster",
+      "They are always complete: narrow it with --start-time, or export on this machine: with --out, without --cluster."
     ],
     [
       Option.isSome(flags.maxSpend),
-      "--max-spend and --cluster contradict each other",
-      "Workers of a cluster do not count their costs: see postwire plan first, or omit --cluster."
+      "--max-spend is not for exports on a cluster",
+      "Workers do not count their costs: see postwire plan, or export on this machine: with --out, without --cluster."
     ],
     [
       ofFiles !== undefined,
@@ -191,8 +205,8 @@ const optionsOf = (flags: Flags): Pick<Export.Options, "limit" | "account"> => (
   account: Option.getOrUndefined(flags.owner)
 })
 
-/** The errors that prevent an export once its rows are counted. */
-type EachRefusal = ErrorReport.Failure | AnyError | Rows.RowsUnusable
+/** Errors of estimating and confirming an export. */
+type EstimateError = ErrorReport.Failure | AnyError | Rows.RowsUnusable
 
 /** Runs an export that reads from the service. */
 const exportTo = Effect.fnUntraced(function*(
@@ -209,21 +223,21 @@ const exportTo = Effect.fnUntraced(function*(
   let estimate: Option.Option<Pick<Plan.Estimate, "items" | "limits" | "pageSize">> = Option.none()
   const { errors } = yield* Terminal
   /** Shows the rest of the estimate, and asks. */
-  const agree = (planned: Plan.Estimate, before: Partial<Pick<Progress, "items" | "spent">> = {}) => {
+  const confirmRest = (planned: Plan.Estimate, before: Partial<Pick<Progress, "items" | "spent">> = {}) => {
     const items = Math.max(
       0,
       Math.min(planned.items, Option.getOrElse(flags.limit, () => Infinity)) - (before.items ?? 0)
     )
     const requests = Math.max(1, Math.ceil(items / planned.pageSize))
-    return Spending.agree(flags, {
+    return Spending.confirmCost(flags, {
       ...Spending.priceOf(source, { items, requests, limits: planned.limits }),
       spent: before.spent
     })
   }
   /** Shows the cost of the rows, if it is known, and asks. */
-  const agreeOnEach = (job: EachPlan.Job, before: Progress, mayCount: boolean) =>
+  const confirmRows = (job: EachPlan.Job, before: Progress, mayCount: boolean) =>
     EachFlags.estimate(job, flags, mayCount).pipe(
-      Effect.tap((planned) => EachFlags.agree(job, flags, planned, before)),
+      Effect.tap((planned) => EachFlags.confirmCost(job, flags, planned, before)),
       Effect.tap(({ isBound, limits, requests, rows }) =>
         Effect.sync(() => {
           if (!isBound) estimate = Option.some({ items: rows, limits, pageSize: rows / Math.max(1, requests) })
@@ -234,34 +248,34 @@ const exportTo = Effect.fnUntraced(function*(
         () => Report.say(`${Text.quantity(job.rows.count, "rows")}; the service has no count of their results.`)
       )
     )
-  // An estimate costs a request: it is made only for a viewer or a limit. Partitions have been counted already.
-  const agreeBefore = Effect.fnUntraced(function*(before: Progress) {
+  // Estimating costs a request unless `--each` bounds it, so only for a terminal or `--max-spend`. Partitions are counted anyway.
+  const confirmCost = Effect.fnUntraced(function*(before: Progress) {
     const isBound = each !== undefined && EachPlan.bound(each) !== undefined
     const isLookedAt = errors.isTerminal || Option.isSome(flags.maxSpend)
     if (parts !== undefined || before.complete || !(isLookedAt || isBound)) return
-    if (each !== undefined) return yield* agreeOnEach(each, before, isLookedAt)
+    if (each !== undefined) return yield* confirmRows(each, before, isLookedAt)
     const planning = Effect.option(Plan.estimate(listing))
-    // A limit requires the estimate.
+    // `--max-spend` needs the estimate, however long it takes.
     const planned = Option.isSome(flags.maxSpend)
       ? yield* planning
       : Option.flatten(yield* Effect.timeoutOption(planning, "5 seconds"))
     estimate = planned
-    if (Option.isSome(planned)) yield* agree(planned.value, before)
+    if (Option.isSome(planned)) yield* confirmRest(planned.value, before)
   })
   return yield* ExportRun.show(
     flags,
-    { noun: nounOf(source.definition), estimated: () => estimate, agree: agreeBefore },
+    { noun: nounOf(source.definition), estimated: () => estimate, confirmCost },
     (showing) => {
       const options = { ...showing, ...optionsOf(flags), stop }
       return parts === undefined || sink.path === undefined
         ? Export.run(source, { ...options, sink })
-        : Partitions.run<EachRefusal | Plan.NotPlannable>(listing, {
+        : Partitions.run<EstimateError | Plan.NotPlannable>(listing, {
           ...options,
           sink,
           partitions: Effect.gen(function*() {
             const planned = yield* Plan.estimate(listing)
             estimate = Option.some(planned)
-            yield* agree(planned)
+            yield* confirmRest(planned)
             return yield* cut(listing, planned, parts, Option.getOrUndefined(flags.limit))
           }).pipe(Effect.provideContext(context))
         })

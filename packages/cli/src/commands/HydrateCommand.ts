@@ -81,8 +81,8 @@ const run = Effect.fnUntraced(
           {
             noun: of,
             estimated: () => whole,
-            agree: ({ outcomes = {}, spent }) =>
-              Spending.agree(flags, { ...priceOf(rows.count - sumOf(outcomes)), spent })
+            confirmCost: ({ outcomes = {}, spent }) =>
+              Spending.confirmCost(flags, { ...priceOf(rows.count - sumOf(outcomes)), spent })
           },
           (options) => Export.run(source, { ...options, sink, stop, account: Option.getOrUndefined(flags.owner) })
         )

@@ -23,14 +23,14 @@ const exporting = Command.make(
   "export",
   {
     list: Argument.String("list").pipe(Argument.withDescription("The id of the list")),
-    own: ExportCommand.own,
+    flags: ExportCommand.commonFlags,
     parameters: OperationFlags.make(members, { without: ["id", ...OperationFlags.pageToken(members)] })
   },
-  ({ list, own, parameters }) =>
+  ({ flags, list, parameters }) =>
     ExportCommand.run(members, { ...OperationFlags.parametersOf(parameters), id: list }, {
       partitions: Option.none(),
       ...EachFlags.none,
-      ...own
+      ...flags
     })
 ).pipe(
   Args.help(

@@ -178,7 +178,7 @@ const follow = (
       onStart: (before) =>
         Effect.gen(function*() {
           yield* SpendAccount.countOn(before)
-          yield* agree(source, flags, before)
+          yield* confirmCost(source, flags, before)
           if (before.until !== undefined) {
             yield* Report.say(
               `Continuing from ${before.until.slice(0, 19).replace("T", " ")}, where the last run ended.`
@@ -193,7 +193,7 @@ const follow = (
   )
 
 /** Shows the cost: the total if a limit is set, else that of each item. */
-const agree = Effect.fnUntraced(function*(
+const confirmCost = Effect.fnUntraced(function*(
   { definition, parameters }: Follow.Source,
   flags: Flags & { readonly noun: string },
   { spent }: Follow.Progress
@@ -201,7 +201,7 @@ const agree = Effect.fnUntraced(function*(
   const { limit, maxSpend, noun } = flags
   const priceOf = (items: number) => Spending.mostOf(definition, parameters, { items, requests: 1 })
   if (Option.isSome(limit)) {
-    return yield* Spending.agree(flags, {
+    return yield* Spending.confirmCost(flags, {
       items: limit.value,
       of: noun,
       requests: 1,

@@ -98,7 +98,7 @@ export const describe = ({ duration, items, micros, of, requests }: Price): stri
  * Shows the cost of a command before its first request. Refuses it above `--max-spend`, and asks the user on a terminal if the cost
  * is high, unless a flag confirms it.
  */
-export const agree = Effect.fnUntraced(function*({ maxSpend, yes }: Flags, price: Price) {
+export const confirmCost = Effect.fnUntraced(function*({ maxSpend, yes }: Flags, price: Price) {
   const { micros, spent = 0 } = price
   if (Option.isSome(maxSpend) && spent + micros > maxSpend.value) {
     const before = spent === 0 ? "" : `, ${Text.dollars(spent)} of it already spent`

@@ -82,7 +82,7 @@ export const estimate = Effect.fnUntraced(function*(job: EachPlan.Job, flags: Sp
   const bound = EachPlan.bound(job)
   const asking = EachPlan.asking(job)
   if (bound !== undefined && !(mayCount && asking !== undefined && job.limitEach === undefined)) return bound
-  if (asking !== undefined) yield* Spending.agree(flags, priceOfCounting(job, asking))
+  if (asking !== undefined) yield* Spending.confirmCost(flags, priceOfCounting(job, asking))
   return yield* EachPlan.count(job)
 })
 
@@ -95,7 +95,7 @@ export const mostOf = (
   Spending.mostOf(getUsers.definition, {}, { items: names, requests: 0 })
 
 /** Shows the rest of an estimate, and asks. */
-export const agree = (
+export const confirmCost = (
   job: EachPlan.Job,
   flags: Spending.Flags & { readonly limit: Option.Option<number> },
   planned: EachPlan.Estimate,
@@ -106,7 +106,7 @@ export const agree = (
   const rowsDone = sumOf(outcomes)
   const requests = Math.max(Math.min(planned.rows, items) - rowsDone, share)
   const names = Math.min(planned.names, planned.rows - rowsDone)
-  return Spending.agree(flags, {
+  return Spending.confirmCost(flags, {
     ...Spending.priceOf(job, { items, requests, limits: planned.limits }),
     micros: mostOf(job, { items, names, requests }),
     spent

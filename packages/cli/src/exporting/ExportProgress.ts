@@ -52,21 +52,27 @@ export const progressOf = Effect.fnUntraced(function*(
         pagesBefore = pages - 1
       }
       const estimate = estimated()
-      const total = totalOf(estimate, flags.limit)
-      // Some rows of a file have no item.
+      // With `--each` the estimate counts rows, as some have no item; `--limit` always counts items.
       const at = outcomes === undefined ? items : sumOf(outcomes)
+      const total = Option.match(estimate, { onNone: () => Infinity, onSome: ({ items }) => items })
+      const limit = Option.getOrElse(flags.limit, () => Infinity)
+      const left = Math.min(total - at, outcomes === undefined ? limit - items : Infinity)
       const each = (now - begun) / Math.max(1, pages - pagesBefore)
       last = {
-        done: complete ? 1 : total === undefined ? undefined : Math.min(at / Math.max(total, 1), 0.99),
+        done: complete
+          ? 1
+          : Math.min(total, limit) === Infinity
+          ? undefined
+          : Math.min(Math.max(at / Math.max(total, 1), items / limit), 0.99),
         posts: items,
         noun,
         before,
         pages,
         remaining: rateLimit?.remaining,
-        toGo: complete || total === undefined || estimate._tag === "None"
+        toGo: complete || estimate._tag === "None"
           ? undefined
           : Plan.durationOf(
-            Math.max(1, Math.ceil((total - at) / estimate.value.pageSize)),
+            Math.max(1, Math.ceil(left / estimate.value.pageSize)),
             // The announced rate limit is more exact than the usual one.
             { ...estimate.value.limits, requests: rateLimit?.limit ?? estimate.value.limits.requests },
             each
@@ -88,12 +94,6 @@ export const progressOf = Effect.fnUntraced(function*(
   })
   return { onStart: phase.leave, onPage, end }
 })
-
-const totalOf = (estimate: Option.Option<Estimated>, limit: Option.Option<number>): number | undefined =>
-  Option.match(estimate, {
-    onNone: () => Option.getOrUndefined(limit),
-    onSome: ({ items }) => Math.min(items, Option.getOrElse(limit, () => Infinity))
-  })
 
 export const lines = ({ files, progress, status }: Export.Summary, noun: string): ReadonlyArray<string> => {
   const width = Math.max(...files.map(({ name }) => name.length))

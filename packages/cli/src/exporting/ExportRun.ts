@@ -29,14 +29,14 @@ interface Showing<S, R> {
   readonly noun: string
   readonly estimated: ExportProgress.Estimating
   /** Shows the rest of the cost before the first request. */
-  readonly agree: (before: Progress) => Effect.Effect<unknown, S, R>
+  readonly confirmCost: (before: Progress) => Effect.Effect<unknown, S, R>
 }
 
 /** Runs an export with a bar. The cost of earlier runs counts towards `--max-spend`. */
 export const show = Effect.fnUntraced(
   function*<S, R, E, R2>(
     flags: ExportProgress.Flags & Pick<ExportTarget.Flags, "force">,
-    { agree, estimated, noun }: Showing<S, R>,
+    { confirmCost, estimated, noun }: Showing<S, R>,
     work: (options: Omit<Export.Options<S>, "sink">) => Effect.Effect<Export.Summary, E, R2>
   ) {
     const context = yield* Effect.context<R | Spend.Total>()
@@ -47,7 +47,7 @@ export const show = Effect.fnUntraced(
         Effect.gen(function*() {
           yield* SpendAccount.countOn(before)
           yield* progress.onStart
-          yield* agree(before)
+          yield* confirmCost(before)
         }).pipe(Effect.provideContext(context)),
       onPage: progress.onPage
     })

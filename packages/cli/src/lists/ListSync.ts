@@ -87,7 +87,7 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
           : `Resumed: ${Text.count(plan.done)} of ${Text.quantity(plan.done + plan.requests, "changes")} are made.`
       )
       const maxRemovals = yield* agreeToRemovals(plan, flags)
-      if (plan.requests > 0) yield* Spending.agree(flags, { ...price, spent })
+      if (plan.requests > 0) yield* Spending.confirmCost(flags, { ...price, spent })
       const steps = yield* makeSteps(plan)
       const synced = yield* syncListMembers(list, desired, { ...options, maxRemovals, onProgress: steps.onProgress })
         .pipe(
@@ -141,7 +141,7 @@ const announce = Effect.fnUntraced(function*(
   // An upper bound: names of members are not looked up.
   const price = priceOfReading(members, desired.filter(isName).length)
   if (price.items === 0) return { title, isRead: false }
-  yield* Spending.agree(flags, price)
+  yield* Spending.confirmCost(flags, price)
   return { title, isRead: true }
 })
 

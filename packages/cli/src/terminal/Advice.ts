@@ -11,7 +11,7 @@ export interface Situation {
 }
 
 /** The advice that an error has itself. In errors of the core it ends the message. */
-export const ownAdvice = (error: object): string | undefined =>
+const ownAdvice = (error: object): string | undefined =>
   "advice" in error && typeof error.advice === "string" ? error.advice : undefined
 
 /** The advice for an error, if there is any. `messages` are its own and those of its causes. */

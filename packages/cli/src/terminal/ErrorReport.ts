@@ -1,6 +1,6 @@
 /** The failure of a command: its own errors, the two lines shown for every error, and the exit code. */
 import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
-import { InvalidParameters } from "@postwire/core/errors/Errors"
+import * as Errors from "@postwire/core/errors/Errors"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -66,7 +66,7 @@ export const inFlags =
   (subjectOf: (parameter: string) => Subject | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Failure, R> =>
     Effect.mapError(effect, (error) => {
-      if (!(error instanceof InvalidParameters)) return error
+      if (!(error instanceof Errors.InvalidParameters)) return error
       const { parameter, rule, value } = error
       const subject = subjectOf(parameter)
       return subject === undefined ? error : new Failure({
@@ -138,16 +138,12 @@ const linesOf = (messages: ReadonlyArray<string>, advice: string | undefined, si
 }
 
 /** The message of an error without its advice, which is shown apart and may be for programs. */
-export const statementOf = (error: Error): string => {
-  const { message } = error
-  const end = `. ${Advice.ownAdvice(error)}`
-  return forShells(message.endsWith(end) ? message.slice(0, -end.length) : message)
-}
+export const statementOf = (error: Error): string => forShells(Errors.statementOf(error))
 
 /** The messages of an error and of its causes, without repetitions. */
 const messagesOf = (error: unknown, said = ""): ReadonlyArray<string> => {
   if (!(error instanceof Error)) return []
   const message = statementOf(error)
   const rest = messagesOf(error.cause, said + message)
-  return said.includes(message) ? rest : [message, ...rest]
+  return said.includes(message) ? rest : [rest.length === 0 ? message : message.replace(/\.$/, ""), ...rest]
 }

@@ -1,5 +1,5 @@
 /** The consequence of a failure for an export: wait, or fail with a reason and a remedy. */
-import type { AnyError, InvalidSettings } from "@postwire/core/errors/Errors"
+import { type AnyError, type InvalidSettings, statementOf } from "@postwire/core/errors/Errors"
 import type { ExportError } from "@postwire/export/files/ExportErrors"
 import type { NotPlannable } from "@postwire/export/sources/Plan"
 import type { ConfigError } from "effect/Config"
@@ -35,8 +35,8 @@ export const isTransient = (error: AnyError | ExportError | NotPlannable | Inval
   }
 }
 
-/** Fails until the export is started again. */
-export const failed = (error: { readonly message: string }) => new ExportFailed({ reason: error.message })
+/** Fails until the export is started again. Advice for programs is not stored. */
+export const failed = (error: { readonly message: string }) => new ExportFailed({ reason: statementOf(error) })
 
 const ofUser = ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
 
@@ -66,6 +66,10 @@ export const refusedFor = (
           variables(error.credential === "bearer" ? ["bearerToken"] : ofUser)
         } where the worker runs.`
       })
+    case "LoginRequired":
+    case "MissingScope":
+      // Their advice is a command to run.
+      return new ExportFailed({ reason: error.message })
     default:
       return failed(error)
   }

@@ -7,7 +7,8 @@
  *
  * `instanceof` and `_tag` distinguish them, even across copies of this module.
  *
- * A `message` ends with the error's `advice`, if it has one, which speaks to programs: another audience gets the rest and its own.
+ * A `message` ends with the error's `advice`, if it has one, which speaks to programs: another audience gets the rest, which is
+ * `statementOf(error)`, and its own.
  */
 import * as Data from "effect/Data"
 import * as Predicate from "effect/Predicate"
@@ -40,6 +41,12 @@ export { ThreadBroken, ThreadUndecided, type UndecidedReason } from "./ThreadErr
 export { MediaNotReady, MediaProcessingFailed, SourceFailure, type SourceFault, UploadExpired } from "./UploadErrors.ts"
 import type { RateLimitInfo } from "../schema/RateLimitHeaders.ts"
 import { StorageFailure } from "./StorageErrors.ts"
+
+/** The message of an error without its advice. */
+export const statementOf = (error: { readonly message: string; readonly advice?: unknown }): string => {
+  const { advice, message } = error
+  return typeof advice === "string" && message.endsWith(` ${advice}`) ? message.slice(0, -advice.length - 1) : message
+}
 
 /** `bearer`: an OAuth 2.0 token. `oauth1`: an OAuth 1.0a signature. `app`: id and secret of an app, used for signing in. */
 export type CredentialKind = "bearer" | "oauth1" | "app"
@@ -234,10 +241,11 @@ export class RateLimited extends Data.TaggedError("RateLimited")<
 > {
   override get message(): string {
     const resets = this.resetAt === undefined ? "" : `; resets at ${this.resetAt.toISOString()}`
-    const advice = this.waits === true
-      ? "Waiting does not help: this is a usage cap, or the service keeps refusing."
-      : "Set waitOnRateLimit to wait for it."
-    return refused(this, exceeded(this) + resets, advice)
+    const final = "Waiting does not help: this is a usage cap, or the service keeps refusing."
+    return refused(this, exceeded(this) + resets, this.advice ?? final)
+  }
+  get advice(): string | undefined {
+    return this.waits === true ? undefined : "Set waitOnRateLimit to wait for it."
   }
 }
 

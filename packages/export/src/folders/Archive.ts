@@ -84,7 +84,7 @@ export interface Archive {
   /** Appends to `gaps.jsonl`. */
   readonly note: (gaps: ReadonlyArray<object>) => Effect.Effect<void, ExportError>
   /** The files that this run has completed. */
-  readonly files: ReadonlyArray<Written>
+  readonly completed: ReadonlyArray<Written>
   /** Removes the folder if it has nothing to continue from. */
   readonly abandon: Effect.Effect<void, ExportError>
 }
@@ -126,7 +126,7 @@ export const ofStream = Effect.fnUntraced(function*(
       }),
     close: Effect.void,
     note: () => Effect.void,
-    files: [],
+    completed: [],
     abandon: Effect.void
   }
 })
@@ -158,7 +158,7 @@ export const open = Effect.fnUntraced(function*(
 
 /** An archive in files, with its state in a folder that this process holds. */
 class FileArchive implements Archive {
-  readonly files: Array<Written> = []
+  readonly completed: Array<Written> = []
   readonly #sink: FileSink
   readonly #options: Options
   readonly #root: string
@@ -252,7 +252,7 @@ class FileArchive implements Archive {
       const written = yield* this.#writtenOf(output, writer.progress.startedAt)
       const last = { written, file: basename(output.path) }
       yield* this.#options.isRotated ? this.#completeOne(last) : this.#completeAll(last, output.path)
-      this.files.push(written)
+      this.completed.push(written)
       this.#open = undefined
       yield* Scope.close(scope, Exit.void)
     })
