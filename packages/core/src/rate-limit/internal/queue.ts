@@ -7,10 +7,10 @@ import type { Bucket, Waiting } from "../Policy.ts"
 import { addEvent } from "./events.ts"
 
 /** The result of a caller that does not get to send. */
-export type Fate = Effect.Effect<HttpClientResponse, RateLimitWaitTooLong>
+export type Outcome = Effect.Effect<HttpClientResponse, RateLimitWaitTooLong>
 
 /** A waiting caller. Times are monotonic. */
-export class Place {
+export class Waiter {
   /** The order of arrival, which a refused request keeps. */
   readonly ticket: number
   readonly lease: string
@@ -26,10 +26,10 @@ export class Place {
   refusals = 0
   /** The number of these with requests remaining. */
   briefs = 0
-  fate: Fate | undefined
+  outcome: Outcome | undefined
   wake: () => void = () => {}
 
-  constructor(of: Pick<Place, "ticket" | "lease" | "span" | "arrived" | "deadline">) {
+  constructor(of: Pick<Waiter, "ticket" | "lease" | "span" | "arrived" | "deadline">) {
     this.ticket = of.ticket
     this.lease = of.lease
     this.span = of.span
@@ -39,14 +39,14 @@ export class Place {
 }
 
 /** A queue. Only its head asks the store. */
-export class Line {
+export class Queue {
   readonly bucket: Bucket
   /** The announced wait, and its end by the monotonic clock. */
-  said: { readonly waiting: Waiting; readonly until: number } | undefined
+  announced: { readonly waiting: Waiting; readonly until: number } | undefined
   /** The time of the last response to a request from this queue. */
   answered = -Infinity
-  #first: Place | undefined
-  #others: Array<Place> = []
+  #first: Waiter | undefined
+  #others: Array<Waiter> = []
 
   constructor(bucket: Bucket) {
     this.bucket = bucket
@@ -58,49 +58,49 @@ export class Line {
   }
 
   /** Adds the wait to the spans of all callers. */
-  tell(waiting: Waiting): void {
+  notify(waiting: Waiting): void {
     addEvent(this.#first?.span, waiting)
     for (const { span } of this.#others) addEvent(span, waiting)
   }
 
-  /** Waits until the caller is the head, or its fate is decided. */
-  enter(place: Place): Effect.Effect<void> {
+  /** Waits until the caller is the head, or its outcome is decided. */
+  enter(waiter: Waiter): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.#first === undefined) {
-        this.#first = place
+        this.#first = waiter
         return Effect.void
       }
-      if (this.said !== undefined) addEvent(place.span, this.said.waiting)
+      if (this.announced !== undefined) addEvent(waiter.span, this.announced.waiting)
       return Effect.callback<void>((resume) => {
-        // Yields, so that a long line does not become a deep stack.
-        place.wake = () => resume(Effect.yieldNow)
-        const index = this.#others.findLastIndex(({ ticket }) => ticket < place.ticket)
-        this.#others.splice(index + 1, 0, place)
+        // Yields, so that a long queue does not become a deep stack.
+        waiter.wake = () => resume(Effect.yieldNow)
+        const index = this.#others.findLastIndex(({ ticket }) => ticket < waiter.ticket)
+        this.#others.splice(index + 1, 0, waiter)
       })
     })
   }
 
-  /** Lets the next one be the first, or gives up one's place. Harmless when done twice. */
-  leave(place: Place): void {
-    if (this.#first !== place) {
-      const index = this.#others.indexOf(place)
+  /** Lets the next one be the first, or gives up one's waiter. Harmless when done twice. */
+  leave(waiter: Waiter): void {
+    if (this.#first !== waiter) {
+      const index = this.#others.indexOf(waiter)
       if (index >= 0) this.#others.splice(index, 1)
       return
     }
     this.#first = this.#others.shift()
     // The next caller begins its own wait.
-    if (this.#first === undefined) this.said = undefined
+    if (this.#first === undefined) this.announced = undefined
     else this.#first.wake()
   }
 
   /** Sleeps until the head is woken. */
-  sleep(place: Place, millis: number): Effect.Effect<void> {
+  sleep(waiter: Waiter, millis: number): Effect.Effect<void> {
     return Effect.raceFirst(
       Effect.sleep(millis),
       Effect.callback<void>((resume) => {
-        place.wake = () => resume(Effect.void)
+        waiter.wake = () => resume(Effect.void)
         return Effect.sync(() => {
-          place.wake = () => {}
+          waiter.wake = () => {}
         })
       })
     )
@@ -111,17 +111,17 @@ export class Line {
     this.#first?.wake()
   }
 
-  /** Removes all callers whose fate is decided. */
-  dismiss(fateOf: (place: Place) => Fate | undefined): void {
+  /** Removes all callers whose outcome is decided. */
+  dismiss(outcomeOf: (waiter: Waiter) => Outcome | undefined): void {
     const first = this.#first
     if (first !== undefined) {
-      first.fate = fateOf(first)
-      if (first.fate !== undefined) first.wake()
+      first.outcome = outcomeOf(first)
+      if (first.outcome !== undefined) first.wake()
     }
-    this.#others = this.#others.filter((place) => {
-      place.fate = fateOf(place)
-      if (place.fate === undefined) return true
-      place.wake()
+    this.#others = this.#others.filter((waiter) => {
+      waiter.outcome = outcomeOf(waiter)
+      if (waiter.outcome === undefined) return true
+      waiter.wake()
       return false
     })
   }

@@ -21,23 +21,22 @@ import * as Ledger from "../Ledger.ts"
 import { type Bucket, maxRememberedBudgets, type Policy, usageOf, type Waiting } from "../Policy.ts"
 import type * as RateLimitStore from "../RateLimitStore.ts"
 import { makeListeners, type Measure, waits, waitSeconds } from "./events.ts"
-import { Line, Place } from "./queue.ts"
+import { Queue, Waiter } from "./queue.ts"
 
 const shortestPauseMillis = 1_000
 const maxRefusalsInARow = 8
-/** Pauses after refusals with requests remaining; with at most a fifth more they stay below 15 s. */
+/** Pauses after refusals with requests remaining; with jitter of up to a fifth they add up to less than 15 s. */
 const briefPausesMillis = [1_000, 2_000, 4_000, 5_000]
 /** The distance between two requests may shrink on their way. */
 const paceToleranceMillis = 13
 /**
- * An idle connection may be closed after this time: the service keeps it for five seconds. The next request is then late by the
- * time it takes to connect.
+ * The service closes idle connections after 5 s. After 3 s idle, assume that the next request must reconnect and so arrives late.
  */
 const connectionLifeMillis = 3_000
 
 /**
- * Settles in the background, so that the store does not delay a caller that has its response or was interrupted. When the layer
- * ends, running settlements have two seconds left.
+ * Makes a function that runs settlements in the background, so that the store does not delay a caller that has its response or was
+ * interrupted. On release, running ones get two more seconds.
  */
 export const makeSettling = Effect.map(
   Effect.acquireRelease(
@@ -66,8 +65,7 @@ interface Verdict {
   readonly isHopeless?: boolean
 }
 
-/** The parts of a policy. */
-interface Parts {
+interface Dependencies {
   readonly store: RateLimitStore.Store<never>
   readonly maxWait: number
   readonly context: Context.Context<never>
@@ -80,42 +78,42 @@ export const make = (
   maxWait: number,
   context: Context.Context<never>,
   measure: Measure,
-  settling: Parts["settling"]
+  settling: Dependencies["settling"]
 ): Policy => {
-  const lines = new Recent<Line>(maxRememberedBudgets)
+  const queues = new Recent<Queue>(maxRememberedBudgets)
   const events = makeListeners(measure)
-  const head = new Head({ store, maxWait, context, events, settling })
+  const admission = new Admission({ store, maxWait, context, events, settling })
   return {
     waits: true,
     listen: events.listen,
     snapshot: Effect.suspend(() =>
       Effect.forEach(
-        Array.from(lines.values()),
+        Array.from(queues.values()),
         ({ bucket }) => Effect.map(store.read(bucket.key), (reading) => usageOf(bucket, reading))
       )
     ),
     guard: (bucket, send, patience = Infinity) =>
       Effect.withFiber((fiber) => {
-        const line = lines.get(bucket.key, () => new Line(bucket))
-        return new Call(head, line, send, patience, fiber).run()
+        const queue = queues.get(bucket.key, () => new Queue(bucket))
+        return new Call(admission, queue, send, patience, fiber).run()
       })
   }
 }
 
 /** Admits the heads of all queues of a policy. */
-class Head {
-  readonly parts: Parts
+class Admission {
+  readonly dependencies: Dependencies
   /** The name of this process in the store. */
-  readonly ownLine = nonce()
+  readonly processId = nonce()
   readonly #logging: typeof Logging.Service
   #last = 0
 
-  constructor(parts: Parts) {
-    this.parts = parts
-    this.#logging = Context.get(parts.context, Logging)
+  constructor(dependencies: Dependencies) {
+    this.dependencies = dependencies
+    this.#logging = Context.get(dependencies.context, Logging)
   }
 
-  next(): number {
+  nextNumber(): number {
     return ++this.#last
   }
 
@@ -126,26 +124,26 @@ class Head {
           operation,
           bucket: operation,
           resetAt: new Date(clock.currentTimeMillisUnsafe() + millis),
-          maxWait: this.parts.maxWait
+          maxWait: this.dependencies.maxWait
         })
       )
     )
   }
 
   /** Reports once that the head waits, also to the spans of the callers behind it. */
-  #announce(line: Line, reason: Ledger.Reason, millis: number, now: number): Effect.Effect<void> {
+  #announce(queue: Queue, reason: Ledger.Reason, millis: number, now: number): Effect.Effect<void> {
     return Clock.clockWith((clock) => {
-      const { credential, key, operation } = line.bucket
-      const said = line.said
+      const { credential, key, operation } = queue.bucket
+      const announced = queue.announced
       if (
-        said?.waiting.reason === reason && (isPolled(reason) || Math.abs(said.until - now - millis) <= 1_500)
+        announced?.waiting.reason === reason && (isPolled(reason) || Math.abs(announced.until - now - millis) <= 1_500)
       ) return Effect.void
       const until = new Date(clock.currentTimeMillisUnsafe() + millis)
       const waiting: Waiting = { _tag: "Waiting", operation, credential, bucket: key, reason, millis, until }
-      line.said = { until: now + millis, waiting }
-      line.tell(waiting)
-      this.parts.events.tell(waiting)
-      Metric.withAttributes(waits, { operation, reason }).updateUnsafe(1, this.parts.context)
+      queue.announced = { until: now + millis, waiting }
+      queue.notify(waiting)
+      this.dependencies.events.tell(waiting)
+      Metric.withAttributes(waits, { operation, reason }).updateUnsafe(1, this.dependencies.context)
       return this.#logging(Effect.annotateLogs(
         // Waits for a pace come every second.
         (reason === "pace" ? Effect.logDebug : Effect.logInfo)(
@@ -156,10 +154,10 @@ class Head {
     })
   }
 
-  /** Asks the store until it grants the request of the head, or its fate is decided. Returns the start of the wait, if any. */
-  readonly #reserve = Effect.fnUntraced(function*(this: Head, line: Line, place: Place, patience: number) {
-    const { key, pace } = line.bucket
-    const isDismissed = () => place.fate !== undefined
+  /** Asks the store until it grants the request or the caller is dismissed. Returns the start of the wait, if any. */
+  readonly #reserve = Effect.fnUntraced(function*(this: Admission, queue: Queue, waiter: Waiter, patience: number) {
+    const { key, pace } = queue.bucket
+    const isDismissed = () => waiter.outcome !== undefined
     let since: number | undefined
     let pollingSince: number | undefined
     let poll = 1
@@ -167,68 +165,74 @@ class Head {
       const now = yield* Monotonic.millis
       // A settlement may come before the head sleeps: the store did not know of it yet.
       let isWoken = false
-      place.wake = () => void (isWoken = true)
-      // The response of the store may be on its way when the caller is interrupted.
-      place.isKnown = true
-      const decision = yield* this.parts.store.reserve(
+      waiter.wake = () => void (isWoken = true)
+      // Set first: if the caller is interrupted, the store may already have granted the lease, so it must be settled.
+      waiter.isKnown = true
+      const decision = yield* this.dependencies.store.reserve(
         key,
-        place.lease,
+        waiter.lease,
         pace === undefined ? 0 : pace + paceToleranceMillis,
-        { line: this.ownLine, callers: line.callers, waited: now - place.arrived, patience }
+        { line: this.processId, callers: queue.callers, waited: now - waiter.arrived, patience }
       )
       if (decision.granted) {
-        place.refusals = decision.refusals
-        place.briefs = decision.briefs
+        waiter.refusals = decision.refusals
+        waiter.briefs = decision.briefs
         break
       }
       const { millis, reason } = decision
       since ??= now
-      line.dismiss(({ deadline, fate }) =>
-        fate ?? (deadline < now + millis ? this.tooLong(line.bucket, millis) : undefined)
+      queue.dismiss(({ deadline, outcome }) =>
+        outcome ?? (deadline < now + millis ? this.tooLong(queue.bucket, millis) : undefined)
       )
       if (isDismissed()) break
       let pause = Math.min(millis, Ledger.millisOf.recheck)
       if (isPolled(reason)) {
         pollingSince ??= now
-        if (now - pollingSince >= 1_000) yield* this.#announce(line, reason, Ledger.millisOf.lease, now)
+        if (now - pollingSince >= 1_000) yield* this.#announce(queue, reason, Ledger.millisOf.lease, now)
         pause = Math.min(millis * poll, 200)
         poll *= 1.5
       } else {
         pollingSince = undefined
-        yield* this.#announce(line, reason, millis, now)
+        yield* this.#announce(queue, reason, millis, now)
       }
-      if (!isWoken) yield* line.sleep(place, pause)
+      if (!isWoken) yield* queue.sleep(waiter, pause)
     }
     return since
   })
 
-  /** Waits for the head of the queue and for the store. Returns the response of a caller whose fate is decided. */
-  readonly admit = Effect.fnUntraced(function*(this: Head, line: Line, place: Place, patience: number) {
-    const { said } = line
-    if (line.callers > 0 && said !== undefined && !isPolled(said.waiting.reason) && said.until > place.deadline) {
-      return yield* this.tooLong(line.bucket, said.until - (yield* Monotonic.millis))
+  /**
+   * Waits until the caller is first in its queue and the store grants its request. If the caller was dismissed, returns the
+   * response that decided it.
+   */
+  readonly admit = Effect.fnUntraced(function*(this: Admission, queue: Queue, waiter: Waiter, patience: number) {
+    const { announced } = queue
+    if (
+      queue.callers > 0 && announced !== undefined && !isPolled(announced.waiting.reason) &&
+      announced.until > waiter.deadline
+    ) {
+      return yield* this.tooLong(queue.bucket, announced.until - (yield* Monotonic.millis))
     }
-    yield* line.enter(place)
-    const since = yield* this.#reserve(line, place, patience)
-    if (place.fate !== undefined) return yield* place.fate
-    if (since !== undefined && line.said !== undefined) {
-      const { operation, reason } = line.said.waiting
+    yield* queue.enter(waiter)
+    const since = yield* this.#reserve(queue, waiter, patience)
+    if (waiter.outcome !== undefined) return yield* waiter.outcome
+    if (since !== undefined && queue.announced !== undefined) {
+      const { operation, reason } = queue.announced.waiting
       const seconds = ((yield* Monotonic.millis) - since) / 1000
-      Metric.withAttributes(waitSeconds, { operation, reason }).updateUnsafe(seconds, this.parts.context)
+      Metric.withAttributes(waitSeconds, { operation, reason }).updateUnsafe(seconds, this.dependencies.context)
     }
-    line.said = undefined
-    if (line.bucket.pace !== undefined) {
-      place.isCold = (yield* Monotonic.millis) - line.answered > connectionLifeMillis
+    queue.announced = undefined
+    if (queue.bucket.pace !== undefined) {
+      waiter.isCold = (yield* Monotonic.millis) - queue.answered > connectionLifeMillis
     }
-    line.leave(place)
+    queue.leave(waiter)
     return undefined
   })
 }
 
 /** One guarded request and its retries. */
 class Call<E> {
-  readonly #head: Head
-  readonly #line: Line
+  readonly #admission: Admission
+  readonly #queue: Queue
   readonly #send: Effect.Effect<HttpClientResponse, E>
   readonly #patience: number
   readonly #clock: Clock.Clock
@@ -240,27 +244,27 @@ class Call<E> {
   #briefs = 0
 
   constructor(
-    head: Head,
-    line: Line,
+    admission: Admission,
+    queue: Queue,
     send: Effect.Effect<HttpClientResponse, E>,
     patience: number,
     fiber: Fiber.Fiber<unknown, unknown>
   ) {
-    this.#head = head
-    this.#line = line
+    this.#admission = admission
+    this.#queue = queue
     this.#send = send
     this.#patience = patience
     this.#clock = fiber.getRef(Clock.Clock)
     this.#span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
-    this.#ticket = head.next()
+    this.#ticket = admission.nextNumber()
     this.#arrived = Monotonic.millisUnsafe(this.#clock)
-    this.#left = head.parts.maxWait
+    this.#left = admission.dependencies.maxWait
   }
 
   run(): Effect.Effect<HttpClientResponse, E | RateLimitWaitTooLong> {
     return Effect.flatMap(this.#attempt(), ({ again: pause, isBrief, response }) => {
       if (pause === undefined) return Effect.succeed(response)
-      if (pause > this.#left) return this.#head.tooLong(this.#line.bucket, pause)
+      if (pause > this.#left) return this.#admission.tooLong(this.#queue.bucket, pause)
       this.#refusals++
       if (isBrief === true) this.#briefs++
       return this.run()
@@ -270,9 +274,9 @@ class Call<E> {
   #attempt(): Effect.Effect<Verdict, E | RateLimitWaitTooLong> {
     return Effect.suspend(() => {
       const begun = Monotonic.millisUnsafe(this.#clock)
-      const place = new Place({
+      const waiter = new Waiter({
         ticket: this.#ticket,
-        lease: `${this.#head.ownLine}:${this.#head.next()}`,
+        lease: `${this.#admission.processId}:${this.#admission.nextNumber()}`,
         span: this.#span,
         arrived: this.#arrived,
         deadline: begun + this.#left
@@ -280,29 +284,29 @@ class Call<E> {
       const sent = Effect.suspend(() => {
         this.#left -= Monotonic.millisUnsafe(this.#clock) - begun
         return Effect.flatMap(this.#send, (response) => {
-          this.#line.answered = Monotonic.millisUnsafe(this.#clock)
-          const refusals = Math.max(this.#refusals, place.refusals)
-          const briefs = Math.max(this.#briefs, place.briefs)
-          return verdict(response, refusals, briefs, this.#head.parts.maxWait)
+          this.#queue.answered = Monotonic.millisUnsafe(this.#clock)
+          const refusals = Math.max(this.#refusals, waiter.refusals)
+          const briefs = Math.max(this.#briefs, waiter.briefs)
+          return verdict(response, refusals, briefs, this.#admission.dependencies.maxWait)
         })
       })
       return Effect.onExit(
         Effect.flatMap(
-          this.#head.admit(this.#line, place, this.#patience),
-          (lesson) =>
-            lesson === undefined ? sent : Effect.succeed<Verdict>({ response: lesson, report: { answered: false } })
+          this.#admission.admit(this.#queue, waiter, this.#patience),
+          (shared) =>
+            shared === undefined ? sent : Effect.succeed<Verdict>({ response: shared, report: { answered: false } })
         ),
-        (exit) => this.#settle(place, exit)
+        (exit) => this.#settle(waiter, exit)
       )
     })
   }
 
-  #settle(place: Place, exit: Exit.Exit<Verdict, E | RateLimitWaitTooLong>): Effect.Effect<void> {
-    const line = this.#line
-    const { bucket } = line
-    const { events, settling, store } = this.#head.parts
-    line.leave(place)
-    if (!place.isKnown) return Effect.void
+  #settle(waiter: Waiter, exit: Exit.Exit<Verdict, E | RateLimitWaitTooLong>): Effect.Effect<void> {
+    const queue = this.#queue
+    const { bucket } = queue
+    const { events, settling, store } = this.#admission.dependencies
+    queue.leave(waiter)
+    if (!waiter.isKnown) return Effect.void
     // The headers count even if the body was lost.
     const lost = exit._tag === "Success" ? undefined : headOf(exit.cause)
     const report: Ledger.Report = {
@@ -312,21 +316,21 @@ class Call<E> {
         ? { answered: false }
         : reportOf(lost, this.#clock)),
       // After a cold start the pace counts from the response: the next request may be faster.
-      next: place.isCold && bucket.pace !== undefined ? bucket.pace + paceToleranceMillis : undefined,
-      emptied: line.callers === 0 ? this.#head.ownLine : undefined
+      next: waiter.isCold && bucket.pace !== undefined ? bucket.pace + paceToleranceMillis : undefined,
+      emptied: queue.callers === 0 ? this.#admission.processId : undefined
     }
     if (report.figures !== undefined) events.announce(bucket, report.figures)
     if (exit._tag === "Success" && exit.value.isHopeless === true) {
       const { response } = exit.value
-      line.dismiss(({ fate }) => fate ?? Effect.succeed(response))
+      queue.dismiss(({ outcome }) => outcome ?? Effect.succeed(response))
     }
-    return settling(Effect.andThen(store.settle(bucket.key, place.lease, report), Effect.sync(() => line.wake())))
+    return settling(Effect.andThen(store.settle(bucket.key, waiter.lease, report), Effect.sync(() => queue.wake())))
   }
 }
 
 const reportOf = (head: ResponseHead, clock: Clock.Clock): Ledger.Report => {
   const figures = figuresOf(head, clock.currentTimeMillisUnsafe())
-  // A gateway that refuses does not count requests: only a success, or a response that announces a rate limit, was counted.
+  // A gateway that refuses does not count requests: only a success, or a response below 500 with rate limit headers, was counted.
   return { answered: head.status < 300 || (head.status < 500 && figures !== undefined), figures }
 }
 
@@ -346,7 +350,10 @@ const verdict = (
       : Effect.succeed(final)
   })
 
-/** Precedence: `retry-after`, the announced reset, a growing pause. */
+/**
+ * The pause is `retry-after` if given; without rate limit headers, a growing one; if no requests remain, until the reset; if some
+ * remain, one of a few brief ones, then the call gives up.
+ */
 const refused = (final: Verdict, refusals: number, briefs: number, maxWait: number): Effect.Effect<Verdict> =>
   Effect.map(Random.next, (chance) => {
     const { report: { figures }, response } = final
@@ -375,12 +382,15 @@ const isPolled = (reason: Ledger.Reason): boolean => reason === "in flight" || r
 const because: Readonly<Record<Ledger.Reason, string>> = {
   window: "its rate limit is exhausted",
   refusal: "the service refused a request",
-  pace: "it accepts one request per second",
+  pace: "its requests are spaced out",
   "in flight": "requests in flight may use the rest of its rate limit",
   turn: "calls of other processes are first"
 }
 
-/** An exhausted usage cap lasts days or months, beyond any reset. */
+/**
+ * An exhausted usage cap lasts days or months, beyond any reset. Nor does waiting help when an app has too many stream connections
+ * (`connection_issue`).
+ */
 const isBeyondWaiting = (response: HttpClientResponse): Effect.Effect<boolean> =>
   Effect.match(response.text, {
     onFailure: () => false,
