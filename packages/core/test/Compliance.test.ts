@@ -1,6 +1,6 @@
 // What goes wrong between a client and the files of compliance jobs. What goes right is tried with the sandbox.
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Stream } from "effect"
+import { Clock, Effect, Fiber, Stream } from "effect"
 import type { HttpClientError } from "effect/http"
 import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
@@ -260,6 +260,33 @@ describe("waiting for a job", () => {
     const refused = yield* wait([{ status: 401 }], 60_000)
     assert.strictEqual(refused.result._tag === "Failure" ? refused.result.failure._tag : undefined, "Unauthorized")
     assert.strictEqual(refused.requests, 1)
+  })
+
+  test("waits for a rate limit by the clock of the service")(function*() {
+    const times: Array<number> = []
+    // The service's clock is an hour ahead.
+    const limited = {
+      status: 429,
+      headers: {
+        date: new Date(3_600_000).toUTCString(),
+        "x-rate-limit-limit": "15",
+        "x-rate-limit-remaining": "0",
+        "x-rate-limit-reset": "3720"
+      }
+    }
+    const service = make((_request, index) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        times.push(now)
+        return index === 0 ? limited : { body: { data: job } }
+      })
+    )
+    const fiber = yield* Effect.forkChild(
+      Effect.provide(Compliance.wait({ id: "1" }), service.layer({ bearerToken: "token" }))
+    )
+    yield* TestClock.adjust("2 hours")
+    assert.strictEqual((yield* Fiber.join(fiber)).id, "1")
+    assert.strictEqual(times.length, 2)
+    assert.closeTo(times[1]!, 120_000, 2_000)
   })
 })
 

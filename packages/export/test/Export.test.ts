@@ -149,6 +149,20 @@ describe("an export", () => {
       }
     }).pipe(Effect.provide(client), Effect.provide(sandbox(0))))
 
+  it.live("that is interrupted while it asks before its first page leaves nothing", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const prompt = yield* Deferred.make<void>()
+      const asking = yield* Effect.forkChild(Export.run(source, {
+        sink: sinks.jsonl(join(root, "out.jsonl")),
+        onStart: () => Effect.andThen(Deferred.succeed(prompt, undefined), Effect.never)
+      }))
+      yield* Deferred.await(prompt)
+      assert.notDeepEqual(readdirSync(root), [])
+      yield* Fiber.interrupt(asking)
+      assert.deepStrictEqual(readdirSync(root), [])
+    }).pipe(Effect.provide(client), Effect.provide(sandbox(10))))
+
   it.live("that the service answers in part is partial, with a file of what is missing", () =>
     Effect.gen(function*() {
       const root = yield* folder

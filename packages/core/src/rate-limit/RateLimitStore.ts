@@ -117,7 +117,8 @@ export const orMemory = (store: Store, logging: typeof Logging.Service = identit
           isDown = true
           return Effect.andThen(
             logging(Effect.logWarning(
-              `The rate limit store does not respond: ${error.reason}. This process continues alone and does not see the requests of others`
+              `The rate limit store does not respond: ${error.reason}. This process continues alone and does not see the ` +
+                "requests of others"
             )),
             local
           )

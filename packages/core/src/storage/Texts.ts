@@ -69,8 +69,12 @@ export const make = <Lock extends {}>({ acquire, describe, kind, read, write }: 
         yield* takeTurn(name)
         let own: Lock | undefined
         while ((own = yield* acquire(name)) === undefined) yield* Effect.sleep(betweenAttemptsMillis)
-        held.set(name, own)
-        yield* Effect.addFinalizer(() => Effect.sync(() => held.delete(name)))
+        const lock = own
+        // Uninterruptible, so that no lock is listed as held after its scope has ended.
+        yield* Effect.acquireRelease(
+          Effect.sync(() => held.set(name, lock)),
+          () => Effect.sync(() => held.delete(name))
+        )
       }),
       {
         duration: lockTimeoutMillis,

@@ -50,7 +50,8 @@ export interface StreamOptions {
   readonly silence?: number | undefined
   /**
    * The number of reconnects in a row, from 0; default unlimited. Attempts that are refused because the app has too many
-   * connections are not counted: the stream waits up to 5 minutes for another connection to end, and then fails with `TooManyConnections`.
+   * connections are not counted: the stream waits up to 5 minutes for another connection to end, and then fails with
+   * `TooManyConnections`.
    */
   readonly reconnects?: number | undefined
   /** How many ids are remembered so that no item is delivered twice. */
