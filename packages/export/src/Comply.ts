@@ -116,13 +116,19 @@ export const run = Effect.fnUntraced(function*(
       ? Effect.void
       : Effect.ignore(clear(out, folder))
   const results = yield* openResults()
-  for (let at = 0, from = 0; from < rows.count; at++, from += idsPerJob) {
-    const job = yield* Effect.tapError(jobAt(jobs[at], type, (job) => note(at, job)), abandon)
+  const check = Effect.fnUntraced(function*(at: number, noted: Noted | undefined) {
+    const from = at * idsPerJob
+    const job = yield* Effect.tapError(jobAt(noted, type, (job) => note(at, job)), abandon)
     yield* runJob(job, { ...options, ids: Math.min(from + idsPerJob, rows.count) }, {
       ids: idsOf(rows, from, idsPerJob),
       onSent: note(at, { ...job, isSent: true }),
       onResult: results.add
     })
+  })
+  for (let at = 0; at * idsPerJob < rows.count; at++) {
+    // A job of an earlier run may have failed or expired since; of a job of this run, the caller decides.
+    const another = (error: ComplyError) => kept.jobs[at]?.isSent === true ? check(at, undefined) : Effect.fail(error)
+    yield* Effect.catchTags(check(at, kept.jobs[at]), { ComplianceExpired: another, ComplianceFailed: another })
   }
   const applied = yield* Effect.tryPromise({
     try: () => apply(rows, out, folder, mode === "force", results.reasonOf),

@@ -57,6 +57,31 @@ describe("a check of a file", () => {
       assert.include((yield* Effect.flip(comply("new"))).message, `${out} exists already`)
     }).pipe(Effect.provide(client), Effect.provide(sandbox)))
 
+  it.live.each(
+    [
+      ["has failed", { failure: "no_ids" }],
+      ["has results that have expired", { created_at: Date.now() - 8 * 24 * 3_600_000 }]
+    ] as const
+  )("creates another job where that of an earlier run %s", ([_, change]) =>
+    Effect.gen(function*() {
+      const { comply, kept, out, store: { complianceJobs } } = yield* scene
+      assert.strictEqual((yield* Effect.flip(comply("new", 0)))._tag, "ComplianceNotComplete")
+      const { byId, of } = complianceJobs
+      const ids = new Set<string>()
+      type Job = ReturnType<typeof of>[number]
+      const changed = (job: Job): Job => job.id === [...ids][0] ? { ...job, ready_at: 0, ...change } : job
+      vi.spyOn(complianceJobs, "of").mockImplementation((app, type) => of(app, type).map(changed))
+      vi.spyOn(complianceJobs, "byId").mockImplementation((id) => {
+        const job = byId(id)
+        ids.add(id)
+        return job && changed(job)
+      })
+      const { jobs, removed } = yield* comply("resume")
+      assert.deepStrictEqual(removed, { deleted: 1 })
+      assert.strictEqual(readFileSync(out, "utf8"), `${kept}\n`)
+      assert.deepStrictEqual(jobs, [...ids].slice(1))
+    }).pipe(Effect.provide(client), Effect.provide(sandbox)))
+
   it.live("writes to no other name, through no link, and over no file", () =>
     Effect.gen(function*() {
       const { comply, out, root } = yield* scene
