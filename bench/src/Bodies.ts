@@ -44,9 +44,18 @@ export const target = (wire: WireName, workload: Workload): string => {
 
 /** The body of a workload as text. */
 export const text = (wire: WireName, workload: Workload): string => {
-  const neutral = JSON.stringify(workload === "one post" ? onePost() : page())
+  const neutral = JSON.stringify(workload === "one post" ? onePost() : page(100))
   return wire === "x" ? toX(neutral) : neutral
 }
+
+/** The parameters of a client for the same. */
+export const parameters = {
+  onePost: { id, post_fields: ["author_id", "created_at"] },
+  page: { query, max_results: 100, expansions: ["author_id"], post_fields: postFields, user_fields: userFields }
+} as const
+
+/** A token of nobody. */
+export const bearerToken = "A".repeat(112)
 
 /** Every name that X has another word for. The client's own tables are not asked: this is what checks them. */
 export const toX = (neutral: string): string =>
@@ -68,17 +77,18 @@ const onePost = () => ({
   }
 })
 
-const page = () => {
+/** A page of so many posts with their authors. */
+export const page = (size: number) => {
   const random = generator(7)
   const users = Array.from({ length: 52 }, (_, i) => user(random, i))
-  const posts = Array.from({ length: 100 }, (_, i) => post(random, i, users[random(users.length)]!.id))
+  const posts = Array.from({ length: size }, (_, i) => post(random, i, users[random(users.length)]!.id))
   const named = new Set(posts.map((post) => post.author_id))
   return {
     data: posts,
     includes: { users: users.filter((user) => named.has(user.id)) },
     meta: {
       newest_id: posts[0]!.id,
-      oldest_id: posts[99]!.id,
+      oldest_id: posts.at(-1)!.id,
       result_count: posts.length,
       next_token: "b26v89c19zqg8o3fqk41c2n5r8x7w6v5u4t3s2r1q0p9o"
     }

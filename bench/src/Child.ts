@@ -1,37 +1,44 @@
 /** Processes that answer one question after the other. */
-import { fork, spawn } from "node:child_process"
-import { once } from "node:events"
+import { type ChildProcess, fork, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 
-/** A child process. */
+/** A child process, and its first message. */
 export interface Child<in Question, out Answer> {
+  readonly hello: unknown
   readonly ask: (question: Question) => Promise<Answer>
   readonly end: () => void
 }
+
+/** The next message; an error if the process ends instead, whose reason is on standard error. */
+const next = (child: ChildProcess, name: string, listen: (resolve: (message: unknown) => void) => void) =>
+  new Promise<unknown>((resolve, reject) => {
+    const ended = () => reject(new Error(`${name} ended before it answered.`))
+    child.once("exit", ended)
+    listen((message) => {
+      child.off("exit", ended)
+      resolve(message)
+    })
+  })
 
 /** Starts a module of this folder and waits until it has said `hello`. */
 export const start = async <Question extends object, Answer>(
   file: string,
   ...args: ReadonlyArray<string>
-): Promise<Child<Question, Answer> & { readonly hello: unknown }> => {
-  const child = fork(new URL(file, import.meta.url), args)
-  let ended = false
-  child.on("exit", () => {
-    // The error is already on standard error.
-    if (!ended) process.exit(1)
+): Promise<Child<Question, Answer>> => {
+  const child = fork(new URL(file, import.meta.url), args, {
+    execArgv: ["--expose-gc", "--disable-warning=ExperimentalWarning"],
+    serialization: "json"
   })
-  const [hello] = await once(child, "message")
+  const message = () => next(child, `${file} ${args[1] ?? ""}`, (resolve) => child.once("message", resolve))
   return {
-    hello,
-    ask: async (question) => {
+    hello: await message(),
+    ask: (question) => {
+      const answered = message()
       child.send(question)
-      const [answer] = await once(child, "message")
-      return answer
+      // The messages of a module of this folder.
+      return answered as Promise<Answer>
     },
-    end: () => {
-      ended = true
-      child.disconnect()
-    }
+    end: () => child.disconnect()
   }
 }
 
@@ -48,21 +55,15 @@ export const startProgram = async <Question extends object, Answer>(
   ...args: ReadonlyArray<string>
 ): Promise<Child<Question, Answer>> => {
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] })
-  let ended = false
-  child.on("exit", () => {
-    if (!ended) process.exit(1)
-  })
   const lines = createInterface(child.stdout)
-  await once(lines, "line")
+  const line = () => next(child, command, (resolve) => lines.once("line", (line) => resolve(JSON.parse(line))))
   return {
-    ask: async (question) => {
+    hello: await line(),
+    ask: (question) => {
+      const answered = line()
       child.stdin.write(`${JSON.stringify(question)}\n`)
-      const [line] = await once(lines, "line")
-      return JSON.parse(line)
+      return answered as Promise<Answer>
     },
-    end: () => {
-      ended = true
-      child.stdin.end()
-    }
+    end: () => child.stdin.end()
   }
 }

@@ -18,7 +18,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import * as Bodies from "./Bodies.ts"
-import { median } from "./Measurement.ts"
+import { median } from "./Model.ts"
 
 type Item = Readonly<Record<string, unknown>> & { readonly id: string }
 

@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { Agent, request } from "undici"
 import * as Child from "./Child.ts"
-import { median } from "./Measurement.ts"
+import { median } from "./Model.ts"
 import type { Ready } from "./SandboxServer.ts"
 
 /** Milliseconds that requests took. */

@@ -1,140 +1,100 @@
-/** Measures Postwire against bare Undici and the clients that people use today; `--help` says how. */
-import type { WireName } from "@postwire/core/schema/WireName"
-import { existsSync, writeFileSync } from "node:fs"
-import { join, resolve } from "node:path"
-import { parseArgs } from "node:util"
-import * as Child from "./Child.ts"
-import { earlier, isEarlier, type Name } from "./Contenders.ts"
-import { type Answer, type Group, measure, python, type Question, type Scenario } from "./Measurement.ts"
+/** Measures Postwire beside bare Undici, the clients that people use today, and an earlier commit; `--help` says how. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { findPackageJSON } from "node:module"
+import { cpus, tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Checkout from "./Checkout.ts"
+import * as Machine from "./Machine.ts"
+import { type Growth, type Row, type Run, type Section, toJson } from "./Model.ts"
+import * as Options from "./Options.ts"
+import * as Progress from "./Progress.ts"
 import * as Report from "./Report.ts"
+import { sections } from "./Sections.ts"
 
-const scenarios: ReadonlyArray<Scenario> = [
-  { workload: "one post", inFlight: 1, count: 3000 },
-  { workload: "one post", inFlight: 50, count: 6000 },
-  { workload: "100 posts", inFlight: 1, count: 300 },
-  { workload: "100 posts", inFlight: 50, count: 350 }
-]
-
-/** Contenders on the same bodies, of which the first is what the others are compared with. */
-interface Plan {
-  readonly title: string
-  readonly wire: WireName
-  readonly baseline: Name
-  /** Measured whatever is chosen. */
-  readonly controls: ReadonlyArray<Name>
-  readonly others: ReadonlyArray<Name>
-  readonly scenarios: ReadonlyArray<Scenario>
-}
-
-const plans: ReadonlyArray<Plan> = [
-  {
-    title: Report.titles.neutral,
-    wire: "neutral",
-    baseline: "undici",
-    controls: ["undici again"],
-    others: ["dispatch", "postwire", "postwire before", "postwire-effect", "effect before", "postwire-oauth1"],
-    scenarios
-  },
-  {
-    title: Report.titles.x,
-    wire: "x",
-    baseline: "undici",
-    controls: ["undici again"],
-    others: [
-      "postwire",
-      "postwire before",
-      "fetch",
-      "twitter-api-v2",
-      "xdk",
-      ...(python === undefined ? [] : ["tweepy" as const])
-    ],
-    scenarios
-  },
-  {
-    title: Report.titles.blocking,
-    wire: "neutral",
-    baseline: "postwire",
-    controls: ["undici", "undici again", "bare pair"],
-    others: ["postwire-sync", "sync before", "synckit"],
-    // A caller that blocks has one request in flight.
-    scenarios: scenarios.filter(({ inFlight }) => inFlight === 1)
-  }
-]
-
-const selectable: ReadonlyArray<string> = [...new Set(plans.flatMap(({ others }) => others))]
-  .filter((name) => !(name in earlier))
-
-const help = `pnpm bench [--rounds <n>] [--only <name>]... [--against <folder>] [--json <file>] [--row]
-
-  --rounds   how often all are measured in turn (default 10)
-  --only     these contenders beside the baselines (postwire-sync: blocking calls alone):
-             ${selectable.slice(0, 6).join(", ")},
-             ${selectable.slice(6).join(", ")}
-  --against  another checkout of this repository with its dependencies installed, whose
-             clients are measured in the same rounds
-  --json     writes every figure
-  --row      ends with the line for the history in docs/bench.md`
-
-const readOptions = () => {
-  const { values } = parseArgs({
-    args: process.argv.slice(2).filter((argument) => argument !== "--"),
-    options: {
-      rounds: { type: "string", default: "10" },
-      only: { type: "string", multiple: true, default: [...selectable] },
-      against: { type: "string" },
-      json: { type: "string" },
-      row: { type: "boolean", default: false },
-      help: { type: "boolean", short: "h", default: false }
-    }
-  })
-  const rounds = Number(values.rounds)
-  if (!Number.isInteger(rounds) || rounds < 1) throw new Error("--rounds must be a whole number from 1.")
-  if (!values.only.every((name) => selectable.includes(name))) {
-    throw new Error(`--only must be one of ${selectable.join(", ")}.`)
-  }
-  const before = values.against === undefined ? undefined : resolve(values.against)
-  if (before !== undefined && !existsSync(join(before, "packages/sync/node_modules"))) {
-    throw new Error(
-      `--against must be a checkout of this repository with its dependencies installed, and ${before} is none.\n` +
-        "Install them there with: node scripts/bootstrap.mjs node --version"
-    )
-  }
-  return { ...values, rounds, before }
-}
-
-const main = async () => {
-  const { before, help: asked, json, only, rounds, row } = readOptions()
-  if (asked) return console.log(help)
-  if (python === undefined) console.error("Without tweepy: no python3 here can import it.")
-  const server = await Child.start<Question, Answer>("Server.ts")
-  const measured = new Map<string, Group>()
-  for (const { baseline, controls, others, scenarios, title, wire } of plans) {
-    const chosen = others.filter((name) =>
-      isEarlier(name) ? before !== undefined && only.includes(earlier[name]) : only.includes(name)
-    )
-    if (chosen.length === 0) continue
-    const group = await measure({
-      names: [baseline, ...controls, ...chosen],
-      wire,
-      server,
-      // The server's hello is its port.
-      port: server.hello as number,
-      before,
-      scenarios,
-      rounds,
-      say: (what) => Report.progress(title, what)
+const versions = (): Readonly<Record<string, string>> =>
+  Object.fromEntries([
+    ["Node", process.versions.node],
+    ...["effect", "undici", "twitter-api-v2", "@xdevplatform/xdk"].map((name) => {
+      const { version } = JSON.parse(readFileSync(findPackageJSON(name, import.meta.url)!, "utf8"))
+      return [name, version]
     })
-    measured.set(title, group)
+  ])
+
+/** The part of a section's rows that was furthest from its peer: the second process of the same. */
+const driftOf = (rows: ReadonlyArray<Row>): number | undefined =>
+  rows
+    .filter(({ contender, metric, ratio }) =>
+      ratio !== undefined && metric === "CPU" && contender === `${ratio.to} again`
+    )
+    .map(({ ratio }) => ratio!.median)
+    .toSorted((a, b) => Math.abs(b - 1) - Math.abs(a - 1))[0]
+
+const main = async (): Promise<void> => {
+  const known = sections.map(({ name }) => name)
+  const options = Options.parse(process.argv.slice(2), known)
+  if (options === "help") return console.log(Options.help(known))
+  const { against, full, json, sections: named } = options
+  const chosen = sections.filter(({ isExtra, name }) =>
+    named.length === 0 ? full || isExtra !== true : named.includes(name)
+  )
+  if (against !== undefined) Progress.show(`making a worktree of ${against}`, 0)
+  const before = against === undefined ? undefined : Checkout.of(against)
+  const secondsOf = (section: typeof chosen[number]) => full ? section.fullSeconds : section.seconds
+  const all = chosen.reduce((sum, section) => sum + secondsOf(section), 0)
+  const rows: Array<Row> = []
+  const growth: Array<Growth> = []
+  const measured: Array<Section> = []
+  let done = 0
+  for (const section of chosen) {
+    const [first, begun, seconds] = [rows.length, performance.now(), secondsOf(section)]
+    const machine = Machine.usage()
+    const place = mkdtempSync(join(tmpdir(), "postwire-bench-"))
+    const say = (step: string, share: number) => Progress.show(step, (done + seconds * share) / all)
+    say(section.name, 0)
+    try {
+      await section.run({
+        ...options,
+        before,
+        place,
+        add: (...more) => void rows.push(...more),
+        grow: (...more) => void growth.push(...more),
+        say
+      }, seconds)
+    } catch (error) {
+      // The others are worth their figures.
+      Progress.clear()
+      console.error(`${section.name}: ${error instanceof Error ? error.stack : error}`)
+      process.exitCode = 1
+    } finally {
+      rmSync(place, { recursive: true, force: true })
+    }
+    done += seconds
+    const [foreign, drift] = [Machine.foreign(machine, Machine.usage()), driftOf(rows.slice(first))]
+    measured.push({
+      name: section.name,
+      seconds: (performance.now() - begun) / 1000,
+      ...(foreign === undefined ? {} : { foreign }),
+      ...(drift === undefined ? {} : { drift })
+    })
   }
-  server.end()
-  console.log(Report.format(measured, scenarios, rounds, before))
-  if (row) console.log(`\n${Report.row(measured)}`)
-  if (json !== undefined) {
-    writeFileSync(json, `${JSON.stringify(Report.toJson(measured, rounds, before), undefined, 2)}\n`)
+  Progress.clear()
+  const run: Run = {
+    environment: {
+      date: new Date().toISOString().slice(0, 10),
+      commit: Checkout.nameOf(Checkout.own),
+      ...(before === undefined ? {} : { against: Checkout.nameOf(before.folder) }),
+      machine: `${cpus().length} x ${cpus()[0]?.model ?? "unknown"}`,
+      versions: versions()
+    },
+    sections: measured,
+    rows,
+    growth
   }
+  console.log(Report.format(run))
+  if (json !== undefined) writeFileSync(json, toJson(run))
 }
 
-await main().catch((error: Error) => {
-  console.error(error.message)
-  process.exit(1)
+await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
 })

@@ -10,7 +10,7 @@ import { dirname, join } from "node:path"
 import { parseArgs } from "node:util"
 import { pack } from "../../scripts/pack.ts"
 import * as Child from "./Child.ts"
-import { median } from "./Measurement.ts"
+import { median } from "./Model.ts"
 
 const { values: { rounds } } = parseArgs({ options: { rounds: { type: "string", default: "15" } } })
 
@@ -37,13 +37,13 @@ const install = () => {
 
 const main = async () => {
   install()
-  const server = await Child.start<never, never>("Server.ts")
+  const server = await Child.start<never, never>("Server.ts", "calls")
   const importing = (name: string) => () =>
     evaluate(`const t = performance.now(); await import("${name}"); console.log(performance.now() - t)`)
   const firstCall = () =>
     evaluate(`
       import { createClientSync } from "@postwire/sync"
-      const client = createClientSync({ baseUrl: "http://127.0.0.1:${server.hello}", bearerToken: "a" })
+      const client = createClientSync({ baseUrl: "${server.hello}", bearerToken: "a" })
       const t = performance.now()
       client.getPost({ id: "1790000000004268803" })
       console.log(performance.now() - t)

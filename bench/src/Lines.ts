@@ -10,11 +10,8 @@ const texts = [
   "今日はとても良い天気です。散歩に行きましょう #天気"
 ]
 
-/** As many digits as an id has. */
-export const idLength = 19
-
-/** Stands where the id is to be written. */
-export const placeholder = "#".repeat(idLength)
+/** Stands where an id is to be written, and has as many digits. */
+const placeholder = "#".repeat(19)
 
 const post = (i: number) => ({
   id: placeholder,
@@ -65,12 +62,42 @@ const user = {
   public_metrics: { followers_count: 12, following_count: 8, post_count: 90, listed_count: 0 }
 }
 
-/** A thousand lines with the field names of a wire, and placeholders. */
-export const make = (wire: Wire.Wire["name"]): ReadonlyArray<string> => {
+const lines = 1_000
+
+/** A thousand lines with the field names of a wire, in HTTP chunks, with placeholders; each post matches so many rules. */
+export const framed = (wire: Wire.Wire["name"], rules: number, isLineByLine: boolean): Buffer => {
   const inWords = Wire.named[wire].fromNeutral(ResponseDecoder.envelope(Response.one(Post)))
-  return Array.from({ length: 1_000 }, (_, i) => {
+  const matching_rules = Array.from({ length: rules }, (_, i) => ({
+    id: String(1273026480692322304n + BigInt(i)),
+    tag: "cats with images"
+  }))
+  const texts = Array.from({ length: lines }, (_, i) => {
     const body = inWords({ data: post(i), includes: { users: [user] } })
-    const rules = [{ id: "1273026480692322304", tag: "cats with images" }]
-    return `${JSON.stringify({ ...Object(body), matching_rules: rules })}\r\n`
+    return Buffer.from(`${JSON.stringify({ ...Object(body), matching_rules })}\r\n`)
   })
+  const all = Buffer.concat(texts)
+  const size = 64 * 1024
+  const blocks = isLineByLine
+    ? texts
+    : Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.subarray(i * size, (i + 1) * size))
+  return Buffer.concat(
+    blocks.flatMap((block) => [Buffer.from(`${block.length.toString(16)}\r\n`), block, Buffer.from("\r\n")])
+  )
+}
+
+/** Gives every post an id of its own; one that a block cuts keeps its placeholder. */
+export const filler = (template: Buffer): () => Buffer => {
+  const places: Array<readonly [at: number, line: number]> = []
+  const before = `"data":{"id":"`
+  for (let at = template.indexOf(before), line = 0; at >= 0; at = template.indexOf(before, at + 1), line++) {
+    const id = at + before.length
+    if (template.toString("latin1", id, id + placeholder.length) === placeholder) places.push([id, line])
+  }
+  let sent = 0
+  return () => {
+    const copy = Buffer.from(template)
+    for (const [at, line] of places) copy.write(String(1_800_000_000_000_000_000n + BigInt(sent + line)), at, "latin1")
+    sent += lines
+    return copy
+  }
 }
