@@ -62,7 +62,7 @@ layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("lists",
       assert.notInclude(done.errors, "to read")
       assert.deepStrictEqual(members(), names(0, 1, 4))
       const json = JSON.parse((yield* run("lists", "sync", list, "./users.csv", "--json")).output)
-      assert.deepInclude(json, { added: 0, removed: 0, there: 3, refused: 2, resumed: false })
+      assert.deepInclude(json, { added: 0, removed: 0, present: 3, refused: 2, resumed: false })
     }))
 
   it.effect("sync of a file that is empty, or another's, removes nobody without a word", () =>

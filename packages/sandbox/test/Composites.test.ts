@@ -33,7 +33,7 @@ describe("a client", () => {
       onProgress: ({ done, last, of }) => steps.push(`${done}/${of} ${last.username} ${last.became}`)
     })
     assert.deepStrictEqual(steps, ["1/2 u2 removed", "2/2 u3 added"])
-    assert.deepInclude(synced, { added: 1, removed: 1, there: 1, refused: 1, resumed: false })
+    assert.deepInclude(synced, { added: 1, removed: 1, present: 1, refused: 1, resumed: false })
     const refused = await rejected(client.syncListMembers(list, [], { user_auth: false }))
     assert.instanceOf(refused, InvalidParameters)
     assert.strictEqual(refused.parameter, "maxRemovals")

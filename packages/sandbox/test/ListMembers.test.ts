@@ -56,7 +56,7 @@ describe("the members of a list", () => {
         const plan = yield* Effect.provide(planListMembers(id, desired, options), layer(wire))
         assert.deepInclude(plan, { list: id, members: 4, done: 0, requests: 3, duration: 0 })
         assert.deepStrictEqual(
-          [plan.remove, plan.add, plan.there, plan.unknown].map((all) => all.length),
+          [plan.remove, plan.add, plan.present, plan.unknown].map((all) => all.length),
           [1, 2, 3, 1]
         )
         assert.deepStrictEqual(membersOf(id), [0, 1, 2, 3])
@@ -66,14 +66,14 @@ describe("the members of a list", () => {
         assert.deepStrictEqual(changes(), ["removeListMember 200", "addListMember 200", "addListMember 200"])
         assert.lengthOf(sandbox.requests, 3)
         assert.deepStrictEqual(membersOf(id), [0, 1, 2, 5, 6])
-        assert.deepInclude(synced, { added: 2, removed: 1, there: 3, kept: 0, refused: 1, resumed: false })
+        assert.deepInclude(synced, { added: 2, removed: 1, present: 3, kept: 0, refused: 1, resumed: false })
         assert.deepStrictEqual(became(synced, "removed"), ["u3"])
         assert.sameMembers(became(synced, "added"), ["u5", users[6]?.id])
         assert.deepStrictEqual(became(synced, "refused"), ["nobody unknown"])
         assert.isUndefined(yield* journal.read(`members.${id}`))
         // Once more, there is nothing to do.
         const again = yield* Effect.provide(syncListMembers(id, desired.slice(0, 6), options), layer(wire))
-        assert.deepInclude(again, { added: 0, removed: 0, there: 5, refused: 0 })
+        assert.deepInclude(again, { added: 0, removed: 0, present: 5, refused: 0 })
       })
   )
 
@@ -114,7 +114,7 @@ describe("the members of a list", () => {
         )
       )
       assert.deepStrictEqual(membersOf(id), [0, 4, 5])
-      assert.deepInclude(synced, { added: 2, there: 1 })
+      assert.deepInclude(synced, { added: 2, present: 1 })
       assert.sameMembers(became(synced, "refused"), [
         `${ids[1]} blocked`,
         `${ids[2]} failed`,
@@ -122,7 +122,7 @@ describe("the members of a list", () => {
         "u2 suspended"
       ])
       // Each once, also who was tried twice.
-      assert.sameDeepMembers(told, synced.outcomes.filter(({ became, id }) => became !== "there" && id !== undefined))
+      assert.sameDeepMembers(told, synced.outcomes.filter(({ became, id }) => became !== "present" && id !== undefined))
     }))
 
   it.effect("who fail twice do not stop the others, however many they are", () =>
@@ -214,7 +214,7 @@ describe("the members of a list", () => {
       }
       const fiber = yield* Effect.forkChild(sync(id, ["u0", users[1]?.id ?? "", "u2"]))
       yield* TestClock.adjust("41 minutes")
-      assert.deepInclude(yield* Fiber.join(fiber), { added: 1, there: 1, refused: 1 })
+      assert.deepInclude(yield* Fiber.join(fiber), { added: 1, present: 1, refused: 1 })
       assert.deepStrictEqual(membersOf(id), [0, 2])
       assert.lengthOf(sandbox.requests.filter(({ status }) => status === 429), 4)
     }))

@@ -187,13 +187,13 @@ const mistakeOf = ({ detail, end, index, position }: RefusedRule, written: Reado
   return [mistake]
 }
 
-const planLines = ({ add, cap, kept, remove, retag, rules, there }: RulesPlan): ReadonlyArray<string> => [
+const planLines = ({ add, cap, kept, remove, retag, rules, present }: RulesPlan): ReadonlyArray<string> => [
   [
     `${Text.quantity(rules, "rules")}${cap === undefined ? "" : ` of ${Text.count(cap)}`}`,
     `${Text.count(add.length)} to add`,
     ...(retag.length === 0 ? [] : [`${Text.count(retag.length)} with another tag`]),
     `${Text.count(remove.length)} to delete`,
-    `${Text.count(there.length)} there already`,
+    `${Text.count(present.length)} there already`,
     ...(kept.length === 0 ? [] : [`${Text.count(kept.length)} kept`])
   ].join(", "),
   ...remove.map((rule) => shown("-", rule)),

@@ -171,12 +171,12 @@ const priceOf = ({ duration, requests }: MembersPlan): Spending.Price => ({
   duration
 })
 
-const summaryOf = ({ add, kept, members, remove, there, unknown }: MembersPlan, title: string): string =>
+const summaryOf = ({ add, kept, members, remove, present, unknown }: MembersPlan, title: string): string =>
   [
     `${title}: ${Text.quantity(members, "members")}`,
     `${Text.count(add.length)} to add`,
     `${Text.count(remove.length)} to remove`,
-    `${Text.count(there.length)} there already`,
+    `${Text.count(present.length)} there already`,
     ...(kept.length === 0 ? [] : [`${Text.count(kept.length)} kept`]),
     ...(unknown.length === 0 ? [] : [`${Text.count(unknown.length)} unknown`])
   ].join(", ")
@@ -250,11 +250,11 @@ const makeSteps = Effect.fnUntraced(function*(plan: MembersPlan) {
 })
 
 /** The results: counts, and the reasons of refusals. */
-const outcomesOf = ({ added, kept, outcomes, refused, removed, there }: SyncedMembers): ReadonlyArray<string> => [
+const outcomesOf = ({ added, kept, outcomes, refused, removed, present }: SyncedMembers): ReadonlyArray<string> => [
   [
     `${Text.count(added)} added`,
     `${Text.count(removed)} removed`,
-    `${Text.count(there)} there already`,
+    `${Text.count(present)} there already`,
     ...(kept === 0 ? [] : [`${Text.count(kept)} kept`]),
     ...(refused === 0 ? [] : [`${Text.count(refused)} refused`])
   ].join(", "),

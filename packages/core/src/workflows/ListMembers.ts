@@ -79,8 +79,8 @@ export const syncListMembers = (
   })))
 
 /** Default of `maxRemovals`: half of the members but at least one; none if `desired` is empty. */
-export const allowedRemovals = ({ add, members, there, unknown }: MembersPlan): number =>
-  add.length + there.length + unknown.length === 0 ? 0 : Math.max(1, Math.floor(members / 2))
+export const allowedRemovals = ({ add, members, present, unknown }: MembersPlan): number =>
+  add.length + present.length + unknown.length === 0 ? 0 : Math.max(1, Math.floor(members / 2))
 
 const guard = (plan: MembersPlan, { maxRemovals }: SyncOptions): InvalidParameters | undefined => {
   const { members, remove } = plan

@@ -61,7 +61,7 @@ export interface Refusal {
 
 /** The outcome for a user: added, removed, already a member, kept although not wanted, or refused. */
 export interface Outcome extends Member {
-  readonly became: "added" | "removed" | "there" | "kept" | "refused"
+  readonly became: "added" | "removed" | "present" | "kept" | "refused"
   /** The reason of a refusal. */
   readonly refusal?: Refusal
 }
@@ -74,7 +74,7 @@ export interface MembersPlan {
   readonly remove: ReadonlyArray<Member>
   readonly add: ReadonlyArray<Member>
   /** Members who are wanted. */
-  readonly there: ReadonlyArray<Member>
+  readonly present: ReadonlyArray<Member>
   /** Members who are not wanted and stay. */
   readonly kept: ReadonlyArray<Member>
   /** Usernames that the service does not know. */
@@ -92,7 +92,7 @@ export interface SyncedMembers {
   readonly list: string
   readonly added: number
   readonly removed: number
-  readonly there: number
+  readonly present: number
   readonly kept: number
   readonly refused: number
   /** The outcome for every user. */

@@ -27,7 +27,7 @@ export type {
  * accepts the new ones.
  *
  * ```ts
- * const { add, remove, retag, there } = yield* planRules([{ value: "cat has:images", tag: "cats" }])
+ * const { add, remove, retag, present } = yield* planRules([{ value: "cat has:images", tag: "cats" }])
  * ```
  */
 export const planRules = (
@@ -67,8 +67,8 @@ const optionRules = {
   onProgress: OptionRules.callback
 } as const
 
-const guard = ({ add, remove, retag, there }: RulesPlan, { allowEmpty = false }: SyncOptions) =>
-  allowEmpty || remove.length === 0 || add.length + retag.length + there.length > 0
+const guard = ({ add, remove, retag, present }: RulesPlan, { allowEmpty = false }: SyncOptions) =>
+  allowEmpty || remove.length === 0 || add.length + retag.length + present.length > 0
     ? undefined
     : invalidParameter(
       operation,

@@ -70,7 +70,7 @@ export interface RulesPlan {
   readonly retag: ReadonlyArray<Retagging>
   readonly remove: ReadonlyArray<Rule>
   /** Desired rules that are present. */
-  readonly there: ReadonlyArray<Rule>
+  readonly present: ReadonlyArray<Rule>
   /** Present rules that are not desired and stay. */
   readonly kept: ReadonlyArray<Rule>
 }

@@ -182,7 +182,7 @@ export const resultOf = (
   const outcomes: ReadonlyArray<Outcome> = [
     ...stepsOf(plan).map((step) => outcomeOf(step, refusals.get(step.index))),
     ...plan.unknown.map(({ refusal, user }): Outcome => ({ ...user, became: "refused", refusal })),
-    ...plan.there.map((user): Outcome => ({ ...user, became: "there" })),
+    ...plan.present.map((user): Outcome => ({ ...user, became: "present" })),
     ...plan.kept.map((user): Outcome => ({ ...user, became: "kept" }))
   ]
   const count = (became: Outcome["became"]) => outcomes.filter((outcome) => outcome.became === became).length
@@ -190,7 +190,7 @@ export const resultOf = (
     list,
     added: count("added"),
     removed: count("removed"),
-    there: count("there"),
+    present: count("present"),
     kept: count("kept"),
     refused: count("refused"),
     outcomes,

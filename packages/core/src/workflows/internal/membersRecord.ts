@@ -33,15 +33,15 @@ const Unknown = /*#__PURE__*/ Schema.Struct({
 
 const PlanRecord = /*#__PURE__*/ Schema.Struct({
   version: /*#__PURE__*/ Schema.Literal(1),
-  /** A hash of the wish. */
-  wish: Schema.String,
+  /** A digest of the desired members and `keep`. */
+  digest: Schema.String,
   /** The time at which it was made, in milliseconds; it identifies the plan. */
   madeAt: Schema.Finite,
   /** The number of members at that time. */
   members: Schema.Finite,
   remove: Users,
   add: Users,
-  there: Users,
+  present: Users,
   kept: Users,
   unknown: /*#__PURE__*/ Schema.Array(Unknown)
 })

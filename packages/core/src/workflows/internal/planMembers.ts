@@ -21,9 +21,9 @@ export const operation = "syncListMembers"
 const planLife = { untouched: 15 * 60_000, begun: 24 * 3_600_000 }
 
 /** A wanted user. */
-type Wish = { readonly id: string } | { readonly username: string }
+type WantedUser = { readonly id: string } | { readonly username: string }
 
-const wishOf = (wanted: Wanted, at: number): Wish | InvalidParameters => {
+const userOf = (wanted: Wanted, at: number): WantedUser | InvalidParameters => {
   const text = String(wanted).trim()
   if (idPattern.test(text)) return { id: String(BigInt(text)) }
   const username = text.replace(/^@/, "")
@@ -31,19 +31,19 @@ const wishOf = (wanted: Wanted, at: number): Wish | InvalidParameters => {
   return usernamePattern.test(username) ? { username } : invalidParameter(operation, `desired[${at}]`, rule, text)
 }
 
-/** The wish, with each user once. */
-const wishesOf = Effect.fnUntraced(function*(desired: Iterable<Wanted>) {
+/** The wanted users, each once. */
+const usersOf = Effect.fnUntraced(function*(desired: Iterable<Wanted>) {
   if (!Predicate.isIterable(desired)) {
     return yield* invalidParameter(operation, "desired", "must be an iterable of ids and usernames", desired)
   }
-  const wishes = new Map<string, Wish>()
+  const users = new Map<string, WantedUser>()
   let at = 0
   for (const wanted of desired) {
-    const wish = wishOf(wanted, at++)
-    if ("_tag" in wish) return yield* wish
-    wishes.set("id" in wish ? wish.id : `@${wish.username.toLowerCase()}`, wish)
+    const user = userOf(wanted, at++)
+    if ("_tag" in user) return yield* user
+    users.set("id" in user ? user.id : `@${user.username.toLowerCase()}`, user)
   }
-  return wishes
+  return users
 })
 
 const listOf = (list: string | number | bigint): Effect.Effect<string, InvalidParameters> =>
@@ -57,11 +57,11 @@ const optionRules = {
   onProgress: OptionRules.callback
 }
 
-/** A checked wish for a list. */
-export interface Asked {
+/** The checked parameters. */
+export interface Checked {
   readonly list: string
-  readonly wishes: ReadonlyMap<string, Wish>
-  readonly wish: string
+  readonly wanted: ReadonlyMap<string, WantedUser>
+  readonly digest: string
   readonly keep: boolean
 }
 
@@ -71,22 +71,22 @@ export const check = Effect.fnUntraced(
     const invalid = OptionRules.check<SyncOptions>(operation, options, optionRules)
     if (invalid !== undefined) return yield* invalid
     const { keep = false } = options
-    const wishes = yield* wishesOf(desired)
-    const asked: Asked = {
+    const wanted = yield* usersOf(desired)
+    const checked: Checked = {
       list: yield* listOf(list),
-      wishes,
+      wanted,
       keep,
-      wish: digestOf(JSON.stringify([keep, [...wishes.keys()].sort()]))
+      digest: digestOf(JSON.stringify([keep, [...wanted.keys()].sort()]))
     }
-    return asked
+    return checked
   }
 )
 
-/** The plan in the journal, if it has the same wish and is still valid. */
-export const heldPlan = Effect.fnUntraced(function*({ list, wish }: Asked) {
+/** The plan in the journal, if it is for the same members and still valid. */
+export const heldPlan = Effect.fnUntraced(function*({ list, digest }: Checked) {
   const journal = yield* Journal
   const plan = yield* MembersRecord.readPlan(journal, list)
-  if (plan === undefined || plan.wish !== wish) return undefined
+  if (plan === undefined || plan.digest !== digest) return undefined
   const done = yield* MembersRecord.readDone(journal, list, plan)
   const age = (yield* Clock.currentTimeMillis) - plan.madeAt
   const holds = done.tried > 0 ? planLife.begun : planLife.untouched
@@ -94,12 +94,12 @@ export const heldPlan = Effect.fnUntraced(function*({ list, wish }: Asked) {
 })
 
 /** Reads the members of a list, looks up wanted usernames that are not among them, and writes the plan. */
-const makePlan = Effect.fnUntraced(function*({ keep, list, wish, wishes }: Asked, options: PlanOptions) {
+const makePlan = Effect.fnUntraced(function*({ keep, list, digest, wanted }: Checked, options: PlanOptions) {
   const { retries, timeout, user_auth = true } = options
   const call = { retries, timeout }
-  const there: Array<MembersRecord.Known> = []
+  const present: Array<MembersRecord.Known> = []
   const others: Array<MembersRecord.Known> = []
-  const left = new Map(wishes)
+  const left = new Map(wanted)
   yield* Stream.runForEach(
     getListMembers.pages({ id: list, max_results: 100, user_auth }, call),
     Effect.fnUntraced(function*({ data, errors }) {
@@ -111,22 +111,22 @@ const makePlan = Effect.fnUntraced(function*({ keep, list, wish, wishes }: Asked
       }
       for (const { id, username } of data ?? []) {
         const keys = [id, `@${username.toLowerCase()}`]
-        const isWanted = keys.some((key) => wishes.has(key))
-        ;(isWanted ? there : others).push({ id, username })
+        const isWanted = keys.some((key) => wanted.has(key))
+        ;(isWanted ? present : others).push({ id, username })
         for (const key of keys) left.delete(key)
       }
     })
   )
-  const members = there.length + others.length
+  const members = present.length + others.length
   const add: Array<MembersRecord.Known> = []
   const unknown: Array<MembersRecord.PlanRecord["unknown"][number]> = []
   const names: Array<string> = []
   const known = new Set<string>()
-  for (const wanted of left.values()) {
-    if ("id" in wanted) {
-      add.push({ id: wanted.id })
-      known.add(wanted.id)
-    } else names.push(wanted.username)
+  for (const user of left.values()) {
+    if ("id" in user) {
+      add.push({ id: user.id })
+      known.add(user.id)
+    } else names.push(user.username)
   }
   yield* Stream.runForEach(
     hydrate.usernames(names, { user_auth }, { ...call, concurrency: 1 }),
@@ -145,12 +145,12 @@ const makePlan = Effect.fnUntraced(function*({ keep, list, wish, wishes }: Asked
   )
   const plan: MembersRecord.PlanRecord = {
     version: 1,
-    wish,
+    digest,
     madeAt: yield* Clock.currentTimeMillis,
     members,
     remove: keep ? [] : others,
     add,
-    there,
+    present,
     kept: keep ? others : [],
     unknown
   }
@@ -160,8 +160,8 @@ const makePlan = Effect.fnUntraced(function*({ keep, list, wish, wishes }: Asked
 })
 
 /** The valid plan, or a new one. */
-export const planOf = Effect.fnUntraced(function*(asked: Asked, options: PlanOptions) {
-  return (yield* heldPlan(asked)) ?? (yield* makePlan(asked, options))
+export const planOf = Effect.fnUntraced(function*(checked: Checked, options: PlanOptions) {
+  return (yield* heldPlan(checked)) ?? (yield* makePlan(checked, options))
 })
 
 /** A plan and its progress. */
@@ -169,7 +169,7 @@ export type Held = Effect.Success<ReturnType<typeof planOf>>
 
 /** The plan for callers. */
 export const shown = (list: string, { done, plan }: Held): MembersPlan => {
-  const { add, kept, members, remove, there, unknown } = plan
+  const { add, kept, members, remove, present, unknown } = plan
   const toRemove = Math.max(0, remove.length - done.tried)
   const toAdd = add.length - Math.max(0, done.tried - remove.length)
   return {
@@ -177,7 +177,7 @@ export const shown = (list: string, { done, plan }: Held): MembersPlan => {
     members,
     remove,
     add,
-    there,
+    present,
     kept,
     unknown: unknown.map(({ refusal, user }) => ({ ...user, became: "refused", refusal })),
     done: done.tried - done.again.length,

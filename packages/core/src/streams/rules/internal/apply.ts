@@ -172,7 +172,7 @@ class Changes {
   readonly #result = Effect.fnUntraced(function*(this: Changes) {
     const { plan, wishes } = this.#planned
     // The ids of rules that another run has added have to be read.
-    const now = this.#isShared ? yield* RuleRequests.read(this.#call) : [...plan.there, ...this.#added]
+    const now = this.#isShared ? yield* RuleRequests.read(this.#call) : [...plan.present, ...this.#added]
     const byMeaning = new Map(now.map((rule) => [meaningOf(rule.value), rule]))
     const synced: SyncedRules = {
       rules: wishes.flatMap(({ meaning }) => byMeaning.get(meaning) ?? []),

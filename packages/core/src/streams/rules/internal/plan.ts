@@ -60,7 +60,7 @@ export const make = Effect.fnUntraced(
         return { rule, tag, value: isCovered ? spelling : value, isCovered }
       }),
       remove,
-      there: found.there,
+      present: found.present,
       kept
     }
     const planned: Planned = { plan, operation, wishes, left: room?.left ?? Infinity }
@@ -108,7 +108,7 @@ interface Mistagged extends Wish {
 }
 
 interface Differences {
-  readonly there: ReadonlyArray<Rule>
+  readonly present: ReadonlyArray<Rule>
   readonly missing: ReadonlyArray<Wish>
   readonly mistagged: ReadonlyArray<Mistagged>
   readonly others: ReadonlyArray<Rule>
@@ -117,7 +117,7 @@ interface Differences {
 const differencesOf = (wishes: ReadonlyArray<Wish>, current: ReadonlyArray<Rule>): Differences => {
   const byMeaning = Map.groupBy(current, ({ value }) => meaningOf(value))
   const values = new Set(current.map(({ value }) => value))
-  const there: Array<Rule> = []
+  const present: Array<Rule> = []
   const missing: Array<Wish> = []
   const mistagged: Array<Mistagged> = []
   const used = new Set<Rule>()
@@ -131,7 +131,7 @@ const differencesOf = (wishes: ReadonlyArray<Wish>, current: ReadonlyArray<Rule>
       continue
     }
     used.add(rule)
-    if (rule.tag === tag) there.push(rule)
+    if (rule.tag === tag) present.push(rule)
     else {
       mistagged.push({
         ...wish,
@@ -140,7 +140,7 @@ const differencesOf = (wishes: ReadonlyArray<Wish>, current: ReadonlyArray<Rule>
       })
     }
   }
-  return { there, missing, mistagged, others: current.filter((rule) => !used.has(rule)) }
+  return { present, missing, mistagged, others: current.filter((rule) => !used.has(rule)) }
 }
 
 /** Returns the meanings of new rules that the service accepts. Fails if it refuses one in the caller's own spelling. */
@@ -165,7 +165,7 @@ const tryOut = Effect.fnUntraced(
         }
         if (answer.became === "refused") {
           if (rule === undefined) refused.push({ ...plainOf(wish), index: wish.index, detail: answer.detail })
-        } else if (answer.became !== "there" || rule === undefined || answer.id !== rule.id) {
+        } else if (answer.became !== "present" || rule === undefined || answer.id !== rule.id) {
           taken.add(wish.meaning)
         }
       }

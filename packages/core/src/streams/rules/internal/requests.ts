@@ -19,7 +19,7 @@ export type Answer =
   /** `id` is `undefined` after a dry run. */
   | { readonly became: "added"; readonly id: string | undefined }
   /** A rule with this value exists. */
-  | { readonly became: "there"; readonly id: string | undefined }
+  | { readonly became: "present"; readonly id: string | undefined }
   /** There is no room for it. */
   | { readonly became: "full" }
   | { readonly became: "refused"; readonly detail: string }
@@ -72,8 +72,8 @@ export const remove = (
   removed(ids, call).pipe(Effect.catchTag("BadRequest", (error) =>
     // The service refuses the whole request if one rule no longer exists, as when another run was faster.
     Effect.gen(function*() {
-      const there = new Set((yield* read(call)).map(({ id }) => id))
-      const left = ids.filter((id) => there.has(id))
+      const present = new Set((yield* read(call)).map(({ id }) => id))
+      const left = ids.filter((id) => present.has(id))
       if (left.length === ids.length) return yield* error
       if (left.length > 0) return yield* remove(left, call)
     })))
@@ -94,7 +94,7 @@ const answersOf = (
     const duplicate = own.find((problem) => isOf(problem, "duplicate-rules") || isOf(problem, "duplicate-rule"))
     if (duplicate !== undefined) {
       const { id } = duplicate
-      return { became: "there", id: typeof id === "string" ? id : undefined }
+      return { became: "present", id: typeof id === "string" ? id : undefined }
     }
     if (own.length === 0 ? isFull : own.every((problem) => isOf(problem, "rule-cap"))) return { became: "full" }
     return { became: "refused", detail: saidIn(own) || said || "The service does not say why" }
