@@ -21,7 +21,7 @@ export interface Client {
 
 /** How to run an export. */
 export interface Options extends Pick<Export.Options, "sink" | "mode" | "limit" | "account"> {
-  /** Called after every page, once it is on the disk. A Promise is awaited. */
+  /** Called after every page, once it is written; a kill within a fifth of a second may lose it. A Promise is awaited. */
   readonly onPage?: ((report: Export.Report) => unknown) | undefined
   /** Stops the export after the current page: it resolves as `interrupted`, and the same call with `resume` continues. */
   readonly signal?: AbortSignal | undefined

@@ -121,7 +121,7 @@ export const ofStream = Effect.fnUntraced(function*(
     current: undefined,
     commit: (rows, next) =>
       Effect.gen(function*() {
-        if (rows.length > 0) yield* writer.commit({ ...emptyPage, items: rows }, writer.progress)
+        if (rows.length > 0) yield* writer.write({ ...emptyPage, items: rows }, writer.progress)
         progress = next
       }),
     close: Effect.void,
@@ -231,12 +231,13 @@ class FileArchive implements Archive {
       } else {
         const { writer } = this.#open
         const { items, pages, ...others } = writer.progress
-        yield* writer.commit({ ...emptyPage, items: rows }, {
+        yield* writer.write({ ...emptyPage, items: rows }, {
           ...others,
           cursor: JSON.stringify(counted),
           items: items + rows.length,
           pages: pages + 1
         })
+        yield* writer.commit
       }
       this.#progress = counted
     })

@@ -1,5 +1,5 @@
 /**
- * The destination of pages. A sink commits a page together with the progress after it: a crash leaves both or neither, so no row
+ * The destination of pages. A sink commits pages together with the progress after them: a crash leaves both or neither, so no row
  * is torn, lost or written twice.
  */
 import type * as Effect from "effect/Effect"
@@ -37,12 +37,14 @@ export interface Output {
   readonly sha256?: string
 }
 
-/** An open sink. It cannot be used after a failure. */
+/** An open sink. After a failure, only `commit` may be tried. */
 export interface Writer {
-  /** The progress of the export. */
+  /** The progress of the export, after the last page written. */
   readonly progress: Progress
-  /** Writes a page and the progress after it. Returns that progress with the counts of the sink (`included`). */
-  readonly commit: (page: Page, progress: Progress) => Effect.Effect<Progress, ExportError>
+  /** Takes a page and the progress after it. Returns that progress with the counts of the sink (`included`). */
+  readonly write: (page: Page, progress: Progress) => Effect.Effect<Progress, ExportError>
+  /** Forces the pages written so far to the disk, with the progress after them. */
+  readonly commit: Effect.Effect<void, ExportError>
   /** The size of the file of items, in bytes; in formats written at the end, the size of the data kept until then. */
   readonly size: () => number
   /** Completes the files. May be called again after a crash. */

@@ -37,7 +37,7 @@ export const encoder = (table: Table, guard: boolean): Files.Encoder => {
     })
   return {
     header: encode([table.columns.map(({ name }) => name)]),
-    rows: (rows) => encode(rows.map((row) => lay(row)))
+    rows: (rows) => [encode(rows.map((row) => lay(row)))]
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * Files that only grow: one for the items, one for each kind of included object, one for partial errors. A page is appended to
- * each and synced, then the checkpoint is replaced. To resume, files are truncated to the lengths in the checkpoint, and their
- * contents must match its digests.
+ * Files that only grow: one for the items, one for each kind of included object, one for partial errors. Pages are appended to
+ * them; a commit forces them to the disk and then replaces the checkpoint. To resume, files are truncated to the lengths in the
+ * checkpoint, and their contents must match its digests.
  *
  * In the folder: `items.jsonl`, `users.jsonl` and so on, `outcomes.jsonl`, `errors.jsonl`, `checkpoint.json`, and `seen`, the ids
  * of included objects written so far.
@@ -9,17 +9,17 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import { createHash, type Hash } from "node:crypto"
-import type * as fs from "node:fs/promises"
+import type { Hash } from "node:crypto"
 import { basename, join } from "node:path"
-import { promisify } from "node:util"
-import * as zlib from "node:zlib"
 import * as disk from "../files/Disk.ts"
 import { CheckpointUnusable, type ExportError } from "../files/ExportErrors.ts"
 import { linesOf } from "../files/Lines.ts"
 import * as Checkpoint from "../folders/Checkpoint.ts"
 import type { FileSink, Job, Output, Writer } from "../folders/Sink.ts"
 import type { Table } from "../rows/Table.ts"
+import { type Compression, type GrowingFile, open as openFile } from "./GrowingFile.ts"
+
+export type { Compression } from "./GrowingFile.ts"
 
 /** A file format. */
 export interface Format {
@@ -33,19 +33,16 @@ export interface Format {
 export interface Encoder {
   /** The start of the file. */
   readonly header: string
-  readonly rows: (rows: ReadonlyArray<object>) => string
+  /** The texts of rows, which are joined in their order. */
+  readonly rows: (rows: ReadonlyArray<object>) => ReadonlyArray<string>
 }
-
-/**
- * The compression of files. Every page is a gzip member or zstd frame of its own: both formats allow a sequence of them, and
- * resuming truncates between two.
- */
-export type Compression = "none" | "gzip" | "zstd"
 
 const endings: { readonly [C in Compression]: string } = { none: "", gzip: ".gz", zstd: ".zst" }
 
 /** One JSON object per line. */
-export const lines = (rows: ReadonlyArray<object>): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("")
+export const lines = (rows: ReadonlyArray<object>): ReadonlyArray<string> => rows.map(lineOf)
+
+const lineOf = (row: object): string => `${JSON.stringify(row)}\n`
 
 /** A sink of files. `path` is that of the items. */
 export const make = (path: string, format: Format, compression: Compression): FileSink => ({
@@ -79,18 +76,8 @@ export const tableOf = (job: Job, holds: string, bucket: string): Table =>
 const own = new Set(["items", "outcomes", "errors", "seen"])
 
 interface Growing {
-  readonly path: string
-  readonly file: fs.FileHandle
+  readonly file: GrowingFile
   readonly encoder: Encoder
-  readonly compress: (text: string) => Promise<Uint8Array>
-  readonly hash: Hash
-  bytes: number
-}
-
-const compressors: { readonly [C in Compression]: (text: string) => Promise<Uint8Array> } = {
-  none: (text) => Promise.resolve(Buffer.from(text)),
-  gzip: (text) => promisify<string, Uint8Array>(zlib.gzip)(text),
-  zstd: (text) => promisify(zlib.zstdCompress)(text)
 }
 
 const plain: Encoder = { header: "", rows: lines }
@@ -118,23 +105,16 @@ export const open = Effect.fnUntraced(function*(
     const isPlain = holds === "errors" || holds === "seen"
     const target = join(folder, nameOf(holds, `${format.extension}${endings[compression]}`))
     const before = (Object.hasOwn(saved.files, holds) ? saved.files[holds] : undefined) ?? nothing
-    const hash = before.bytes === 0 ? createHash("sha256") : await verified(target, before)
-    const file = await disk.open(target, before.bytes === 0 ? "w" : "r+")
+    const hash = before.bytes === 0 ? undefined : await verified(target, before)
+    const file = await openFile(target, isPlain ? "none" : compression, hash, before.bytes)
     const encoder = isPlain ? plain : format.encoder(tableOf(job, holds, bucketOf(holds)))
-    const entry: Growing = {
-      path: target,
-      file,
-      encoder,
-      hash,
-      bytes: before.bytes,
-      compress: compressors[isPlain ? "none" : compression]
-    }
+    const entry: Growing = { file, encoder }
     growing.set(holds, entry)
     if (before.bytes === 0) {
       // A compressed file has bytes even without rows.
-      await append(entry, encoder.header)
+      await file.append([encoder.header])
       await disk.syncFolder(target)
-    } else await file.truncate(before.bytes)
+    }
     return entry
   }
   /** The hash of a file, read again to verify that it was not changed. */
@@ -144,17 +124,8 @@ export const open = Effect.fnUntraced(function*(
       throw error.code === "ENOENT" ? changed("is gone") : error
     })
     if (found.bytes < bytes) throw changed("has become shorter")
-    if (digestOf(found.hash) !== sha256) throw changed("was changed")
+    if (found.hash.copy().digest("hex") !== sha256) throw changed("was changed")
     return found.hash
-  }
-  const append = async (entry: Growing, text: string): Promise<void> => {
-    const bytes = await entry.compress(text)
-    for (let written = 0; written < bytes.length;) {
-      const { bytesWritten } = await entry.file.write(bytes, written, bytes.length - written, entry.bytes + written)
-      written += bytesWritten
-    }
-    entry.bytes += bytes.length
-    entry.hash.update(bytes)
   }
 
   const attempt = <A>(work: () => Promise<A>): Effect.Effect<A, ExportError> =>
@@ -181,56 +152,66 @@ export const open = Effect.fnUntraced(function*(
     ({ close }) => Effect.sync(close)
   )
 
+  const tables = new Map<string, Table>()
+  const tableIn = (bucket: string): Table => {
+    const table = tables.get(bucket) ?? job.included(bucket)
+    tables.set(bucket, table)
+    return table
+  }
+
   let progress = saved.progress
   const writer: Writer = {
     get progress() {
       return progress
     },
-    commit: (page, next) =>
-      Effect.gen(function*() {
-        const texts = new Map<string, (entry: Growing) => string>()
-        const write = (holds: string, rows: ReadonlyArray<object>) => {
-          if (rows.length > 0) texts.set(holds, ({ encoder }) => encoder.rows(rows))
-        }
+    write: (page, next) =>
+      attempt(async () => {
+        const rows = new Map<string, ReadonlyArray<object>>()
         const fresh: Array<string> = []
         const included = new Map(Object.entries(progress.included))
         for (const [bucket, objects] of Object.entries(page.includes)) {
+          const table = tableIn(bucket)
           const added = objects.filter((object) => {
-            const name = identityOf(bucket, job.included(bucket), object)
-            return seen.add(name) && fresh.push(name) > 0
+            const name = identityOf(bucket, table, object)
+            return seen.add(name) && fresh.push(`${name}\n`) > 0
           })
           included.set(bucket, (included.get(bucket) ?? 0) + added.length)
-          write(holdsOf(bucket), added)
+          rows.set(holdsOf(bucket), added)
         }
-        write("items", page.items)
-        write("outcomes", page.outcomes ?? [])
-        write("errors", page.errors)
-        if (fresh.length > 0) texts.set("seen", () => fresh.map((name) => `${name}\n`).join(""))
-        yield* attempt(async () => {
-          for (const [holds, text] of texts) {
-            const entry = await grow(holds)
-            await append(entry, text(entry))
-          }
-          await Promise.all(Array.from(texts.keys(), (holds) => growing.get(holds)?.file.datasync()))
-        })
+        rows.set("items", page.items).set("outcomes", page.outcomes ?? []).set("errors", page.errors)
+        const texts = new Map<GrowingFile, ReadonlyArray<string>>()
+        for (const [holds, some] of rows) {
+          if (some.length === 0) continue
+          const { encoder, file } = await grow(holds)
+          texts.set(file, encoder.rows(some))
+        }
+        if (fresh.length > 0) texts.set((await grow("seen")).file, fresh)
+        // From here on nothing fails, so a commit never has a part of a page.
+        for (const [file, some] of texts) await file.append(some)
         progress = { ...next, included: Object.fromEntries(included) }
-        yield* Checkpoint.write(checkpoint, {
-          version: 2,
-          fingerprint: job.fingerprint,
-          progress,
-          files: Object.fromEntries(
-            [...growing].map(([holds, { bytes, hash }]) => [holds, { bytes, sha256: digestOf(hash) }])
-          )
-        })
+        for (const file of texts.keys()) if (file.isFull) await file.write()
         return progress
       }),
-    size: () => growing.get("items")?.bytes ?? 0,
+    commit: Effect.gen(function*() {
+      const files = Array.from(growing.values(), ({ file }) => file)
+      yield* attempt(async () => {
+        for (const file of files) await file.write()
+        await Promise.all(files.map((file) => file.sync()))
+      })
+      yield* Checkpoint.write(checkpoint, {
+        version: 2,
+        fingerprint: job.fingerprint,
+        progress,
+        files: Object.fromEntries(Array.from(growing, ([holds, { file }]) => [holds, file.digest]))
+      })
+    }),
+    size: () => growing.get("items")?.file.bytes ?? 0,
     finish: Effect.sync(() =>
-      [...growing].flatMap(([holds, { hash, path }]): ReadonlyArray<Output> =>
+      [...growing].flatMap(([holds, { file }]): ReadonlyArray<Output> =>
         holds === "seen" ? [] : [{
-          path,
+          path: file.path,
           holds,
-          sha256: digestOf(hash),
+          sha256: file.digest.sha256,
           rows: holds === "items"
             ? progress.items
             : holds === "errors"
@@ -246,9 +227,6 @@ export const open = Effect.fnUntraced(function*(
 })
 
 const nothing: disk.Digest = { bytes: 0, sha256: "" }
-
-/** The digest so far; the hash can be continued. */
-const digestOf = (hash: Hash): string => hash.copy().digest("hex")
 
 /** The checkpoint in the folder, or a new one. */
 const begin = Effect.fnUntraced(function*(path: string, job: Job) {

@@ -35,6 +35,7 @@ export const make = (
         get progress() {
           return writer.progress
         },
+        write: writer.write,
         commit: writer.commit,
         size: writer.size,
         finish: Effect.gen(function*() {

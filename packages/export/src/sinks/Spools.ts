@@ -24,8 +24,8 @@ export const spool = (path: string): FileSink => {
         get progress() {
           return writer.progress
         },
-        commit: ({ anomalies, errors, includes, items, ...page }, progress) =>
-          writer.commit(
+        write: ({ anomalies, errors, includes, items, ...page }, progress) =>
+          writer.write(
             { ...page, items: [{ items, includes, errors, anomalies }], includes: {}, errors: [] },
             progress
           )

@@ -26,8 +26,9 @@ export const make = (stream: Writable = process.stdout): StreamSink => ({
         get progress() {
           return progress
         },
-        commit: (page, next: Checkpoint.Progress) =>
-          Effect.map(write(stream, harmless(lines(page.items))), () => progress = next),
+        write: (page, next: Checkpoint.Progress) =>
+          Effect.map(write(stream, harmless(lines(page.items).join(""))), () => progress = next),
+        commit: Effect.void,
         size: () => 0,
         finish: Effect.succeed([])
       }

@@ -51,9 +51,6 @@ export const estimate = ({ definition, parameters }: Source<unknown>, rows: Rows
   return { rows: rows.count, requests, duration: requests === 0 ? 0 : Plan.durationOf(requests, limits, 0), limits }
 }
 
-/** Pages that wait for the disk, which writes them together. */
-const maxPagesAhead = 16
-
 /** The posts or users of a file. `parameters` are those of the request, without ids; invalid ones fail the first page. */
 export const source = (
   rows: Rows.Rows,
@@ -66,11 +63,7 @@ export const source = (
   const { concurrency = Hydrate.defaultConcurrency, ...each } = options
   const pages = (from: string | undefined, own: Readonly<Record<string, unknown>>) =>
     rows.batches(Hydrate.idsPerRequest, from).pipe(
-      Stream.mapEffect((batch) => pageOf(of, batch, rows.count, own, each), { concurrency }),
-      // The service may be faster than the disk.
-      Stream.buffer({ capacity: maxPagesAhead }),
-      Stream.chunks,
-      Stream.map((pages) => pages.reduce(together))
+      Stream.mapEffect((batch) => pageOf(of, batch, rows.count, own, each), { concurrency })
     )
   return {
     definition: lookup.definition,
@@ -120,17 +113,6 @@ const withAnswer = (page: Page, response: Response<unknown, unknown>): Page => (
   includes: joined(page.includes, response.body.includes ?? {}),
   anomalies: sumOf(page.anomalies, Object.fromEntries(Anomaly.countsOf(response.anomalies))),
   rateLimit: response.rateLimit ?? page.rateLimit
-})
-
-/** Joins two consecutive pages. */
-const together = (one: Page, other: Page): Page => ({
-  items: [...one.items, ...other.items],
-  outcomes: [...one.outcomes ?? [], ...other.outcomes ?? []],
-  includes: joined(one.includes, other.includes),
-  errors: [...one.errors, ...other.errors],
-  anomalies: sumOf(one.anomalies, other.anomalies),
-  next: other.next,
-  rateLimit: other.rateLimit ?? one.rateLimit
 })
 
 const joined = (one: Page["includes"], other: object): Page["includes"] => {

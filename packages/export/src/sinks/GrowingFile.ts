@@ -1,0 +1,115 @@
+/** A file that only grows. Rows wait in memory, so that many of them are written at once. */
+import { createHash, type Hash } from "node:crypto"
+import type * as fs from "node:fs/promises"
+import { promisify } from "node:util"
+import * as zlib from "node:zlib"
+import * as disk from "../files/Disk.ts"
+
+/**
+ * The compression of files. Every page is a gzip member or zstd frame of its own: both formats allow a sequence of them, and
+ * resuming truncates between two.
+ */
+export type Compression = "none" | "gzip" | "zstd"
+
+const compressors: { readonly [C in Compression]: ((bytes: Uint8Array) => Promise<Uint8Array>) | undefined } = {
+  none: undefined,
+  gzip: promisify<Uint8Array, Uint8Array>(zlib.gzip),
+  zstd: promisify<Uint8Array, Uint8Array>(zlib.zstdCompress)
+}
+
+/** The most bytes that wait: larger writes are no faster. */
+const maxWaitingBytes = 262_144
+
+/** The most bytes of a UTF-16 code unit in UTF-8. */
+const bytesPerUnit = 3
+
+/** An open file. A write that failed is repeated by the next one. */
+export class GrowingFile {
+  readonly path: string
+  readonly #file: fs.FileHandle
+  readonly #compression: Compression
+  readonly #hash: Hash
+  #bytes: number
+  #waiting = Buffer.allocUnsafe(65_536)
+  #waitingBytes = 0
+
+  constructor(path: string, file: fs.FileHandle, compression: Compression, hash: Hash, bytes: number) {
+    this.path = path
+    this.#file = file
+    this.#compression = compression
+    this.#hash = hash
+    this.#bytes = bytes
+  }
+
+  /** The bytes in the file. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** True if enough waits for a write. */
+  get isFull(): boolean {
+    return this.#waitingBytes >= maxWaitingBytes
+  }
+
+  /** The digest of the file; more can follow. */
+  get digest(): disk.Digest {
+    return { bytes: this.#bytes, sha256: this.#hash.copy().digest("hex") }
+  }
+
+  /** Appends the texts of a page to what waits. */
+  async append(texts: ReadonlyArray<string>): Promise<void> {
+    const compress = compressors[this.#compression]
+    const from = this.#waitingBytes
+    for (const text of texts) {
+      this.#reserve(text.length * bytesPerUnit)
+      this.#waitingBytes += this.#waiting.write(text, this.#waitingBytes)
+    }
+    if (compress === undefined) return
+    const bytes = await compress(this.#waiting.subarray(from, this.#waitingBytes))
+    this.#waitingBytes = from
+    this.#reserve(bytes.length)
+    this.#waiting.set(bytes, from)
+    this.#waitingBytes += bytes.length
+  }
+
+  /** Writes what waits. */
+  async write(): Promise<void> {
+    const bytes = this.#waiting.subarray(0, this.#waitingBytes)
+    for (let written = 0; written < bytes.length;) {
+      const { bytesWritten } = await this.#file.write(bytes, written, bytes.length - written, this.#bytes + written)
+      written += bytesWritten
+    }
+    this.#hash.update(bytes)
+    this.#bytes += bytes.length
+    this.#waitingBytes = 0
+  }
+
+  /** Forces what was written to the disk. */
+  sync(): Promise<void> {
+    return this.#file.datasync()
+  }
+
+  close(): Promise<void> {
+    return this.#file.close()
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#waitingBytes + bytes
+    if (needed <= this.#waiting.length) return
+    const larger = Buffer.allocUnsafe(2 * needed)
+    this.#waiting.copy(larger, 0, 0, this.#waitingBytes)
+    this.#waiting = larger
+  }
+}
+
+/** Opens a file at a digest: empty, or truncated to its length, with a hash that has its bytes. */
+export const open = async (
+  path: string,
+  compression: Compression,
+  hash: Hash | undefined,
+  bytes: number
+): Promise<GrowingFile> => {
+  const file = await disk.open(path, bytes === 0 ? "w" : "r+")
+  if (bytes > 0) await file.truncate(bytes)
+  return new GrowingFile(path, file, compression, hash ?? createHash("sha256"), bytes)
+}
