@@ -4,11 +4,12 @@
  */
 import type { Name } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/schema/Definition"
+import type { Kind } from "@postwire/core/schema/Model"
 import * as Prices from "@postwire/core/spend/Prices"
 import type { Caller } from "../auth/Authentication.ts"
 import * as Problem from "../http/Problem.ts"
 import type * as Projection from "../projection/Projection.ts"
-import type { Answer as Charged, Resource } from "../store/Charges.ts"
+import type { Answer as Charged, Resources } from "../store/Charges.ts"
 import type { Store } from "../store/Store.ts"
 import * as Usage from "./Usage.ts"
 
@@ -71,20 +72,24 @@ const pricer = ({ credentials, posts }: Store["Service"], prices: Prices.Prices)
     typeof data === "object" && data !== null && "id" in data &&
       posts.byId(String(data.id))?.entities?.urls !== undefined
 
-  const resourcesOf = (answer: Answer): ReadonlyArray<Resource> => {
+  const resourcesOf = (answer: Answer): ReadonlyArray<Resources> => {
     const { definition: { price }, resources } = answer
     if (price === "free" || "request" in price) return []
-    const owned = price.owned === true && isOwned(answer)
-    const main = owned
+    const main = price.owned === true && isOwned(answer)
       ? { row: `owned ${price.read}`, micros: prices.ownedRead }
       : { row: price.read, micros: prices.read[price.read] }
-    return resources.flatMap(({ id, kind, place }) =>
-      place === "data"
-        ? [{ ...main, id }]
-        : prices.includes && (kind === "post" || kind === "user")
-        ? [{ row: kind, id, micros: prices.read[kind] }]
-        : []
-    )
+    const ids = (place: Projection.Resource["place"], of?: Kind) =>
+      resources.flatMap((resource) =>
+        resource.place === place && (of ?? resource.kind) === resource.kind ? resource.id : []
+      )
+    return [
+      { ...main, ids: ids("data") },
+      ...(prices.includes ? (["post", "user"] as const) : []).map((kind) => ({
+        row: kind,
+        micros: prices.read[kind],
+        ids: ids("includes", kind)
+      }))
+    ].filter(({ ids }) => ids.length > 0)
   }
 
   const requestOf = (answer: Answer): number | undefined => {

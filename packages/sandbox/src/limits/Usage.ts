@@ -3,6 +3,9 @@
  * included. Refusals do not count; a response that is lost in transit does.
  */
 import type { Resource } from "../projection/Projection.ts"
+import { over } from "../store/Database.ts"
+import * as Engine from "../store/Engine.ts"
+import { idList } from "../store/Ids.ts"
 
 /** The contents of a response. */
 export interface Answer {
@@ -40,21 +43,47 @@ export const monthOf = (now: number): readonly [begin: number, end: number] => {
 }
 
 export const make = () => {
-  const apps = new Map<string, Map<number, Set<string>>>()
+  const apps = new Map<string, Map<number, number>>()
+  let read: ReturnType<typeof open> | undefined
   return {
-    count: ({ appId, now, resources }: Answer): void => {
-      const posts = resources.filter(({ kind }) => kind === "post")
+    count: ({ appId: app, now, resources }: Answer): void => {
+      const posts = resources.flatMap(({ id, kind }) => kind === "post" ? id : [])
       if (posts.length === 0) return
-      const days = apps.get(appId) ?? new Map<number, Set<string>>()
-      apps.set(appId, days)
-      const read = days.get(dayOf(now)) ?? new Set<string>()
-      days.set(dayOf(now), read)
-      for (const { id } of posts) read.add(id)
-      if (days.size > maxDays) days.delete(Math.min(...days.keys()))
+      const days = apps.get(app) ?? new Map<number, number>()
+      apps.set(app, days)
+      const day = dayOf(now)
+      read ??= open()
+      days.set(day, (days.get(day) ?? 0) + read.add({ app, day, ids: idList(posts) }))
+      if (days.size <= maxDays) return
+      const oldest = Math.min(...days.keys())
+      days.delete(oldest)
+      read.forget({ app, day: oldest })
     },
     /** The days on which an app read posts, oldest first; only the latest hundred are kept. */
     days: (appId: string): ReadonlyArray<Day> =>
-      Array.from(apps.get(appId) ?? [], ([at, read]) => ({ at, posts: read.size })).sort((a, b) => a.at - b.at),
-    clear: (): void => apps.clear()
+      Array.from(apps.get(appId) ?? [], ([at, posts]) => ({ at, posts })).sort((a, b) => a.at - b.at),
+    clear: (): void => {
+      apps.clear()
+      read?.close()
+      read = undefined
+    }
+  }
+}
+
+/** Opens the posts that apps have read, in a temporary file: streams deliver millions a day. */
+const open = () => {
+  // A database without a name is a file that the system removes when the process ends.
+  const connection = Engine.connect("")
+  connection.exec(`
+    PRAGMA synchronous = OFF;
+    CREATE TABLE read (app INTEGER NOT NULL, day INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (app, day, id))
+      STRICT, WITHOUT ROWID;
+  `)
+  const { close, command } = over(() => connection, "main")
+  return {
+    /** Returns the number of posts that are new. */
+    add: command("INSERT OR IGNORE INTO read (app, day, id) SELECT :app, :day, value FROM json_each(:ids)"),
+    forget: command("DELETE FROM read WHERE app = :app AND day = :day"),
+    close
   }
 }

@@ -21,12 +21,13 @@ const charge = Records.record("c", {
 /** The charges of one operation on one day. */
 export type Charge = Records.Of<typeof charge>
 
-/** A resource in a response, and its price. */
-export interface Resource {
+/** Resources in a response that have the same price. */
+export interface Resources {
   /** The row of the price list. A resource that matches two rows is charged for both. */
   readonly row: string
-  readonly id: string
+  /** The price of each, in millionths of a dollar. */
   readonly micros: number
+  readonly ids: ReadonlyArray<string>
 }
 
 /** A response to charge for. */
@@ -35,7 +36,7 @@ export interface Answer extends Pick<Charge, "appId" | "day" | "operation"> {
   readonly request: number | undefined
   /** True for a further part of a response whose request was already counted. */
   readonly continues: boolean
-  readonly resources: ReadonlyArray<Resource>
+  readonly resources: ReadonlyArray<Resources>
 }
 
 export const make = (database: Database) => {
@@ -44,6 +45,9 @@ export const make = (database: Database) => {
     VALUES (:app, :day, :operation, :requests, :charged, :repeated, :micros)
     ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, charged = charged + excluded.charged,
       repeated = repeated + excluded.repeated, micros = micros + excluded.micros`)
+  const remember = database.command(`
+    INSERT OR IGNORE INTO charged_resources (app_id, day, kind, id)
+    SELECT :app, :day, :kind, value FROM json_each(:ids)`)
   const all = database.select(charge, "FROM charges c ORDER BY app_id, day, operation")
   const between = database.query<{ readonly micros: number }>(
     "SELECT coalesce(sum(micros), 0) AS micros FROM charges WHERE app_id = :app AND day >= :from AND day < :to"
@@ -53,13 +57,14 @@ export const make = (database: Database) => {
     add: ({ appId: app, continues, day, operation, request, resources }: Answer): void =>
       database.transaction(() => {
         let charged = request === undefined ? 0 : 1
+        let repeated = 0
         let micros = request ?? 0
-        for (const { id, micros: each, row: kind } of resources) {
-          if (database.insert("charged_resources", { app_id: app, day, kind, id }, "IGNORE") === 0) continue
-          charged++
-          micros += each
+        for (const { ids, micros: each, row: kind } of resources) {
+          const added = remember({ app, day, kind, ids: JSON.stringify(ids) })
+          charged += added
+          repeated += ids.length - added
+          micros += added * each
         }
-        const repeated = resources.length + (request === undefined ? 0 : 1) - charged
         add({ app, day, operation, requests: Number(!continues), charged, repeated, micros })
       }),
     /** All charges, by app, day and operation. */

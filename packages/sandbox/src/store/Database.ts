@@ -42,8 +42,8 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema) => {
       return statement
     }
   }
-  const query = <Row>(sql: string): Query<Row> => {
-    const statement = prepare(sql)
+  const query = <Row>(sql: string, set?: (statement: StatementSync) => void): Query<Row> => {
+    const statement = prepare(sql, set)
     return {
       // oxlint-disable postwire/no-blind-assertion -- SQLite does not know row types; the SQL beside each call does.
       all: (values = {}) => statement().all(values) as unknown as ReadonlyArray<Row>,
@@ -61,11 +61,11 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema) => {
   return {
     bytesIn,
     exec: (sql: string): void => current().exec(sql),
-    query,
+    query: <Row>(sql: string): Query<Row> => query(sql),
     command,
     /** A query for records: `rest` follows the columns. */
     select: <A>({ columns, decode }: Shape<A>, rest: string): Query<A> => {
-      const { all, get } = query<Row>(`SELECT ${columns} ${rest}`)
+      const { all, get } = query<Row>(`SELECT ${columns} ${rest}`, (statement) => statement.setReturnArrays(true))
       return {
         all: (values) => all(values).map(decode),
         get: (values) => {

@@ -242,7 +242,7 @@ export const make = (database: Database) => {
       {
         columns: `${columns.replaceAll("media_segments", `${database.bytesIn}.media_segments`)},
           CAST(t.${key} AS TEXT) AS page_key`,
-        decode: (row) => ({ key: String(row["page_key"]), item: { ...absent, ...decode(row) } as Item })
+        decode: (row) => ({ key: String(row.at(-1)), item: { ...absent, ...decode(row) } as Item })
       },
       `FROM ${from} WHERE ${ofUser ? of : "TRUE"} AND t.${key} ${named === true ? ">" : "<"} :after
        ORDER BY t.${key} ${named === true ? "ASC" : "DESC"} LIMIT :limit`

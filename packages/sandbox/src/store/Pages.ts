@@ -1,6 +1,6 @@
 /** Keyset pagination. */
 import type { Database, Values } from "./Database.ts"
-import type { Row, Shape } from "./Records.ts"
+import type { Shape } from "./Records.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** A position in a listing and the direction to read in. The item at the position is not part of the next page. */
@@ -51,8 +51,12 @@ export const pager = <A>(
   { from, key, where }: PageSource
 ) => {
   const statement = (order: "ASC" | "DESC") =>
-    database.query<Row & { readonly page_key: string }>(
-      `SELECT CAST(${key} AS TEXT) AS page_key, ${columns} FROM ${typeof from === "string" ? from : from(order)}
+    database.select(
+      {
+        columns: `${columns}, CAST(${key} AS TEXT)`,
+        decode: (row) => ({ key: String(row.at(-1)), item: decode(row) })
+      },
+      `FROM ${typeof from === "string" ? from : from(order)}
        WHERE ${where} AND ${key} > :low AND ${key} < :high ORDER BY ${key} ${order} LIMIT :limit`
     )
   const descending = statement("DESC")
@@ -67,7 +71,7 @@ export const pager = <A>(
     const found = rows.slice(0, limit)
     if (!forward) found.reverse()
     return {
-      items: found.map(decode),
+      items: found.map(({ item }) => item),
       next: !forward || more ? cursorAt("older", found.at(-1)) : undefined,
       previous: (forward ? cursor !== undefined : more) ? cursorAt("newer", found[0]) : undefined
     }
@@ -76,5 +80,5 @@ export const pager = <A>(
 
 const cursorAt = (
   direction: Cursor["direction"],
-  row: { readonly page_key: string } | undefined
-): Cursor | undefined => row && { direction, key: row.page_key }
+  row: { readonly key: string } | undefined
+): Cursor | undefined => row && { direction, key: row.key }

@@ -4,7 +4,8 @@ import * as Snowflake from "./Snowflake.ts"
 
 export type Value = string | number
 
-export type Row = Readonly<Record<string, Value | null>>
+/** The cells of a row in the order of the columns. */
+export type Row = ReadonlyArray<Value | null>
 
 export interface Field<A> {
   /** A column of the table, or an SQL expression. */
@@ -73,11 +74,14 @@ export const optional = <A>(field: Field<A>): Optional<A> => ({ ...field, isOpti
 const isField = (field: Field<unknown> | Fields): field is Field<unknown> => typeof field["decode"] === "function"
 
 /** The shape of the records of a table. */
-export const record = <const F extends Fields>(table: string, fields: F): Shape<RecordOf<F>> => ({
-  columns: columnsOf(table, fields).join(", "),
-  // `columnsOf` selects what the fields decode.
-  decode: decoderOf(fields) as (row: Row) => RecordOf<F>
-})
+export const record = <const F extends Fields>(table: string, fields: F): Shape<RecordOf<F>> => {
+  let column = 0
+  return {
+    columns: columnsOf(table, fields).join(", "),
+    // `columnsOf` selects what the fields decode.
+    decode: decoderOf(fields, () => column++) as (row: Row) => RecordOf<F>
+  }
+}
 
 const columnsOf = (table: string, fields: Fields): ReadonlyArray<string> =>
   Object.entries(fields).flatMap(([name, field]) => {
@@ -86,16 +90,16 @@ const columnsOf = (table: string, fields: Fields): ReadonlyArray<string> =>
     return `${sql(/^\w+$/.test(column) ? `${table}.${column}` : column)} AS ${name}`
   })
 
-const decoderOf = (fields: Fields): (row: Row) => object => {
+const decoderOf = (fields: Fields, next: () => number): (row: Row) => object => {
   const parts = Object.entries(fields).map(([name, field]) =>
-    isField(field) ? { name, decode: field.decode } : { name, group: decoderOf(field) }
+    isField(field) ? { name, column: next(), decode: field.decode } : { name, group: decoderOf(field, next) }
   )
   return (row) => {
     const record: Record<string, unknown> = {}
-    for (const { decode, group, name } of parts) {
+    for (const { column, decode, group, name } of parts) {
       if (group !== undefined) record[name] = group(row)
       else {
-        const value = row[name] ?? null
+        const value = row[column] ?? null
         if (value !== null) record[name] = decode(value)
       }
     }
