@@ -4,7 +4,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { build } from "esbuild"
 import { spawn, spawnSync, type SpawnSyncReturns } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -151,6 +161,113 @@ describe.each(names)("@postwire/%s", (name) => {
       .filter((problem) => !expected.includes(problem.kind))
       .filter((problem) => !("resolutionKind" in problem && problem.resolutionKind === "node10"))
     assert.deepStrictEqual(problems, [])
+  })
+})
+
+/** All that npm installs with `@postwire/node` and `@postwire/sync`. */
+describe("the Promise and blocking clients alone", () => {
+  const alone = mkdtempSync(join(tmpdir(), "postwire-alone-"))
+
+  beforeAll(() => {
+    mkdirSync(join(alone, "node_modules/@types"), { recursive: true })
+    for (const name of ["node", "sync"]) {
+      cpSync(join(folder, "node_modules/@postwire", name), join(alone, "node_modules/@postwire", name), {
+        recursive: true
+      })
+    }
+    cpSync(join(folder, "node_modules/undici"), join(alone, "node_modules/undici"), {
+      recursive: true,
+      dereference: true
+    })
+    symlinkSync(join(root, "node_modules/@types/node"), join(alone, "node_modules/@types/node"))
+    // The compiler names a package in declarations only if the program depends on it.
+    const dependencies = { "@postwire/node": "*", "@postwire/sync": "*" }
+    writeFileSync(join(alone, "package.json"), JSON.stringify({ type: "module", dependencies }))
+  })
+
+  afterAll(() => rmSync(alone, { recursive: true }))
+
+  const bytesOf = (path: string): number =>
+    readdirSync(join(alone, path), { recursive: true, withFileTypes: true })
+      .reduce((sum, file) => file.isFile() ? sum + statSync(join(file.parentPath, file.name)).size : sum, 0)
+
+  // Just above what is reached.
+  it.each([["node", 4_700_000], ["sync", 5_200_000]])("%s depends on Undici only, and is small", (name, limit) => {
+    const path = `node_modules/@postwire/${name}`
+    const { dependencies } = JSON.parse(readFileSync(join(alone, path, "package.json"), "utf8"))
+    assert.deepStrictEqual(Object.keys(dependencies), ["undici"])
+    assert.isBelow(bytesOf(path) + bytesOf("node_modules/undici"), limit)
+  })
+
+  const program = `
+    import { createClient, NotFound, OAuth2, type PostwireClient, RateLimited, type Settings } from "@postwire/node"
+    import { authorize, type SignIn, type Tokens } from "@postwire/node/OAuth2"
+    import { createClientSync, type PostwireClientSync, RateLimited as Blocked } from "@postwire/sync"
+    const settings: Settings = { baseUrl: "http://127.0.0.1:1", bearerToken: "a", wire: "x", waitOnRateLimit: true }
+    // @ts-expect-error no such wire
+    createClient({ ...settings, wire: "y" })
+    // @ts-expect-error not a length
+    createClient({ ...settings, timeout: "1" })
+    export const client = createClient(settings)
+    export const raw = client.as("raw")
+    export const post = async () => (await client.getPost({ id: "1", post_fields: ["created_at"] })).data?.created_at
+    // @ts-expect-error not asked for
+    client.getPost({ id: "1" }).then(({ data }) => data?.created_at)
+    // @ts-expect-error no such parameter
+    client.getPost({ id: "1", nothing: 1 })
+    export const search = (client: PostwireClient) => client.searchRecentPosts({ query: "a", expansions: ["author_id"] })
+    export const searchSync = (client: PostwireClientSync) => client.searchRecentPosts({ query: "a" }).data
+    export const read = async (client: PostwireClient) => {
+      for await (const { author_id } of client.searchRecentPosts.items({ query: "a", post_fields: ["author_id"] })) return author_id
+      for await (const { post } of client.streamPostsSample({ post_fields: ["lang"] })) return post.lang
+      return createClientSync({ baseUrl: "http://127.0.0.1:1" }).getMe().data?.username
+    }
+    export const meaning = (error: unknown) => {
+      if (error instanceof RateLimited || error instanceof Blocked) {
+        const tag: "RateLimited" = error._tag
+        return [tag, error.resetAt?.toISOString(), error.message, error.stack]
+      }
+      return error instanceof NotFound ? error.problems.map(({ title }) => title) : []
+    }
+    export class Quota extends RateLimited {}
+    export const code = (signIn: SignIn) => OAuth2.callback("/", signIn)
+    export const tokens = (tokens: Tokens): OAuth2.Tokens => tokens
+    export { authorize }
+    export const { publish, upload, hydrate, compliance, request, session } = client
+  `
+
+  it("are typed without Effect and the core, and so are declarations made with them", () => {
+    writeFileSync(join(alone, "program.ts"), program)
+    const compilerOptions = {
+      module: "NodeNext",
+      target: "ES2024",
+      types: ["node"],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      declaration: true,
+      emitDeclarationOnly: true
+    }
+    writeFileSync(join(alone, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }))
+    run("tsc", ["-p", "."], alone)
+    const declared = readFileSync(join(alone, "program.d.ts"), "utf8")
+    assert.notMatch(declared, /\bany\b|from "effect|@postwire\/core/)
+    writeFileSync(join(alone, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.d.ts"] }))
+    run("tsc", ["-p", ".", "--noEmit"], alone)
+  })
+
+  it("say which package the other entries need", () => {
+    for (const path of ["@postwire/node/EffectClient", "@postwire/sync/SyncClient"]) {
+      const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", `import "${path}"`], {
+        cwd: alone,
+        encoding: "utf8"
+      })
+      assert.strictEqual(status, 1)
+      assert.match(
+        stderr,
+        /Cannot find package '(effect|@postwire\/core)' imported from .*@postwire\/(node|sync)\/dist/
+      )
+    }
   })
 })
 

@@ -1,6 +1,8 @@
 // After `pnpm check`: what the packages hold beside what the compiler made (ADR 23), in `dist/bundled`:
-// - the Promise and blocking entries, and the worker, with Effect and the core inside, so that Node loads them fast. What
-//   uploads and publishes is a file of its own, which the first upload loads, as is what streams, and what they share;
+// - the Promise and blocking entries, and the worker, with Effect and the core inside, so that Node loads them fast and nobody
+//   has to install those. What uploads and publishes is a file of its own, which the first upload loads, as is what streams, and
+//   what they share;
+// - their declarations, likewise;
 // - Undici as a module, for programs that are bundled, since not every bundler makes one of it;
 // - the command with all that it needs, in files that its parts load on demand.
 import { build, type BuildOptions, type Plugin } from "esbuild"
@@ -11,6 +13,7 @@ import { fileURLToPath } from "node:url"
 import * as Workflows from "../packages/core/src/promise/Workflows.ts"
 import { minimum } from "../packages/core/src/runtime/SupportedNode.ts"
 import * as OAuth2 from "../packages/node/src/OAuth2.ts"
+import { declare } from "./declarations.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -79,9 +82,8 @@ const entry = (module: string) =>
     ...common,
     outdir: "dist/bundled",
     entryPoints: [`src/${module}.ts`],
-    // Only Node loads these, and loads Undici at the first request.
-    alias: { "#undici": "undici", "#undici/agent": "undici/lib/dispatcher/agent.js" },
-    external: ["undici"],
+    // Undici is loaded at the first request: Node loads the real one, and a bundle gets the one below.
+    external: ["#undici", "#undici/agent"],
     // Names stay, for readable stacks.
     minifySyntax: true,
     minifyWhitespace: true,
@@ -149,7 +151,7 @@ const command = {
 
 const builds = {
   node: [publishing("index"), undici],
-  sync: [entry("index"), publishing("PostwireWorker")],
+  sync: [entry("index"), publishing("PostwireWorker"), undici],
   cli: [command]
 }
 
@@ -185,5 +187,8 @@ writeFileSync(
   join(root, "packages/node/dist/bundled/OAuth2.js"),
   `import { OAuth2 } from "./index.js"\n\nexport const { ${Object.keys(OAuth2).join(", ")} } = OAuth2\n`
 )
+
+await declare(join(root, "packages/node"), ["index", "OAuth2"])
+await declare(join(root, "packages/sync"), ["index"])
 
 cpSync(join(root, "packages/sandbox/src/console"), join(root, "packages/cli/dist/src/console"), { recursive: true })

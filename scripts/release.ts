@@ -16,9 +16,9 @@ const budgets: Readonly<Record<string, number>> = {
   cluster: 33,
   core: 395,
   export: 72,
-  node: 480,
+  node: 620,
   sandbox: 250,
-  sync: 460,
+  sync: 800,
   web: 10
 }
 
