@@ -311,6 +311,27 @@ describe("layerWait", () => {
       assert.deepStrictEqual(exact.arrivals, [0, 60])
     })))
 
+  it.effect("is guarded by a policy around it", () =>
+    Effect.gen(function*() {
+      for (const inner of [RateLimit.layerFail, Layer.orDie(RateLimit.layerWait())]) {
+        const operations: Array<string> = []
+        const outer = Layer.effect(
+          RateLimit.RateLimit,
+          Effect.map(RateLimit.RateLimit, (policy): RateLimit.RateLimit => ({
+            ...policy,
+            guard: (bucket, send, patience) => {
+              operations.push(bucket.operation)
+              return policy.guard(bucket, send, patience)
+            }
+          }))
+        )
+        const service = make(() => ok)
+        const layer = service.layer(secrets, Layer.provide(outer, inner))
+        yield* Effect.provide(getPost({ id: "1" }), layer)
+        assert.deepStrictEqual(operations, ["getPost"])
+      }
+    }))
+
   it.effect("survives times that no date can tell", () =>
     Effect.gen(function*() {
       const [first, last] = ["Thu, 01 Jan 1970 00:00:00 GMT", "Sat, 13 Sep 275760 00:00:00 GMT"]

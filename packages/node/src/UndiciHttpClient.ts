@@ -105,6 +105,8 @@ type Send = (
 ) => Outcome
 
 const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
+  const locate = makeLocate()
+  const wireHeaders = makeWireHeaders()
   const send = (
     request: HttpClientRequest.HttpClientRequest,
     body: unknown,
@@ -179,24 +181,44 @@ const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
 const readableOf = (iterable: AsyncIterable<Uint8Array>) =>
   process.getBuiltinModule("node:stream").Readable.from(iterable, { objectMode: false })
 
-/** Origin and path. A URL in the usual form is not re-encoded: that would break its signature. */
-const locate = (
-  request: HttpClientRequest.HttpClientRequest
-): { readonly origin: string; readonly path: string } | undefined => {
-  if (request.urlParams.params.length === 0) {
-    const parts = usual.exec(request.url)
-    if (parts !== null) return { origin: parts[1]!, path: parts[2]! }
+/** Makes the function that separates origin and path. It remembers the origin, which is usually the same. */
+const makeLocate = () => {
+  let known = ""
+  return (
+    request: HttpClientRequest.HttpClientRequest
+  ): { readonly origin: string; readonly path: string } | undefined => {
+    if (request.urlParams.params.length === 0) {
+      // A URL in the usual form is not re-encoded: that would break its signature.
+      const { url } = request
+      const isKnown = url.startsWith(known) && url.startsWith("/", known.length)
+      const origin = isKnown ? known : usualOrigin.exec(url)?.[0] ?? ""
+      const path = url.slice(origin.length)
+      if (origin !== "" && usualPath.test(path)) {
+        known = origin
+        return { origin, path }
+      }
+    }
+    const url = Option.getOrUndefined(HttpClientRequest.toUrl(request))
+    return url === undefined || !/^https?:$/.test(url.protocol)
+      ? undefined
+      : { origin: url.origin, path: url.pathname + url.search }
   }
-  const url = Option.getOrUndefined(HttpClientRequest.toUrl(request))
-  return url === undefined || !/^https?:$/.test(url.protocol)
-    ? undefined
-    : { origin: url.origin, path: url.pathname + url.search }
 }
 
-const usual = /^(https?:\/\/[a-z0-9.:[\]-]+)(\/[!"$-~]*)$/
+const usualOrigin = /^https?:\/\/[a-z0-9.:[\]-]+/
+const usualPath = /^\/[!"$-~]*$/
 
-const wireHeaders = (headers: Headers.Headers): Array<string> => {
-  const out = "accept-encoding" in headers ? [] : ["accept-encoding", "gzip, br"]
-  for (const name in headers) out.push(name, headers[name]!)
-  return out
+/** Makes the function that lists headers for Undici. It remembers the last list, since requests may share their headers. */
+const makeWireHeaders = () => {
+  let last: Headers.Headers | undefined
+  let list: Array<string> = []
+  return (headers: Headers.Headers): Array<string> => {
+    if (headers !== last) {
+      last = headers
+      list = "accept-encoding" in headers ? [] : ["accept-encoding", "gzip, br"]
+      for (const name in headers) list.push(name, headers[name]!)
+    }
+    // A copy, since a dispatcher may add to it.
+    return list.slice()
+  }
 }

@@ -3,18 +3,21 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import * as HttpHeaders from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
 import type { HttpClient } from "effect/http/HttpClient"
 import type { HttpClientError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as UrlParams from "effect/http/UrlParams"
+import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as CredentialHash from "../auth/CredentialHash.ts"
 import type * as Credentials from "../auth/Credentials.ts"
 import type { Redact } from "../auth/Redaction.ts"
 import type * as Timeouts from "../http/Timeouts.ts"
 import * as Transport from "../http/Transport.ts"
-import { maxRememberedBudgets } from "../rate-limit/Policy.ts"
+import { type Following, maxRememberedBudgets } from "../rate-limit/Policy.ts"
 import type * as RateLimit from "../rate-limit/RateLimit.ts"
 import * as Callback from "../runtime/Callback.ts"
 import * as Monotonic from "../runtime/Monotonic.ts"
@@ -95,84 +98,132 @@ export interface AuthorizedSeries extends Series {
   readonly authorize: Authorization.Authorize
 }
 
+/** A series that a fiber sends. */
+export interface RunningSeries extends AuthorizedSeries {
+  readonly fiber: Fiber.Fiber<unknown, unknown>
+  /** Mutable, since the path may need an id that is looked up. */
+  url: string
+}
+
 type Failed = Effect.Effect<never, AttemptFailure.Exchanged>
+
+type Guarded = Effect.Effect<HttpClientResponse, HttpClientError | AttemptFailure.Withheld["error"]>
 
 /** Makes the function that runs one attempt. It succeeds only with a success status. */
 export const make = (
   environment: Environment
-): (series: AuthorizedSeries) => Effect.Effect<HttpClientResponse, AttemptFailure.Failure> => {
+): (series: RunningSeries) => Effect.Effect<HttpClientResponse, AttemptFailure.Failure> => {
+  const { rateLimit, spend } = environment
   const { origin } = new URL(environment.baseUrl)
   const bucketOf = makeBucketOf(environment)
-  const serviceClock = { offset: 0 }
+  const client = new SendingClient(environment)
+
+  const guarded = (attempt: Attempt, series: RunningSeries, bucket: RateLimit.Bucket): Guarded => {
+    const { following } = rateLimit.guard
+    if (spend === undefined && following !== undefined) return attempt.exchange(following, bucket)
+    const sending = spend === undefined
+      ? attempt.exchanged
+      : spend.guard(series, bucket, attempt.exchanged, attempt.probe)
+    return rateLimit.guard(bucket, sending, series.terms.left)
+  }
+
+  const start = (attempt: Attempt, series: RunningSeries): Guarded => {
+    const bucket = bucketOf(series)
+    return "key" in bucket
+      ? guarded(attempt, series, bucket)
+      : Effect.flatMap(bucket, (bucket) => guarded(attempt, series, bucket))
+  }
 
   const send = (
-    series: AuthorizedSeries,
+    series: RunningSeries,
     url: string,
     isRedirected: boolean
-  ): Effect.Effect<HttpClientResponse, AttemptFailure.Failure> =>
-    Effect.withFiber<HttpClientResponse, AttemptFailure.Failure>((fiber) => {
-      const attempt = new Attempt(environment, serviceClock, series, url, fiber)
-      const guarded = (bucket: RateLimit.Bucket) =>
-        environment.rateLimit.guard(
-          bucket,
-          environment.spend === undefined
-            ? attempt.exchanged
-            : environment.spend.guard(series, bucket, attempt.exchanged, attempt.probe),
-          series.terms.left
-        )
-      const bucket = bucketOf(series)
-      return Effect.matchEffect("key" in bucket ? guarded(bucket) : Effect.flatMap(bucket, guarded), {
-        onFailure: (error): Effect.Effect<never, AttemptFailure.Failure> =>
-          error._tag === "HttpClientError" ? attempt.failed(error) : attempt.withheld(error),
-        onSuccess: (response): Effect.Effect<HttpClientResponse, AttemptFailure.Failure> => {
-          if (response.status >= 200 && response.status < 300) return Effect.succeed(response)
-          const isFollowed = !isRedirected && series.prepared.method === "GET"
-          const target = isFollowed ? redirectOf(response, url, origin) : undefined
-          return target === undefined ? attempt.refused(response) : send(series, target, true)
-        }
-      })
+  ): Effect.Effect<HttpClientResponse, AttemptFailure.Failure> => {
+    const attempt = new Attempt(client, series, url, series.fiber)
+    return Effect.matchEffect(start(attempt, series), {
+      onFailure: (error): Effect.Effect<never, AttemptFailure.Failure> =>
+        error._tag === "HttpClientError" ? attempt.failed(error) : attempt.withheld(error),
+      onSuccess: (response): Effect.Effect<HttpClientResponse, AttemptFailure.Failure> => {
+        if (isSuccess(response)) return Effect.succeed(response)
+        const isFollowed = !isRedirected && series.prepared.method === "GET"
+        const target = isFollowed ? redirectOf(response, url, origin) : undefined
+        return target === undefined ? attempt.refused(response) : send(series, target, true)
+      }
     })
+  }
 
   return (series) => send(series, series.url, false)
 }
+
+const isSuccess = ({ status }: HttpClientResponse): boolean => status >= 200 && status < 300
 
 /** Makes the function that runs one attempt without limits and redirects. */
 export const makeUnlimited = (
   sender: Sender
 ): (series: AuthorizedSeries) => Effect.Effect<HttpClientResponse, AttemptFailure.Exchanged> => {
-  const serviceClock = { offset: 0 }
+  const client = new SendingClient(sender)
   return (series) =>
     Effect.withFiber<HttpClientResponse, AttemptFailure.Exchanged>((fiber) => {
-      const attempt = new Attempt(sender, serviceClock, series, series.url, fiber)
-      return Effect.matchEffect(attempt.exchanged, {
+      const attempt = new Attempt(client, series, series.url, fiber)
+      return Effect.matchEffect(attempt.exchange(), {
         onFailure: (error) => attempt.failed(error),
         onSuccess: (response): Effect.Effect<HttpClientResponse, AttemptFailure.Exchanged> =>
-          response.status >= 200 && response.status < 300 ? Effect.succeed(response) : attempt.refused(response)
+          isSuccess(response) ? Effect.succeed(response) : attempt.refused(response)
       })
     })
 }
 
-/** One attempt: a request to one URL, sent again after each 429. */
-class Attempt {
-  readonly #environment: Sender
-  /** How far ahead the service's clock is, in milliseconds; shared by all attempts of a client. */
-  readonly #serviceClock: { offset: number }
+/** The state that all attempts of a client share. */
+class SendingClient {
+  readonly sender: Sender
+  /** How far ahead the service's clock is, in milliseconds. */
+  clockOffset = 0
+  /** The headers of the last request without a body: those of most requests are the same. */
+  #headers: HttpHeaders.Headers = HttpHeaders.empty
+
+  constructor(sender: Sender) {
+    this.sender = sender
+  }
+
+  requestOf(
+    { accept, body, method }: Prepared,
+    url: string,
+    authorization: string | undefined
+  ): HttpClientRequest.HttpClientRequest {
+    const { textType = "application/json", userAgent } = this.sender
+    if (body !== undefined) {
+      const content = typeof body === "string" ? HttpBody.text(body, textType) : new Multipart.Form(body)
+      return Transport.requestOf(method, url, headersOf(accept, userAgent, authorization), content)
+    }
+    if (this.#headers["accept"] !== accept || this.#headers["authorization"] !== authorization) {
+      this.#headers = HttpHeaders.fromRecordUnsafe(headersOf(accept, userAgent, authorization))
+    }
+    return HttpClientRequest.makeWith(method, url, UrlParams.empty, Option.none(), this.#headers, HttpBody.empty)
+  }
+}
+
+const headersOf = (
+  accept: string,
+  userAgent: string,
+  authorization: string | undefined
+): Record<string, string> =>
+  authorization === undefined
+    ? { accept, "user-agent": userAgent }
+    : { accept, "user-agent": userAgent, authorization }
+
+/** One attempt: a request to one URL, sent again after each 429. It is itself the exchange that a transport gets. */
+class Attempt implements Transport.Exchange {
+  readonly #client: SendingClient
   readonly #series: AuthorizedSeries
   readonly #url: string
   readonly #fiber: Fiber.Fiber<unknown, unknown>
   readonly #clock: Clock.Clock
   readonly #gate: SendGate | undefined
   #header: string | undefined
+  #number = 0
 
-  constructor(
-    environment: Sender,
-    serviceClock: { offset: number },
-    series: AuthorizedSeries,
-    url: string,
-    fiber: Fiber.Fiber<unknown, unknown>
-  ) {
-    this.#environment = environment
-    this.#serviceClock = serviceClock
+  constructor(client: SendingClient, series: AuthorizedSeries, url: string, fiber: Fiber.Fiber<unknown, unknown>) {
+    this.#client = client
     this.#series = series
     this.#url = url
     this.#fiber = fiber
@@ -180,59 +231,76 @@ class Attempt {
     this.#gate = series.prepared.effect === "create" ? fiber.getRef(SendGate) : undefined
   }
 
-  /** Sends the request. */
-  readonly exchanged: Transport.Sending = Effect.suspend(() => {
+  get limits(): Timeouts.Limits {
+    return this.#series.terms.limits
+  }
+
+  get left(): number {
+    return this.#series.terms.left
+  }
+
+  get maxBodySize(): number {
+    return this.#client.sender.maxBodySize
+  }
+
+  get span(): Transport.SpanDetails {
+    const { recordContent, redact } = this.#client.sender
+    const { prepared: { body, operation, template }, values } = this.#series
+    const content = recordContent ? contentOf(body) : false
+    return { operation, template, resends: this.#number - 1, content, redact: redact(values) }
+  }
+
+  /** Sends the request, as an Effect that can be repeated. */
+  get exchanged(): Transport.Sending {
+    return Effect.suspend(() => this.exchange())
+  }
+
+  /** Sends the request, and reports it to a policy that follows the requests of a bucket. */
+  exchange(following?: Following, bucket?: RateLimit.Bucket): Transport.Sending {
     if (this.#gate?.maySend() === false) return Effect.interrupt
-    const { maxBodySize, recordContent, redact } = this.#environment
-    const { authorize, prepared, terms, values } = this.#series
+    const { authorize, prepared } = this.#series
+    const { carry, http } = this.#client.sender
     const begun = Monotonic.millisUnsafe(this.#clock)
-    const header = authorize(this.#url, this.#clock.currentTimeMillisUnsafe() + this.#serviceClock.offset)
-    this.#header = header
-    const number = ++this.#series.sent
-    const exchange = Transport.exchange(
-      this.#environment.http,
-      {
-        request: requestOf(this.#environment, prepared, this.#url, header),
-        limits: terms.limits,
-        left: terms.left,
-        maxBodySize,
-        span: {
-          operation: prepared.operation,
-          template: prepared.template,
-          resends: number - 1,
-          content: recordContent ? contentOf(prepared.body) : false,
-          redact: redact(values)
-        }
-      },
-      this.#fiber,
-      this.#clock,
-      this.#environment.carry
+    this.#header = authorize(this.#url, this.#clock.currentTimeMillisUnsafe() + this.#client.clockOffset)
+    this.#number = ++this.#series.sent
+    const followed = bucket && following?.sent(bucket)
+    const request = this.#client.requestOf(prepared, this.#url, this.#header)
+    return Effect.onExitPrimitive(
+      Transport.exchange(http, request, this, this.#fiber, this.#clock, carry),
+      (exit) => {
+        this.#ended(exit, begun)
+        if (followed !== undefined) following?.ended(followed, exit, begun, this.#clock)
+        return undefined
+      }
     )
-    return Effect.onExitPrimitive(exchange, (exit) => {
-      const duration = Monotonic.millisUnsafe(this.#clock) - begun
-      terms.left -= duration
-      if (Exit.isSuccess(exit) && exit.value.status >= 300 && !AttemptFailure.leavesOpen(exit.value.status)) {
-        this.#gate?.withoutEffect()
-      }
-      if (this.#environment.onRequest !== undefined) {
-        report(this.#environment, this.#environment.onRequest, this.#series, number, exit, duration, header)
-      }
-      return undefined
-    })
-  })
+  }
+
+  #ended(exit: Exit.Exit<HttpClientResponse, unknown>, begun: number): void {
+    const { onRequest } = this.#client.sender
+    const duration = Monotonic.millisUnsafe(this.#clock) - begun
+    this.#series.terms.left -= duration
+    if (Exit.isSuccess(exit) && exit.value.status >= 300 && !AttemptFailure.leavesOpen(exit.value.status)) {
+      this.#gate?.withoutEffect()
+    }
+    if (onRequest !== undefined) {
+      report(this.#client.sender, onRequest, this.#series, this.#number, exit, duration, this.#header)
+    }
+  }
 
   /** Requests the headers of the service's base URL, without a credential. */
-  readonly probe = Effect.suspend((): Effect.Effect<Headers | undefined> => {
-    const { baseUrl, http, maxBodySize, redact, userAgent } = this.#environment
-    const { prepared: { operation }, terms: { left, limits }, values } = this.#series
-    const request = HttpClientRequest.make("HEAD")(`${baseUrl}/`, { headers: { "user-agent": userAgent } })
-    const span = { operation, template: "/", resends: 0, content: false, redact: redact(values) } as const
-    const exchange = { request, limits, left, maxBodySize, span }
-    return Effect.match(Transport.exchange(http, exchange, this.#fiber, this.#clock), {
-      onFailure: () => undefined,
-      onSuccess: ({ headers }) => headers
+  get probe(): Effect.Effect<Headers | undefined> {
+    return Effect.suspend(() => {
+      const { baseUrl, http, maxBodySize, redact, userAgent } = this.#client.sender
+      const { prepared: { operation }, terms: { left, limits }, values } = this.#series
+      const request = HttpClientRequest.make("HEAD")(`${baseUrl}/`, { headers: { "user-agent": userAgent } })
+      const span = { operation, template: "/", resends: 0, content: false, redact: redact(values) } as const
+      const exchange = { limits, left, maxBodySize, span }
+      return Effect.match(Transport.exchange(http, request, exchange, this.#fiber, this.#clock), {
+        onFailure: () => undefined,
+        onSuccess: ({ headers }) => headers
+      })
     })
-  })
+  }
 
   failed(error: HttpClientError): Failed {
     const failure = AttemptFailure.ofTransport(error, this.#series.prepared, this.#header)
@@ -250,8 +318,8 @@ class Attempt {
       onFailure: (error) => this.failed(error),
       onSuccess: (text): Failed => {
         const now = this.#clock.currentTimeMillisUnsafe()
-        const offset = prepared.userAuth ? clockOffsetOf(response, now, this.#serviceClock.offset) : undefined
-        if (offset !== undefined) this.#serviceClock.offset = offset
+        const offset = prepared.userAuth ? clockOffsetOf(response, now, this.#client.clockOffset) : undefined
+        if (offset !== undefined) this.#client.clockOffset = offset
         return Effect.fail({
           _tag: "Refused",
           prepared,
@@ -302,22 +370,6 @@ const report = (
   const response = Exit.isSuccess(exit) ? exit.value : undefined
   const requestId = response && CallErrors.requestIdOf(response.headers, redact(values, header))
   Callback.call(onRequest, { operation, method, route, attempt, status: response?.status, requestId, duration })
-}
-
-const requestOf = (
-  { textType = "application/json", userAgent }: Sender,
-  { accept, body, method }: Prepared,
-  url: string,
-  authorization: string | undefined
-): HttpClientRequest.HttpClientRequest => {
-  const headers: Record<string, string> = { accept, "user-agent": userAgent }
-  if (authorization !== undefined) headers["authorization"] = authorization
-  const http = body === undefined
-    ? HttpBody.empty
-    : typeof body === "string"
-    ? HttpBody.text(body, textType)
-    : new Multipart.Form(body)
-  return Transport.requestOf(method, url, headers, http)
 }
 
 const contentOf = (body: Prepared["body"]): string | undefined =>

@@ -206,22 +206,24 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
       const redacted = check(redact(values))
       return Effect.fail(redacted instanceof Error ? redacted : error)
     })
+  const encode = (definition: Definition, parameters: unknown, options?: CallOptions, clean?: Redaction.Redact) => {
+    const prepared = RequestEncoder.encode(definition, parameters, wire, limits, clean)
+    return options === undefined ? prepared : ExtraParameters.add(prepared, definition, wire, options, clean)
+  }
   const requestBy = (sender: () => typeof send): Client["Service"]["request"] => (definition, parameters, options) =>
-    Effect.suspend((): Effect.Effect<HttpClientResponse, Errors.AnyError> => {
+    Effect.withFiber((fiber): Effect.Effect<HttpClientResponse, Errors.AnyError> => {
       if (isClosed) return Effect.fail(CallErrors.closed(definition))
       const invalid = options === undefined ? undefined : checkOptions(definition, options)
       if (invalid !== undefined) return Effect.fail(invalid)
-      const encode = (clean?: Redaction.Redact) => {
-        const prepared = RequestEncoder.encode(definition, parameters, wire, limits, clean)
-        return ExtraParameters.add(prepared, definition, wire, options, clean)
-      }
-      const prepared = encode()
-      return prepared instanceof Error ? refused(prepared, encode) : sender()(prepared, options)
+      const prepared = encode(definition, parameters, options)
+      return prepared instanceof Error
+        ? refused(prepared, (clean) => encode(definition, parameters, options, clean))
+        : sender()(fiber, prepared, options)
     })
   const isAllowed = ({ hostname, protocol }: URL) =>
     protocol === "https:" || (protocol === "http:" && baseUrl.startsWith("http:") && isPlainAllowed(hostname, settings))
   const client = Client.of({
-    send,
+    send: (prepared, options) => Effect.withFiber((fiber) => send(fiber, prepared, options)),
     transfer: Transfer.make({ ...exchange, http, userAgent, isAllowed, isClosed: () => isClosed }),
     redact: Effect.map(known, (values) => redact(values)),
     credential: (userAuth) =>
@@ -239,18 +241,19 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     },
     check: (definition, parameters) =>
       Effect.suspend(() => {
-        const check = (clean?: Redaction.Redact) => RequestEncoder.encode(definition, parameters, wire, limits, clean)
-        const prepared = check()
-        return prepared instanceof Error ? refused(prepared, check) : Effect.void
+        const prepared = encode(definition, parameters)
+        return prepared instanceof Error
+          ? refused(prepared, (clean) => encode(definition, parameters, undefined, clean))
+          : Effect.void
       }),
     sendChecked: (check, options) =>
-      Effect.suspend((): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
+      Effect.withFiber((fiber): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
         const prepared = check()
         if (prepared instanceof Error) return refused(prepared, check)
         const call = { name: prepared.operation, effect: prepared.effect }
         if (isClosed) return Effect.fail(CallErrors.closed(call))
         const invalid = options === undefined ? undefined : checkOptions(call, options, requestOptionNames)
-        return invalid === undefined ? send(prepared, options) : Effect.fail(invalid)
+        return invalid === undefined ? send(fiber, prepared, options) : Effect.fail(invalid)
       }),
     read: readerOf(checked, { anomalies, known, redact, isSpendCounted: spend !== undefined })
   })
@@ -286,6 +289,11 @@ const readerOf = (
         : Effect.as(anomalies.found(definition.name, read.anomalies), read)
     })
   }
+  const read = (definition: CallErrors.CallInfo, response: HttpClientResponse, text: string) => {
+    const parse = isSpendCounted ? (text: string) => takeBody(response, text) : undefined
+    const decoded = ResponseDecoder.decode(definition, wire, text, () => response.headers, verify, parse)
+    return settle(definition, response, decoded, () => text)
+  }
   return (definition, response) => {
     if (definition.result._tag === "Bytes") {
       return Effect.flatMap(CallErrors.bytesOf(definition, response), (bytes) => {
@@ -293,11 +301,10 @@ const readerOf = (
         return settle(definition, response, decoded, () => new TextDecoder().decode(bytes))
       })
     }
-    const parse = isSpendCounted ? (text: string) => takeBody(response, text) : undefined
-    return Effect.flatMap(CallErrors.textOf(definition, response), (text) => {
-      const decoded = ResponseDecoder.decode(definition, wire, text, () => response.headers, verify, parse)
-      return settle(definition, response, decoded, () => text)
-    })
+    const arrived = Transport.arrivedOf(response)
+    return arrived === undefined
+      ? Effect.flatMap(CallErrors.textOf(definition, response), (text) => read(definition, response, text))
+      : read(definition, response, arrived)
   }
 }
 

@@ -8,37 +8,46 @@ import * as AttemptFailure from "./AttemptFailure.ts"
 import * as CallErrors from "./CallErrors.ts"
 import * as Retry from "./Retry.ts"
 
-/** Makes the function that runs a series, from the one that runs an attempt. All calls of a client share one retry budget. */
+/**
+ * Makes the function that runs a series, from the one that runs an attempt. `ended` is called with the last failure. All calls of a
+ * client share one retry budget.
+ */
 export const make = <S extends Series, F extends AttemptFailure.Failure>(
   attempt: (series: S) => Effect.Effect<HttpClientResponse, F>,
   { telemetry, wire }: { readonly telemetry: Retry.Telemetry; readonly wire: Wire }
-): (series: S) => Effect.Effect<HttpClientResponse, F> => {
+): <E>(
+  series: S,
+  ended: (failure: F) => Effect.Effect<HttpClientResponse, E>
+) => Effect.Effect<HttpClientResponse, E> => {
   const budget = new Retry.Budget()
 
-  const from = (
+  const succeeded = (response: HttpClientResponse): Effect.Effect<HttpClientResponse> => {
+    budget.succeeded()
+    return Effect.succeed(response)
+  }
+
+  const from = <E>(
     series: S,
+    ended: (failure: F) => Effect.Effect<HttpClientResponse, E>,
     retried: number,
     /** True if it is already signed by the service's clock. */
     resynced: boolean
-  ): Effect.Effect<HttpClientResponse, F> =>
+  ): Effect.Effect<HttpClientResponse, E> =>
     Effect.matchEffect(attempt(series), {
-      onSuccess: (response) => {
-        budget.succeeded()
-        return Effect.succeed(response)
-      },
-      onFailure: (failure) => {
+      onSuccess: succeeded,
+      onFailure: (failure): Effect.Effect<HttpClientResponse, E> => {
         const { applied, prepared: { operation }, terms } = series
         const settled = applied ? settledBy(failure, wire) : undefined
         if (settled !== undefined) return Effect.succeed(settled)
         if (failure._tag === "Refused" && failure.isClockSkew && !resynced && terms.retries > 0) {
-          return from(series, retried, true)
+          return from(series, ended, retried, true)
         }
-        if (!AttemptFailure.mayRepeat(failure) || retried >= terms.retries) return Effect.fail(failure)
+        if (!AttemptFailure.mayRepeat(failure) || retried >= terms.retries) return ended(failure)
         const reason = AttemptFailure.label(failure)
         return Effect.flatMap(Retry.pause(retried, AttemptFailure.retryAfter(failure)), (pause) => {
-          if (pause === undefined || pause >= terms.left) return Effect.fail(failure)
+          if (pause === undefined || pause >= terms.left) return ended(failure)
           if (!budget.take(reason === "timeout" ? 2 : 1)) {
-            return Effect.andThen(telemetry.exhausted(operation), Effect.fail(failure))
+            return Effect.andThen(telemetry.exhausted(operation), ended(failure))
           }
           return telemetry.retrying(operation, reason, pause).pipe(
             Effect.andThen(Effect.sleep(pause)),
@@ -46,14 +55,14 @@ export const make = <S extends Series, F extends AttemptFailure.Failure>(
             Effect.andThen(Effect.suspend(() => {
               terms.left -= pause
               series.applied ||= AttemptFailure.mayHaveApplied(failure)
-              return from(series, retried + 1, resynced)
+              return from(series, ended, retried + 1, resynced)
             }))
           )
         })
       }
     })
 
-  return (series) => from(series, 0, false)
+  return (series, ended) => from(series, ended, 0, false)
 }
 
 /** The success response of a toggle whose retry is refused because an earlier attempt, without response, has set it. */

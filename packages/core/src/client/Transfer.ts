@@ -70,8 +70,8 @@ export const make = (environment: Environment): Send => (transfer) => {
       return Effect.mapError(
         Transport.exchange(
           environment.http,
+          request,
           {
-            request,
             limits: { ...environment.timeouts, total },
             left: end - Monotonic.millisUnsafe(clock),
             maxBodySize: environment.maxBodySize,

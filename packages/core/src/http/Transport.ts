@@ -66,6 +66,14 @@ const reportingOf = (http: HttpClient.HttpClient): Reporting | undefined => {
   return typeof reporting === "function" ? reporting as Reporting : undefined
 }
 
+/** The property of a response whose body has arrived: a function that returns it as text. */
+export const arrived: unique symbol = Symbol.for("@postwire/core/http/Transport/arrived")
+
+/** The body of a response as text, if it has arrived. */
+export const arrivedOf = (
+  response: HttpClientResponse.HttpClientResponse & { readonly [arrived]?: () => string }
+): string | undefined => response[arrived]?.()
+
 /**
  * The scope of an endless response: it is returned as soon as its head is received, and its connection is closed with the
  * scope. Other transports return a body that can be read while it arrives, too; this client's would wait for its end.
@@ -75,9 +83,8 @@ export const Streaming = /*#__PURE__*/ Context.Reference<Scope.Scope | undefined
   { defaultValue: () => undefined }
 )
 
-/** One exchange. */
+/** One exchange: the limits and the span of a request. */
 export interface Exchange extends ExchangeLimits {
-  readonly request: HttpClientRequest.HttpClientRequest
   readonly span: SpanDetails
 }
 
@@ -118,14 +125,15 @@ export type Carrier = (
 /** Sends a request. The response is read completely, unless another carrier is given. */
 export const exchange = (
   http: HttpClient.HttpClient,
+  request: HttpClientRequest.HttpClientRequest,
   exchange: Exchange,
   fiber: Fiber.Fiber<unknown, unknown>,
   clock: Clock.Clock,
   carry: Carrier = watched
 ): Sending =>
   Context.getOrUndefined(fiber.context, Tracer.Tracer) === undefined
-    ? carry(http, exchange, exchange.request, fiber, clock)
-    : spanned(exchange, (request) => carry(http, exchange, request, fiber, clock))
+    ? carry(http, exchange, request, fiber, clock)
+    : spanned(request, exchange.span, (request) => carry(http, exchange, request, fiber, clock))
 
 const watched: Carrier = (http, limits, request, fiber, clock) => {
   const reporting = reportingOf(http)
@@ -140,9 +148,9 @@ const withTimeToSend = (
   { body }: HttpClientRequest.HttpClientRequest
 ): ExchangeLimits => {
   if (body._tag !== "Stream" || body.contentLength === undefined) return exchange
-  const { limits } = exchange
+  const { left, limits, maxBodySize } = exchange
   const firstByte = limits.firstByte + body.contentLength / slowestBytesPerMilli
-  return { ...exchange, limits: { ...limits, firstByte } }
+  return { left, maxBodySize, limits: { ...limits, firstByte } }
 }
 
 /** 64 KiB a second. */
@@ -290,7 +298,8 @@ const brokenOff = (request: HttpClientRequest.HttpClientRequest, { reason }: Htt
  * query nor body; a failure is recorded by status or kind, never by message.
  */
 const spanned = (
-  { request, span: { content, operation, redact, resends, template } }: Exchange,
+  request: HttpClientRequest.HttpClientRequest,
+  { content, operation, redact, resends, template }: SpanDetails,
   run: (request: HttpClientRequest.HttpClientRequest) => Sending
 ): Sending => {
   const url = new URL(request.url)

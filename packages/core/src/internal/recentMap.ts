@@ -16,9 +16,18 @@ export class Recent<A> {
   }
 
   get(key: string, make: () => A): A {
+    return this.find(key) ?? this.#add(key, make())
+  }
+
+  /** An entry, if it is there. */
+  find(key: string): A | undefined {
     const young = this.#young.get(key)
     if (young !== undefined) return young
-    const value = this.#old.get(key) ?? make()
+    const old = this.#old.get(key)
+    return old === undefined ? undefined : this.#add(key, old)
+  }
+
+  #add(key: string, value: A): A {
     this.#old.delete(key)
     if (this.#young.size >= this.#half) this.#age()
     this.#young.set(key, value)

@@ -85,32 +85,41 @@ export interface Promises extends OperationKind {
 /** Options with a signal. */
 export type Signalled<O> = O & Pick<CallOptions, "signal">
 
-/** A result and its HTTP response. */
-export interface Exchange {
-  readonly raw: HttpClientResponse
-  readonly data: unknown
-}
-
 /** Makes a call and decodes its response to a return type. A raw response is not decoded. */
-export const exchange = async (
+export const exchange = (
   context: Context,
   description: CallErrors.CallInfo,
   form: Form,
   send: (options: Core.CallOptions | undefined) => Effect.Effect<HttpClientResponse, AnyError>,
   options: CallOptions | undefined
-): Promise<Exchange> => {
-  const [signal, rest] = split(description, options)
-  const sent = send(rest)
-  if (form === "raw") {
-    const raw = valueOf(await run(context, description, sent, signal), signal, exchange)
-    return { raw, data: await context.platform.webOf(raw) }
-  }
-  const read = Effect.flatMap(
-    sent,
-    (raw) => Effect.map(context.client.read(description, raw), (response) => ({ raw, response }))
-  )
-  const { raw, response } = valueOf(await run(context, description, read, signal), signal, exchange)
-  return { raw, data: form === "response" ? response : response.body }
+): Answer<unknown> => {
+  const { client, platform } = context
+  let raw: HttpClientResponse
+  // One promise: an async function around it would allocate as much as everything else in this module.
+  const result = new Promise<unknown>((resolve) => {
+    const parts = options === undefined ? undefined : split(description, options)
+    const signal = parts?.[0]
+    const read = Effect.flatMap(send(parts?.[1]), (response) => {
+      raw = response
+      return form === "raw" ? Effect.undefined : client.read(description, response)
+    })
+    start(context, description, read, signal, (exit) => {
+      if (Exit.isFailure(exit)) return resolve(rejected(exit, signal))
+      const response = exit.value
+      resolve(response === undefined ? platform.webOf(raw) : form === "response" ? response : response.body)
+    })
+  })
+  return Object.assign(result, {
+    withResponse: () => result.then(async (data) => ({ data, response: await platform.webOf(raw) }))
+  })
+}
+
+/** Rejects with the error of a step. */
+const rejected = async (exit: Exit.Exit<unknown, Error>, signal: AbortSignal | undefined): Promise<unknown> => {
+  // After two turns the promise of the call follows this one, so that the stack shows the line that awaits it.
+  await undefined
+  await undefined
+  return valueOf(exit, signal, rejected)
 }
 
 /** Runs an Effect with the options of a method, and returns its result. */
@@ -126,31 +135,44 @@ export const call = async <O extends Signalled<object>, A, E extends Error>(
 
 /** Runs a step until it completes or the client is closed. */
 export const run = <A, E>(
-  { closing, fork, steps }: Context,
+  context: Context,
   description: CallDescription,
   effect: Effect.Effect<A, E, Provided>,
   signal: AbortSignal | undefined
-): Promise<Exit.Exit<A, E | AnyError>> => {
+): Promise<Exit.Exit<A, E | AnyError>> => new Promise((resolve) => start(context, description, effect, signal, resolve))
+
+/** Starts a step, and calls `done` when it is completed or the client is closed. */
+const start = <A, E>(
+  { closing, fork, steps }: Context,
+  description: CallDescription,
+  effect: Effect.Effect<A, E, Provided>,
+  signal: AbortSignal | undefined,
+  done: (exit: Exit.Exit<A, E | AnyError>) => void
+): void => {
   signal?.throwIfAborted()
-  if (closing.aborted) return Promise.resolve(Exit.fail(CallErrors.closed(description)))
-  return new Promise((resolve) => {
-    const gate = description.effect === "create" ? new SendTracker() : undefined
-    const fiber = fork(gate === undefined ? effect : Effect.provideService(effect, SendGate, gate))
-    const step = { fiber, index: steps.length }
-    steps.push(step)
-    const interrupt = () => fiber.interruptUnsafe()
-    signal?.addEventListener("abort", interrupt, { once: true })
-    fiber.addObserver((exit) => {
-      signal?.removeEventListener("abort", interrupt)
-      const last = steps.pop()
-      if (last !== undefined && last !== step) {
-        last.index = step.index
-        steps[step.index] = last
-      }
-      const isCutOff = closing.aborted && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
-      resolve(isCutOff ? Exit.fail(cutOff(description, gate)) : exit)
-    })
+  if (closing.aborted) return done(Exit.fail(CallErrors.closed(description)))
+  const gate = description.effect === "create" ? new SendTracker() : undefined
+  const fiber = fork(gate === undefined ? effect : Effect.provideService(effect, SendGate, gate))
+  const step = { fiber, index: steps.length }
+  steps.push(step)
+  const stopListening = signal === undefined ? undefined : interruptedBy(signal, fiber)
+  fiber.addObserver((exit) => {
+    stopListening?.()
+    const last = steps.pop()
+    if (last !== undefined && last !== step) {
+      last.index = step.index
+      steps[step.index] = last
+    }
+    const isCutOff = closing.aborted && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
+    done(isCutOff ? Exit.fail(cutOff(description, gate)) : exit)
   })
+}
+
+/** Interrupts a fiber when a signal is aborted, until the returned function is called. */
+const interruptedBy = (signal: AbortSignal, fiber: Fiber.Fiber<unknown, unknown>): () => void => {
+  const interrupt = () => fiber.interruptUnsafe()
+  signal.addEventListener("abort", interrupt, { once: true })
+  return () => signal.removeEventListener("abort", interrupt)
 }
 
 /** The error of a call that was interrupted because its client was closed. */

@@ -238,30 +238,15 @@ function request(context: Calls.Context, form: Form): object {
   return (request: unknown, options?: Calls.CallOptions) => {
     const checked = RawRequest.check(request)
     const send = (options?: RequestOptions) => RawRequest.send(context.client, request, checked, options)
-    return answer(context, Calls.exchange(context, RawRequest.infoOf(checked), form, send, options))
+    return Calls.exchange(context, RawRequest.infoOf(checked), form, send, options)
   }
-}
-
-const answer = (context: Calls.Context, exchanged: Promise<Calls.Exchange>): Calls.Answer<unknown> => {
-  const result = exchanged.then(({ data }) => data)
-  return Object.assign(result, {
-    withResponse: () =>
-      // Not `exchanged` first: if two await a promise, the async stack of an error ends there.
-      result.then(async (data) => {
-        const { raw } = await exchanged
-        return { data, response: await context.platform.webOf(raw) }
-      })
-  })
 }
 
 const method = (context: Calls.Context, definition: Definition, form: Form) => {
   if (definition.live !== undefined) return Streaming.method(context, definition, form)
   const { client } = context
   const call = (parameters: object = {}, options?: Calls.CallOptions) =>
-    answer(
-      context,
-      Calls.exchange(context, definition, form, (options) => client.request(definition, parameters, options), options)
-    )
+    Calls.exchange(context, definition, form, (options) => client.request(definition, parameters, options), options)
   if (definition.paging === undefined) return call
   return Object.assign(call, {
     pages: iterable(

@@ -1,5 +1,7 @@
 /** The types of rate limit policies, their readings and events. */
+import type * as Clock from "effect/Clock"
 import type * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import type { CredentialKind, RateLimitWaitTooLong } from "../errors/Errors.ts"
 import type { Figures } from "../schema/RateLimitHeaders.ts"
@@ -61,15 +63,45 @@ export type Change = Announced | Waiting
 export interface Policy {
   /** True if the policy waits. */
   readonly waits: boolean
-  /** `patience` limits the wait for a shared store, in milliseconds. */
-  readonly guard: <E>(
-    bucket: Bucket,
-    send: Effect.Effect<HttpClientResponse, E>,
-    patience?: number
-  ) => Effect.Effect<HttpClientResponse, E | RateLimitWaitTooLong>
+  readonly guard: Guard
   readonly snapshot: Effect.Effect<ReadonlyArray<Usage>>
   /** Calls the listener with every event, until the returned function is called. */
   readonly listen: (listener: (change: Change) => void) => () => void
+}
+
+/** Sends a request when it may be sent. */
+export interface Guard {
+  /** `patience` limits the wait for a shared store, in milliseconds. */
+  <E>(
+    bucket: Bucket,
+    send: Effect.Effect<HttpClientResponse, E>,
+    patience?: number
+  ): Effect.Effect<HttpClientResponse, E | RateLimitWaitTooLong>
+  /**
+   * The same for a caller that sees the outcome itself, if the guard delays no request. It belongs to the function and not to the
+   * policy, so that a policy with another guard does not have it.
+   */
+  readonly following?: Following
+}
+
+/** Follows requests without delaying them. */
+export interface Following {
+  /** Called when a request is sent. */
+  readonly sent: (bucket: Bucket) => Followed
+  /** Called with the outcome of a request that was sent at `begun`, in milliseconds of the monotonic clock. */
+  readonly ended: (
+    followed: Followed,
+    exit: Exit.Exit<HttpClientResponse, unknown>,
+    begun: number,
+    clock: Clock.Clock
+  ) => void
+}
+
+/** A rate limit without reservations: requests in flight are only counted. */
+export interface Followed {
+  readonly bucket: Bucket
+  readonly ledger: Ledger.Ledger
+  inFlight: number
 }
 
 export const announced = (

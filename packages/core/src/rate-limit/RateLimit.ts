@@ -20,7 +20,17 @@ import { figuresOf } from "../schema/RateLimitHeaders.ts"
 import { makeListeners, type Measure, measuring } from "./internal/events.ts"
 import * as WaitPolicy from "./internal/waitPolicy.ts"
 import * as Ledger from "./Ledger.ts"
-import { type Bucket, type Change, maxRememberedBudgets, type Policy, type Usage, usageOf } from "./Policy.ts"
+import {
+  type Bucket,
+  type Change,
+  type Followed,
+  type Following,
+  type Guard,
+  maxRememberedBudgets,
+  type Policy,
+  type Usage,
+  usageOf
+} from "./Policy.ts"
 import * as RateLimitStore from "./RateLimitStore.ts"
 
 export type { Announced, Bucket, Change, Usage, Waiting } from "./Policy.ts"
@@ -56,16 +66,33 @@ export const layerFail: Layer.Layer<never> = /*#__PURE__*/ Layer.effect(
   /*#__PURE__*/ Effect.map(measuring, makeFail)
 )
 
-/** A rate limit without reservations: requests in flight are only counted. */
-interface Followed {
-  readonly bucket: Bucket
-  readonly ledger: Ledger.Ledger
-  inFlight: number
-}
-
 function makeFail(measure: Measure = () => {}): RateLimit {
   const known = new Recent<Followed>(maxRememberedBudgets)
   const { announce, listen } = makeListeners(measure)
+  const following: Following = {
+    sent: (bucket) => {
+      const followed = known.find(bucket.key) ?? known.get(bucket.key, () => followedOf(bucket))
+      followed.inFlight++
+      return followed
+    },
+    ended: (followed, exit, begun, clock) => {
+      followed.inFlight--
+      const head = exit._tag === "Success" ? exit.value : Transport.headOf(exit.cause)
+      const figures = head && figuresOf(head, clock.currentTimeMillisUnsafe())
+      if (figures === undefined) return
+      Ledger.learn(followed.ledger, Monotonic.millisUnsafe(clock), begun, figures)
+      announce(followed.bucket, figures)
+    }
+  }
+  const guard: Guard = (bucket, send) =>
+    Clock.clockWith((clock) => {
+      const begun = Monotonic.millisUnsafe(clock)
+      const followed = following.sent(bucket)
+      return Effect.onExitPrimitive(send, (exit) => {
+        following.ended(followed, exit, begun, clock)
+        return undefined
+      })
+    })
   return {
     waits: false,
     listen,
@@ -77,24 +104,11 @@ function makeFail(measure: Measure = () => {}): RateLimit {
           ({ bucket, inFlight, ledger }) => usageOf(bucket, { ...Ledger.read(ledger, now), inFlight })
         )
     ),
-    guard: (bucket, send) =>
-      Clock.clockWith((clock) => {
-        const followed = known.get(bucket.key, () => ({ bucket, ledger: Ledger.empty(), inFlight: 0 }))
-        const begun = Monotonic.millisUnsafe(clock)
-        followed.inFlight++
-        return Effect.onExitPrimitive(send, (exit) => {
-          followed.inFlight--
-          const head = exit._tag === "Success" ? exit.value : Transport.headOf(exit.cause)
-          const figures = head && figuresOf(head, clock.currentTimeMillisUnsafe())
-          if (figures !== undefined) {
-            Ledger.learn(followed.ledger, Monotonic.millisUnsafe(clock), begun, figures)
-            announce(bucket, figures)
-          }
-          return undefined
-        })
-      })
+    guard: Object.assign(guard, { following })
   }
 }
+
+const followedOf = (bucket: Bucket): Followed => ({ bucket, ledger: Ledger.empty(), inFlight: 0 })
 
 /** Settings of `layerWait`. */
 export interface WaitOptions {

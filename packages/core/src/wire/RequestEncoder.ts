@@ -121,7 +121,7 @@ class Encoding {
   readonly #plan: Plan
   readonly #wire: Wire
   readonly #checks: Checks
-  readonly #path = new Map<string, Parameters.EncodedValue>()
+  readonly #path: Record<string, Parameters.EncodedValue> = {}
   #query: string
   /** Fields may be requested as expansions, so that these are sent last. */
   #expansions: Set<string> | undefined
@@ -129,6 +129,8 @@ class Encoding {
   userAuth: boolean
   /** True if the caller passed `user_auth`. */
   isChosen = false
+  /** The offset in the path at which the authenticated user's id is inserted. */
+  identityAt: number | undefined
 
   constructor(definition: Definition, plan: Plan, wire: Wire, checks: Checks) {
     this.#definition = definition
@@ -184,7 +186,7 @@ class Encoding {
     if (names !== undefined && !("names" in names)) return [name, ...refusal(names, input, this.#wire)]
     const value = names === undefined ? encoded : names.names.join(",")
     if (input.place === "body") BodyLayout.insert(this.#body ??= {}, this.#plan.positions, name, value)
-    else this.#path.set(name, value)
+    else this.#path[name] = value
     return undefined
   }
 
@@ -208,15 +210,15 @@ class Encoding {
     return encoding === "multipart" ? Multipart.make(this.#body ?? {}) : JSON.stringify(this.#body ?? {})
   }
 
-  path({ head, parts }: Template): Pick<Prepared, "path" | "identityAt"> {
+  /** The path; sets `identityAt`. */
+  path({ head, parts }: Template): string {
     let path = head
-    let identityAt: number | undefined
     for (const { name, text } of parts) {
-      if (name === this.#definition.identity) identityAt = path.length
-      else path += OAuth1.percentEncode(Parameters.toText(this.#path.get(name) ?? ""))
+      if (name === this.#definition.identity) this.identityAt = path.length
+      else path += OAuth1.percentEncode(Parameters.toText(this.#path[name] ?? ""))
       path += text
     }
-    return { path, identityAt }
+    return path
   }
 }
 
@@ -228,44 +230,37 @@ export const encode = (
   checks: Checks = {},
   redact?: Redact
 ): Prepared | Errors.InvalidParameters | Errors.ConflictingIdentifiers => {
-  const operation = definition.name
-  const invalid = ([parameter, rule, value]: Fault) =>
-    Errors.invalidParameter(operation, parameter, rule, value, redact)
   const given = ownProperties(definition, parameters, redact)
   if (given instanceof Errors.InvalidParameters) return given
   const plan = planOf(definition, wire)
   const encoding = new Encoding(definition, plan, wire, checks)
   for (const name of Object.keys(given)) {
     const fault = encoding.add(name, given[name])
-    if (fault !== undefined) return invalid(fault)
+    if (fault !== undefined) return invalid(definition, fault, redact)
   }
 
-  const isGiven = (name: string) => Object.hasOwn(given, name) && given[name] !== undefined && given[name] !== null
-  const chosen = definition.alternatives?.of.filter(isGiven)
+  const chosen = definition.alternatives?.of.filter((name) => isGiven(given, name))
   if (chosen !== undefined && (chosen.length > 1 || (chosen.length === 0 && !definition.alternatives!.none))) {
     const { of } = definition.alternatives!
     const rule = ParameterRule.format(definition.alternatives!)
-    return new Errors.ConflictingIdentifiers({ operation, parameters: of, given: chosen, rule })
+    return new Errors.ConflictingIdentifiers({ operation: definition.name, parameters: of, given: chosen, rule })
   }
-  const missing = plan.required.find((name) => !isGiven(name) || given[name] === "")
-  if (missing !== undefined) return invalid([missing, "is required", undefined])
-  for (const rule of definition.rules ?? []) {
-    const parameter = ParameterRule.broken(rule, isGiven)
-    if (parameter === undefined) continue
-    const message = rule._tag === "Excludes" ? ParameterRule.excess(rule) : `is missing: ${ParameterRule.format(rule)}`
-    return invalid([parameter, message, undefined])
-  }
+  const fault = incomplete(definition, plan, given)
+  if (fault !== undefined) return invalid(definition, fault, redact)
 
   // Every alternative has its route.
   const template = plan.routes.get(typeof definition.route === "string" ? "" : chosen?.[0] ?? "none")!
+  const path = encoding.path(template)
+  // One literal: members that are spread into it would make it a slower and larger object.
   return {
-    operation,
+    operation: definition.name,
     effect: definition.effect,
     confirmWith: definition.confirmWith,
     settled: plan.settled,
     method: template.method,
     template: template.path,
-    ...encoding.path(template),
+    path,
+    identityAt: encoding.identityAt,
     query: encoding.query(),
     body: encoding.body(),
     userAuth: encoding.userAuth,
@@ -274,8 +269,38 @@ export const encode = (
     accept: definition.result._tag === "Bytes" ? "*/*" : "application/json",
     pace: definition.pace,
     priced: plan.priced,
-    accepts: definition.userAuth === undefined ? ["bearer"] : ["oauth1", "bearer"]
+    accepts: definition.userAuth === undefined ? ofApp : ofUser
   }
+}
+
+const ofApp = ["bearer"] as const
+const ofUser = ["oauth1", "bearer"] as const
+
+const invalid = (
+  { name: operation }: Definition,
+  [parameter, rule, value]: Fault,
+  redact: Redact | undefined
+): Errors.InvalidParameters => Errors.invalidParameter(operation, parameter, rule, value, redact)
+
+const isGiven = (given: Readonly<Record<string, unknown>>, name: string): boolean =>
+  Object.hasOwn(given, name) && given[name] !== undefined && given[name] !== null
+
+/** The first parameter that is missing, or given beside one that excludes it. */
+const incomplete = (
+  { rules = [] }: Definition,
+  { required }: Plan,
+  given: Readonly<Record<string, unknown>>
+): Fault | undefined => {
+  for (const name of required) {
+    if (!isGiven(given, name) || given[name] === "") return [name, "is required", undefined]
+  }
+  for (const rule of rules) {
+    const parameter = ParameterRule.broken(rule, (name) => isGiven(given, name))
+    if (parameter === undefined) continue
+    const message = rule._tag === "Excludes" ? ParameterRule.excess(rule) : `is missing: ${ParameterRule.format(rule)}`
+    return [parameter, message, undefined]
+  }
+  return undefined
 }
 
 /** Suggests the parameter that a misspelt one may stand for. */

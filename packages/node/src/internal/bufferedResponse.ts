@@ -1,5 +1,5 @@
 /** An `HttpClientResponse` whose body has arrived: no streams, no decoder state, no finalizers. */
-import { webOf } from "@postwire/core/http/Transport"
+import { arrived, webOf } from "@postwire/core/http/Transport"
 import { received } from "@postwire/core/schema/RateLimitHeaders"
 import * as Effect from "effect/Effect"
 import * as Cookies from "effect/http/Cookies"
@@ -60,8 +60,12 @@ export class BufferedResponse extends Inspectable.Class implements HttpClientRes
     return Option.none()
   }
 
+  [arrived](): string {
+    return toText(this.body)
+  }
+
   get text(): Effect.Effect<string, HttpClientError.HttpClientError> {
-    return Effect.sync(() => toText(this.body))
+    return Effect.sync(() => this[arrived]())
   }
 
   get json(): Effect.Effect<Schema.Json, HttpClientError.HttpClientError> {

@@ -39,6 +39,8 @@ export type Outcome = Effect.Effect<HttpClientResponse, HttpClientError.HttpClie
 
 export type Resume = (outcome: Outcome) => void
 
+const none: IncomingHeaders = {}
+
 /** Calls `resume` once, unless it was interrupted. */
 export class Exchange implements Dispatcher.DispatchHandler {
   protected readonly request: HttpClientRequest
@@ -47,8 +49,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined
   protected phase: Phase = "connect"
   private status = 0
-  private headers: IncomingHeaders = {}
-  private chunks: Array<Buffer> = []
+  private headers: IncomingHeaders = none
+  private chunks: Array<Buffer> | undefined
   private size = 0
   protected settled = false
   protected readonly progress: Progress | undefined
@@ -91,7 +93,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.progress?.reached("body")
     this.size += chunk.length
     if (this.size <= this.maxBodySize) {
-      this.chunks.push(chunk)
+      if (this.chunks === undefined) this.chunks = [chunk]
+      else this.chunks.push(chunk)
     } else {
       const error = new BodyTooLarge({ maxBodySize: this.maxBodySize })
       this.undecodable(error, Buffer.alloc(0))
@@ -102,7 +105,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.settled) return
     // Undici allocates each chunk, and we allocate the whole body: no memory is shared.
-    const body = (this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks)) as Buffer<ArrayBuffer>
+    const { chunks = [] } = this
+    const body = (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)) as Buffer<ArrayBuffer>
     const encoding = this.headers["content-encoding"]
     const decompress = body.length > 0 && typeof encoding === "string"
       ? decompressors.get(encoding.trim().toLowerCase())

@@ -96,7 +96,7 @@ export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<
       terms: { limits: timeouts, retries, left: timeouts.total },
       sent: 0,
       applied: false
-    })
+    }, Effect.fail)
     const read = Effect.flatMap(answered, (response) =>
       Effect.matchEffect(response.text, {
         onFailure: (error) => Effect.fail(AttemptFailure.ofTransport(error, prepared, undefined)),

@@ -32,11 +32,26 @@ export const holderOf = (prepared: Pick<Prepared, "userAuth">, values: Credentia
 /** Makes the header of a request, if it needs one. `now` is in milliseconds by the service's clock. */
 export type Authorize = (url: string, now: number) => string | undefined
 
-/** The header of a request with a bearer token. */
-export const withBearer = (token: string): Authorize => () => `Bearer ${token}`
+/** The header of requests with a bearer token. */
+export const withBearer = (token: string): Authorize => {
+  const header = `Bearer ${token}`
+  return () => header
+}
 
-/** A way to authorize a request with the chosen credential, or the reason why the credential cannot be used. */
-export const authorizeWith = (
+/** Makes the function that returns a way to authorize a request, or the reason why its credential cannot be used. */
+export const make = (sign: Credentials.Sign | undefined) => {
+  let last = { token: "", authorize: withBearer("") }
+  return (prepared: Prepared, values: Credentials.Values): ReturnType<typeof authorizeWith> => {
+    if (prepared.userAuth) return authorizeWith(prepared, values, sign)
+    const token = Redacted.value(values.bearerToken ?? none)
+    if (token !== "" && token === last.token) return last.authorize
+    const authorize = authorizeWith(prepared, values, sign)
+    if (!(authorize instanceof Error)) last = { token, authorize }
+    return authorize
+  }
+}
+
+const authorizeWith = (
   { method, operation, userAuth }: Prepared,
   values: Credentials.Values,
   sign: Credentials.Sign | undefined

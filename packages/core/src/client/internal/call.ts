@@ -33,35 +33,35 @@ export interface Environment extends Attempt.Environment {
   readonly telemetry: Retry.Telemetry
 }
 
-/** Makes the function that sends a call. It succeeds only with a success status. */
+/** The series of a call, whose credential may be renewed. */
+interface CallSeries extends Attempt.RunningSeries {
+  /** The call before it was admitted with a credential. */
+  readonly call: Prepared
+  /** The renewals of the credential so far. */
+  readonly renewals: number
+}
+
+/** Makes the function that a fiber sends a call with. It succeeds only with a success status. */
 export const make = (
   environment: Environment
-): (prepared: Prepared, options?: CallOptions) => Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
+): (
+  fiber: Fiber.Fiber<unknown, unknown>,
+  prepared: Prepared,
+  options?: CallOptions
+) => Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
   const { baseUrl, credentials: { admit, current, ready, renew }, rateLimit: { waits }, redact, wire } = environment
   const attempts = RetryLoop.make(Attempt.make(environment), environment)
+  const authorizeWith = Authorization.make(environment.sign)
 
-  const seriesOf = (
-    prepared: Prepared,
-    values: Credentials.Values,
-    authorize: Authorization.Authorize,
-    identity: string,
-    terms: Attempt.Allowance,
-    { applied, sent } = unsent
-  ): Attempt.AuthorizedSeries => {
-    const { identityAt, path, query } = prepared
+  const urlOf = ({ identityAt, path, query }: Prepared, identity: string): string => {
     const filled = identityAt === undefined
       ? path
       : path.slice(0, identityAt) + OAuth1.percentEncode(identity) + path.slice(identityAt)
-    return {
-      prepared,
-      values,
-      authorize,
-      url: baseUrl + filled + (query === "" ? "" : `?${query}`),
-      terms,
-      sent,
-      applied
-    }
+    return baseUrl + filled + (query === "" ? "" : `?${query}`)
   }
+
+  const errorOf = (failure: AttemptFailure.Failure, { prepared, values }: CallSeries) =>
+    CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) })
 
   /** Credentials that are available immediately. */
   const atHand = Credentials.isAtHand(current)
@@ -86,24 +86,25 @@ export const make = (
   }
 
   const ofBearer = UserId.make((bearerToken, terms) =>
-    Effect.withFiber<Credentials.Values, AttemptFailure.Failure>((fiber) => {
+    Effect.withFiber<string, AttemptFailure.Failure>((fiber) => {
       const values = atHand(fiber)
-      return values === undefined ? within(terms, lookup, current) : Effect.succeed(values)
-    }).pipe(
-      // Only the bearer token is sent; the other secrets are kept for redaction.
-      Effect.flatMap((values) =>
-        attempts(
-          seriesOf(
-            lookup,
-            { ...values, bearerToken: Redacted.make(bearerToken) },
-            Authorization.withBearer(bearerToken),
-            "",
-            terms
-          )
-        )
-      ),
-      Effect.flatMap(identityIn)
-    )
+      return (values === undefined ? within(terms, lookup, current) : Effect.succeed(values)).pipe(
+        Effect.flatMap((values) =>
+          attempts({
+            fiber,
+            prepared: lookup,
+            // Only the bearer token is sent; the other secrets are kept for redaction.
+            values: { ...values, bearerToken: Redacted.make(bearerToken) },
+            authorize: Authorization.withBearer(bearerToken),
+            url: urlOf(lookup, ""),
+            terms,
+            sent: 0,
+            applied: false
+          }, Effect.fail)
+        ),
+        Effect.flatMap(identityIn)
+      )
+    })
   )
 
   const identityOf = (prepared: Prepared, values: Credentials.Values, terms: Attempt.Allowance) => {
@@ -114,56 +115,83 @@ export const make = (
   }
 
   const sendWith = (
+    fiber: Fiber.Fiber<unknown, unknown>,
     call: Prepared,
     values: Credentials.Values,
     terms: Attempt.Allowance,
-    /** The renewals of the credential so far, and the requests sent with earlier ones. */
-    renewals = 0,
-    before?: Pick<Attempt.Series, "sent" | "applied">
+    /** The series with the credentials that these replace. */
+    before?: CallSeries
   ): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
     const prepared = admit === undefined ? call : admit(call, values)
     if (prepared instanceof Error) return Effect.fail(prepared)
-    const authorize = Authorization.authorizeWith(prepared, values, environment.sign)
+    const authorize = authorizeWith(prepared, values)
     if (authorize instanceof Error) return Effect.fail(authorize)
-    let series = before
-    const send = (identity: string) => attempts(series = seriesOf(prepared, values, authorize, identity, terms, before))
-    const sent = prepared.identityAt === undefined
-      ? send("")
-      : Effect.flatMap(identityOf(prepared, values, terms), send)
-    const errorOf = (failure: AttemptFailure.Failure) =>
-      CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) })
-    if (renew === undefined || renewals === maxRenewals || prepared.userAuth) return Effect.mapError(sent, errorOf)
-    return Effect.catch(sent, (failure) =>
-      // The refused request had no effect, so that even a create can be repeated.
-      AttemptFailure.isUnauthorized(failure)
-        ? Effect.matchEffect(within(terms, prepared, renew(values)), {
-          onFailure: (failure) => Effect.fail(errorOf(failure)),
-          onSuccess: (renewed) =>
-            Authorization.isSameToken(renewed, values)
-              ? Effect.fail(errorOf(failure))
-              : sendWith(call, renewed, terms, renewals + 1, series)
-        })
-        : Effect.fail(errorOf(failure)))
+    return run({
+      fiber,
+      call,
+      prepared,
+      values,
+      authorize,
+      url: urlOf(prepared, ""),
+      terms,
+      sent: before === undefined ? 0 : before.sent,
+      applied: before !== undefined && before.applied,
+      renewals: before === undefined ? 0 : before.renewals + 1
+    })
   }
 
-  return (prepared, { retries = environment.retries, timeout } = {}) =>
-    Effect.withFiber((fiber) => {
-      const limits = Timeouts.limitsOf(timeout, environment.timeouts) ?? environment.timeouts
-      const terms: Attempt.Allowance = { limits, retries, left: limits.total }
-      const values = atHand(fiber)
-      if (values !== undefined) return sendWith(prepared, values, terms)
-      return Effect.matchEffect(within(terms, prepared, current), {
-        // Without credentials there is nothing to redact.
-        onFailure: (failure) => Effect.fail(CallErrors.of(failure, prepared, { wire, waits, redact: identity })),
-        onSuccess: (values) => sendWith(prepared, values, terms)
-      })
+  const run = (series: CallSeries): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
+    const ended = (failure: AttemptFailure.Failure) =>
+      AttemptFailure.isUnauthorized(failure) && series.renewals < maxRenewals && !series.prepared.userAuth
+        ? renewed(series, failure)
+        : Effect.fail(errorOf(failure, series))
+    return series.prepared.identityAt === undefined ? attempts(series, ended) : identified(series, ended)
+  }
+
+  /** Sends a series whose path needs the user's id. */
+  const identified = <E>(
+    series: CallSeries,
+    ended: (failure: AttemptFailure.Failure) => Effect.Effect<HttpClientResponse, E>
+  ): Effect.Effect<HttpClientResponse, E> =>
+    Effect.matchEffect(identityOf(series.prepared, series.values, series.terms), {
+      onFailure: ended,
+      onSuccess: (identity) => {
+        series.url = urlOf(series.prepared, identity)
+        return attempts(series, ended)
+      }
     })
+
+  /** Repeats a refused call with renewed credentials. The request had no effect, so that even a create can be repeated. */
+  const renewed = (
+    series: CallSeries,
+    refused: AttemptFailure.Failure
+  ): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
+    const { call, fiber, prepared, terms, values } = series
+    if (renew === undefined) return Effect.fail(errorOf(refused, series))
+    return Effect.matchEffect(within(terms, prepared, renew(values)), {
+      onFailure: (failure) => Effect.fail(errorOf(failure, series)),
+      onSuccess: (renewed) =>
+        Authorization.isSameToken(renewed, values)
+          ? Effect.fail(errorOf(refused, series))
+          : sendWith(fiber, call, renewed, terms, series)
+    })
+  }
+
+  return (fiber, prepared, options) => {
+    const limits = Timeouts.limitsOf(options?.timeout, environment.timeouts) ?? environment.timeouts
+    const terms: Attempt.Allowance = { limits, retries: options?.retries ?? environment.retries, left: limits.total }
+    const values = atHand(fiber)
+    if (values !== undefined) return sendWith(fiber, prepared, values, terms)
+    return Effect.matchEffect(within(terms, prepared, current), {
+      // Without credentials there is nothing to redact.
+      onFailure: (failure) => Effect.fail(CallErrors.of(failure, prepared, { wire, waits, redact: identity })),
+      onSuccess: (values) => sendWith(fiber, prepared, values, terms)
+    })
+  }
 }
 
 /** The second renewal is for a token that another client of the account has replaced meanwhile. */
 const maxRenewals = 2
-
-const unsent = { sent: 0, applied: false }
 
 const [method = "", path = ""] = /*#__PURE__*/ UserId.route.split(" ")
 
