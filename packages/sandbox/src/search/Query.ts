@@ -7,13 +7,11 @@ import * as Result from "effect/Result"
 import * as Terms from "../text/Terms.ts"
 import * as Conditions from "./Conditions.ts"
 
-/** A parsed query. */
+/** A parsed query. Its posts match all of the wanted full-text expressions and none of the unwanted ones. */
 export interface Query {
   readonly source: string
-  /** The full-text expression that matches its posts. */
-  readonly match: string
-  /** The expression that matches those of its posts that have a fact. */
-  readonly matchWith: (...fact: Terms.Fact) => string
+  readonly wanted: ReadonlyArray<string>
+  readonly unwanted: ReadonlyArray<string>
 }
 
 /** Parses a query. The caller limits its length. */
@@ -30,13 +28,7 @@ export const parse = (source: string): Result.Result<Query, Language.QuerySyntax
         })
       )
     }
-    const nodes = node._tag === "All" ? node.nodes : [node]
-    return Result.succeed({
-      source,
-      match: toMatch(node),
-      // Combined with the other terms first, so that the index evaluates the exclusion for few posts.
-      matchWith: (...fact) => all([having(fact)], nodes)
-    })
+    return Result.succeed({ source, ...split(node._tag === "All" ? node.nodes : [node]) })
   })
 
 const toMatch = (node: Language.Node): string => {
@@ -44,20 +36,36 @@ const toMatch = (node: Language.Node): string => {
     case "Any":
       return `(${node.nodes.map(toMatch).join(" OR ")})`
     case "All":
-      return all([], node.nodes)
+      return match(split(node.nodes))
     case "Not":
-      return all([], [node])
+      return match(split([node]))
     default:
       return termMatch(node)
   }
 }
 
 // The index supports exclusion only as a difference, so a query without positive terms is subtracted from all posts.
-const all = (besides: ReadonlyArray<string>, nodes: ReadonlyArray<Language.Node>): string => {
-  const wanted = [...besides, ...nodes.filter((node) => node._tag !== "Not").map(toMatch)]
-  const unwanted = nodes.flatMap((node) => node._tag === "Not" ? [toMatch(node.node)] : [])
-  const found = wanted.length === 0 ? having(["is", "post"]) : `(${wanted.join(" AND ")})`
-  return unwanted.length === 0 ? found : `(${found} NOT (${unwanted.join(" OR ")}))`
+const split = (nodes: ReadonlyArray<Language.Node>): Omit<Query, "source"> => {
+  const wanted = nodes.flatMap((node) => node._tag === "Not" ? [] : [toMatch(node)])
+  return {
+    wanted: wanted.length === 0 ? [having("is", "post")] : wanted,
+    unwanted: nodes.flatMap((node) => node._tag === "Not" ? [toMatch(node.node)] : [])
+  }
+}
+
+/**
+ * The full-text expression of a query. The index would read all wanted expressions beside each other: a group with an
+ * alternative that no post has makes it look for the later ones in posts that match the earlier ones only. Groups are few,
+ * because the index limits their depth.
+ */
+export const match = ({ unwanted, wanted }: Omit<Query, "source">): string => {
+  const [first = "", ...others] = wanted
+  const few = others.slice(0, 3).reduce(
+    (few, next, i) => i === 0 ? `(${few} AND ${next})` : `((${few} OR ${never}) AND ${next})`,
+    first
+  )
+  const found = [few, ...others.slice(3)].join(" AND ")
+  return unwanted.length === 0 ? `(${found})` : `((${found}) NOT (${unwanted.join(" OR ")}))`
 }
 
 const termMatch = (term: Language.Term): string => {
@@ -66,4 +74,8 @@ const termMatch = (term: Language.Term): string => {
   return condition.in === "facts" ? `facts : "${condition.fact}"` : `${condition.in} : "${condition.words.join(" ")}"`
 }
 
-const having = (fact: Terms.Fact): string => `facts : "${Terms.spell(fact)}"`
+/** The expression that matches posts with a fact. */
+export const having = (...fact: Terms.Fact): string => `facts : "${Terms.spell(fact)}"`
+
+// The words of facts have an underscore.
+const never = "facts : \"never\""

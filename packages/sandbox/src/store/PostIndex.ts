@@ -1,16 +1,17 @@
 /** The full-text index of public posts. */
-import type { Query } from "../search/Query.ts"
+import * as Query from "../search/Query.ts"
 import type * as Entities from "../text/Entities.ts"
 import * as Terms from "../text/Terms.ts"
 import type { Database } from "./Database.ts"
-import { type Cursor, type Page, type PageRequest, type Range } from "./Pages.ts"
+import { idList, inOrder } from "./Ids.ts"
+import { type Page, type PageRequest, type Range } from "./Pages.ts"
 import * as Post from "./Post.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Visibility from "./Visibility.ts"
 import { rangeOf, type Window } from "./Window.ts"
 
 export interface Search extends Window {
-  readonly query: Query
+  readonly query: Query.Query
   /** Posts of accounts that block the viewer are excluded. */
   readonly viewer?: Visibility.Viewer | undefined
 }
@@ -37,6 +38,31 @@ export interface Indexed {
   readonly entities: Entities.Entities | undefined
 }
 
+/** The lower bounds of the impression steps above the lowest one. Finer steps cost searches more than they are worth. */
+const impressionSteps = [256, 4_096, 65_536, 1_048_576]
+
+/** The step of a post in a row of the table, as `stepOf` computes it. */
+const stepColumn = impressionSteps.map((least) => `(p.impression_count >= ${least})`).join(" + ")
+
+/** The number of latest posts that tell how rare an expression is. */
+const sampleSize = 32
+
+/** The number of matches that are sorted as a whole. */
+const gathered = 2_000
+
+/** True if the wanted expressions may seldom meet. The order of two makes no difference to the index. */
+const isNarrow = ({ wanted }: Pick<Query.Query, "wanted">): boolean => wanted.length > 2
+
+/** A post and its step. */
+type Placed = readonly [step: number, post: Post.Post]
+
+/** The end of a page by relevancy, and the size of the next one. */
+interface Position {
+  readonly step: number
+  readonly before: bigint
+  readonly limit: number
+}
+
 export const make = (database: Database) => {
   const remove = database.command("DELETE FROM post_index WHERE rowid = :id")
   const latest = Post.pages(database, {
@@ -50,25 +76,71 @@ export const make = (database: Database) => {
     WHERE post_index MATCH :match AND rowid > :low AND rowid < :high AND rowid NOT IN (${Visibility.blocked})
     GROUP BY span`)
 
-  // Sorting all matches of a common word is slow; the index returns each step in order of time.
+  const reach = database.query<{ readonly millis: number }>(`
+    SELECT iif(count(*) < ${sampleSize}, :low, min(rowid)) >> ${Snowflake.counterBits} AS millis FROM (
+      SELECT rowid FROM post_index WHERE post_index MATCH :match AND rowid > :low AND rowid < :high
+      ORDER BY rowid DESC LIMIT ${sampleSize})`)
+
+  /** The rarest wanted expressions first: those whose latest posts reach back the farthest. */
+  const rarestFirst = <Q extends Pick<Query.Query, "wanted">>(query: Q, range: Range): Q => {
+    if (!isNarrow(query)) return query
+    const sampled = query.wanted.map((match) => ({ match, millis: reach.get({ match, ...range })?.millis ?? 0 }))
+    return { ...query, wanted: sampled.sort((a, b) => a.millis - b.millis).map(({ match }) => match) }
+  }
+
+  const gather = database.query<{ readonly ids: string; readonly found: number }>(`
+    SELECT json_group_array(rowid) AS ids, count(*) AS found FROM (
+      SELECT rowid FROM post_index WHERE post_index MATCH :match AND rowid > :low AND rowid < :high
+      ORDER BY rowid LIMIT ${gathered + 1})`)
+  const sorted = database.query<{ readonly id: string; readonly step: number }>(`
+    SELECT CAST(p.id AS TEXT) AS id, ${stepColumn} AS step FROM json_each(:ids) JOIN posts p ON p.id = value
+    WHERE ${Visibility.unblocked("p")} AND (step, p.id) < (:step, :before) ORDER BY step DESC, p.id DESC LIMIT :limit`)
+  const found = database.select(Post.shape, "FROM posts p WHERE p.id IN (SELECT value FROM json_each(:ids))")
+
+  /** The posts of all matches, given as JSON, after a step and an id. */
+  const sort = (ids: string, viewer: string | null, { before, limit, step }: Position): ReadonlyArray<Placed> => {
+    const rows = sorted.all({ ids, viewer, step, before, limit })
+    const inStep = rows.map(({ id }) => id)
+    return inOrder(inStep, found.all({ ids: idList(inStep) }), ({ id }) => id).map((post, i) => [rows[i]!.step, post])
+  }
+
+  /** The posts by step, after a step and an id. */
+  const steps = (
+    { unwanted, wanted }: Query.Query,
+    viewer: string | null,
+    range: Range,
+    { before, limit, step: highest }: Position
+  ): ReadonlyArray<Placed> => {
+    const posts: Array<Placed> = []
+    let high = before < range.high ? before : range.high
+    for (let step = highest; step >= 0 && posts.length < limit; step--) {
+      const seen = Query.having("seen", String(step))
+      // Most posts are in the lowest step, few in the others.
+      const match = Query.match({ unwanted, wanted: step === 0 ? [...wanted, seen] : [seen, ...wanted] })
+      const page = latest({ match, viewer }, { ...range, high }, { limit: limit - posts.length })
+      for (const post of page.items) posts.push([step, post])
+      high = range.high
+    }
+    return posts
+  }
+
   const byRelevancy = (
-    query: Query,
+    query: Query.Query,
     viewer: string | null,
     range: Range,
     { cursor, limit }: PageRequest
   ): Page<Post.Post> => {
-    const [highest, before] = cursor?.key.split("-") ?? []
-    const found: Array<readonly [step: number, post: Post.Post]> = []
-    let position: Cursor | undefined = before === undefined ? undefined : { direction: "older", key: before }
-    for (let step = Number(highest ?? impressionSteps.length); step >= 0 && found.length <= limit; step--) {
-      const match = query.matchWith("seen", String(step))
-      const page = latest({ match, viewer }, range, { limit: limit + 1 - found.length, cursor: position })
-      for (const post of page.items) found.push([step, post])
-      position = undefined
-    }
-    const last = found.length > limit ? found[limit - 1] : undefined
+    const [step = impressionSteps.length, before = Snowflake.maximum] = cursor?.key.split("-") ?? []
+    const after = { step: Number(step), before: BigInt(before), limit: limit + 1 }
+    const ordered = rarestFirst(query, range)
+    // Sorting all matches of a common word is slow; the index returns each step in order of time.
+    const few = isNarrow(query) ? gather.get({ match: Query.match(ordered), ...range }) : undefined
+    const posts = few !== undefined && few.found <= gathered
+      ? sort(few.ids, viewer, after)
+      : steps(ordered, viewer, range, after)
+    const last = posts.length > limit ? posts[limit - 1] : undefined
     return {
-      items: found.slice(0, limit).map(([, post]) => post),
+      items: posts.slice(0, limit).map(([, post]) => post),
       next: last && { direction: "older", key: `${last[0]}-${last[1].id}` },
       previous: undefined
     }
@@ -93,23 +165,23 @@ export const make = (database: Database) => {
       readonly order?: "recency" | "relevancy" | undefined
     }): Page<Post.Post> => {
       const viewer = Visibility.valueOf(options.viewer)
+      const range = rangeOf(options)
       return order === "relevancy"
-        ? byRelevancy(query, viewer, rangeOf(options), options)
-        : latest({ match: query.match, viewer }, rangeOf(options), options)
+        ? byRelevancy(query, viewer, range, options)
+        : latest({ match: Query.match(rarestFirst(query, range)), viewer }, range, options)
     },
     /**
      * The number of matching posts, as `search` finds them for the same viewer, in each bucket of `size` milliseconds since
      * the epoch, by number of the bucket.
      */
     counts: ({ query, size, viewer, ...window }: Search & { readonly size: number }): ReadonlyMap<number, number> => {
-      const values = { match: query.match, size: BigInt(size), viewer: Visibility.valueOf(viewer) }
-      return new Map(counts.all({ ...values, ...rangeOf(window) }).map(({ found, span }) => [span, found] as const))
+      const range = rangeOf(window)
+      const match = Query.match(rarestFirst(query, range))
+      const values = { match, size: BigInt(size), viewer: Visibility.valueOf(viewer) }
+      return new Map(counts.all({ ...values, ...range }).map(({ found, span }) => [span, found] as const))
     }
   }
 }
-
-/** The lower bounds of the impression steps above the lowest one. Finer steps cost searches more than they are worth. */
-const impressionSteps = [256, 4_096, 65_536, 1_048_576]
 
 const stepOf = (impressions: number): number => impressionSteps.filter((least) => impressions >= least).length
 
