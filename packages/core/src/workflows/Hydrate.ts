@@ -113,7 +113,8 @@ const largestId = "9223372036854775807"
 
 const idKey = (id: string): string | undefined => {
   if (!Codecs.idPattern.test(id)) return undefined
-  return id.length === largestId.length && id > largestId ? undefined : id.replace(/^0+(?=\d)/, "")
+  if (id.length === largestId.length && id > largestId) return undefined
+  return id.startsWith("0") ? id.replace(/^0+(?=\d)/, "") : id
 }
 
 const usernameKey = (name: string): string | undefined => {
@@ -182,7 +183,8 @@ export const answered = (
   }
   const problems = new Map<string, Problem>()
   const errors: Array<Problem> = []
-  const asked = new Set(ids.map(keyOf))
+  const keys = ids.map(keyOf)
+  const asked = new Set(keys)
   for (const problem of response?.errors ?? []) {
     const id = isAboutId(problem, parameter) ? keyOf(String(problem.value ?? problem.resource_id ?? "")) : undefined
     if (id === undefined || !asked.has(id) || found.has(id)) errors.push(problem)
@@ -190,8 +192,8 @@ export const answered = (
   }
   return {
     errors,
-    results: ids.map((id) => {
-      const key = keyOf(id)
+    results: ids.map((id, i) => {
+      const key = keys[i]
       if (key === undefined) return new HydratedImpl(id, "invalid", undefined, undefined)
       const joined = found.get(key)
       const problem = problems.get(key)
@@ -271,7 +273,7 @@ export const lookUp = (
   return keys.length === 0
     ? Effect.succeed({ ...answered(lookup, ids, undefined), response: undefined })
     : Effect.map(
-      fetchPage(lookup.definition, { ...parameters, [lookup.parameter]: keys }, options),
+      fetchPage(lookup.definition, { ...parameters, [lookup.parameter]: keys.join(",") }, options),
       ([, response]) => ({ ...answered(lookup, ids, response), response })
     )
 }

@@ -142,6 +142,9 @@ export const digest = (path: string, known?: string): Effect.Effect<Digest, Expo
     () => new CheckpointUnusable({ path, reason: "it was changed while it was written" })
   ))
 
+/** The bytes that are read and hashed at a time. */
+const hashedBytes = 524_288
+
 /** The hash of the first `bytes` of a file, to be continued. */
 export const hashOf = async (
   path: string,
@@ -150,7 +153,7 @@ export const hashOf = async (
   const hash = createHash("sha256")
   let read = 0
   if (bytes === 0) return { hash, bytes: read }
-  for await (const chunk of createReadStream(path, { end: bytes - 1 }) as AsyncIterable<Buffer>) {
+  for await (const chunk of createReadStream(path, { end: bytes - 1, highWaterMark: hashedBytes }) as AsyncIterable<Buffer>) {
     hash.update(chunk)
     read += chunk.length
   }

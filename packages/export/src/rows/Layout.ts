@@ -107,8 +107,28 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** A row whose value may be invalid. */
-export interface Read extends Omit<Row, "value"> {
+export class Read implements Omit<Row, "value"> {
+  readonly line: number
+  readonly text: string
   readonly value: string | undefined
+  readonly cells: Row["cells"]
+  readonly #next: records.Place
+
+  constructor({ line, next }: records.Record, text: string, value: string | undefined, cells: Row["cells"]) {
+    this.line = line
+    this.text = text
+    this.value = value
+    this.cells = cells
+    this.#next = next
+  }
+
+  get number(): number {
+    return this.#next.row
+  }
+
+  get next(): string {
+    return placeText(this.#next)
+  }
 }
 
 /** The rows of a file. */
@@ -120,9 +140,9 @@ export async function* readsOf(
 ): AsyncGenerator<ReadonlyArray<Read>> {
   const { column, columns, delimiter, format, hasHeader } = layout
   const name = column === undefined ? undefined : normal(column)
-  const rowOf = ({ line, next }: records.Record, cells: Row["cells"], value: unknown): Read => {
+  const rowOf = (record: records.Record, cells: Row["cells"], value: unknown): Read => {
     const text = typeof value === "string" ? value.trim() : typeof value === "number" ? String(value) : ""
-    return { number: next.row, line, text, value: read(text, name), cells, next: placeText(next) }
+    return new Read(record, text, read(text, name), cells)
   }
   // The header is not counted as a row.
   const start = from === undefined ? { ...records.beginning, row: hasHeader ? -1 : 0 } : placeOf(from)
@@ -135,14 +155,14 @@ export async function* readsOf(
     isFirst = false
     switch (format) {
       case "lines":
-        yield found.map((record) => rowOf(record, {}, record.text))
+        yield found.map((record) => rowOf(record, noCells, record.text))
         break
       case "jsonl":
         yield found.map((record) => {
           const parsed = parseJson(record.text, record.line)
           return isRecord(parsed)
             ? rowOf(record, parsed, column === undefined ? undefined : memberOf(parsed, column))
-            : rowOf(record, {}, parsed)
+            : rowOf(record, noCells, parsed)
         })
         break
       case "csv": {
@@ -155,7 +175,7 @@ export async function* readsOf(
           }
           return rowOf(
             record,
-            hasHeader ? Object.fromEntries(columns.map((name, c) => [name, cells[c]])) : {},
+            hasHeader ? Object.fromEntries(columns.map((name, c) => [name, cells[c]])) : noCells,
             cells[at]
           )
         })
@@ -164,6 +184,8 @@ export async function* readsOf(
     }
   }
 }
+
+const noCells = {}
 
 /** Parses a line. An integer that is too large for a number stays text. */
 const parseJson = (text: string, line: number): unknown => {

@@ -1,5 +1,5 @@
 /** Splits UTF-8 text into records: lines or, in CSV, lines joined by quotes. */
-import { isUtf8 } from "node:buffer"
+import { isAscii, isUtf8 } from "node:buffer"
 
 /** A record and its place. */
 export interface Record {
@@ -34,6 +34,7 @@ export class Malformed extends Error {
 const maxRecordBytes = 1_048_576
 
 const newline = 0x0a
+const carriageReturn = 0x0d
 
 /** The non-empty records after a place, in batches per chunk. */
 export async function* recordsOf(
@@ -47,30 +48,35 @@ export async function* recordsOf(
   let rest: Buffer = Buffer.alloc(0)
   const recordsIn = (buffer: Buffer, isEnd: boolean): Array<Record> => {
     const records: Array<Record> = []
+    const whole = buffer.subarray(0, isEnd ? buffer.length : buffer.lastIndexOf(newline) + 1)
+    const isOneByteEach = isAscii(whole)
+    if (!isOneByteEach && !isUtf8(whole)) throw new Malformed(line + firstForeign(whole), "it is not text in UTF-8")
+    const texts = whole.toString(isOneByteEach ? "latin1" : "utf8")
     let begin = 0
+    let used = 0
     let lines = 0
     let isOpen = false
-    for (let at = 0; at < buffer.length;) {
-      const found = buffer.indexOf(newline, at)
-      if (found === -1 && !isEnd) break
-      const end = found === -1 ? buffer.length : found + 1
+    for (let at = 0; at < texts.length;) {
+      const found = texts.indexOf("\n", at)
+      const end = found === -1 ? texts.length : found + 1
       lines++
-      if (quotes && isOdd(buffer, at, end)) isOpen = !isOpen
+      if (quotes && isOdd(texts.slice(at, end))) isOpen = !isOpen
       at = end
-      if (isOpen && end < buffer.length) continue
+      if (isOpen && end < texts.length) continue
       if (isOpen && !isEnd) break
       if (isOpen) throw new Malformed(line + 1, "a quote is not closed")
-      const bytes = buffer.subarray(begin, end)
-      if (!isUtf8(bytes)) throw new Malformed(line + 1, "it is not text in UTF-8")
-      const text = bytes.toString("utf8").replace(/\r?\n$/, "")
+      const bytes = isOneByteEach ? end - begin : Buffer.byteLength(texts.slice(begin, end))
+      const isReturn = found > begin && texts.charCodeAt(found - 1) === carriageReturn
+      const text = texts.slice(begin, found === -1 ? end : isReturn ? found - 1 : found)
       const start = line + 1
       line += lines
-      byte += end - begin
+      byte += bytes
+      used += bytes
       begin = end
       lines = 0
       if (text.trim() !== "" && text !== "\ufeff") records.push({ text, line: start, next: { byte, line, row: ++row } })
     }
-    rest = buffer.subarray(begin)
+    rest = buffer.subarray(used)
     if (rest.length > maxRecordBytes) {
       throw new Malformed(line + 1, quotes ? "a quote is open for more than 1 MB" : "it is longer than 1 MB")
     }
@@ -87,10 +93,21 @@ export async function* recordsOf(
   if (records.length > 0) yield records
 }
 
-const isOdd = (buffer: Buffer, from: number, to: number): boolean => {
+/** Checks whether a line has an odd number of quotes. */
+const isOdd = (line: string): boolean => {
   let isOdd = false
-  for (let at = buffer.indexOf(quote, from); at !== -1 && at < to; at = buffer.indexOf(quote, at + 1)) isOdd = !isOdd
+  for (let at = line.indexOf("\""); at !== -1; at = line.indexOf("\"", at + 1)) isOdd = !isOdd
   return isOdd
 }
 
-const quote = 0x22
+/** The first line that is not UTF-8, from 1. */
+const firstForeign = (bytes: Buffer): number => {
+  let line = 1
+  for (let at = 0; at < bytes.length; line++) {
+    const found = bytes.indexOf(newline, at)
+    const end = found === -1 ? bytes.length : found + 1
+    if (!isUtf8(bytes.subarray(at, end))) break
+    at = end
+  }
+  return line
+}

@@ -186,12 +186,14 @@ const checked = async (
   throw new RowsUnusable({ path, line, reason: `${is}${more}`, advice: correct })
 }
 
+const isValid = (row: Read): row is Read & Row => row.value !== undefined
+
 /** The rows of a checked file, in batches. */
 async function* batched(reads: AsyncIterable<ReadonlyArray<Read>>, size: number): AsyncGenerator<ReadonlyArray<Row>> {
   let batch: Array<Row> = []
   for await (const rows of reads) {
-    for (const { value = "", ...row } of rows) {
-      batch.push({ ...row, value })
+    for (const row of rows) {
+      if (isValid(row)) batch.push(row)
       if (batch.length === size) {
         yield batch
         batch = []
