@@ -158,48 +158,66 @@ export const refusalOf = ({ definition }: Lookup, options: Options): InvalidPara
   return invalid ?? OptionRules.check(definition.name, options, { concurrency: OptionRules.whole(1, "", 100) })
 }
 
-/** The ids for a request: the valid ones, once each. */
-export const keysIn = ({ keyOf }: Lookup, ids: ReadonlyArray<string>): ReadonlyArray<string> => [
-  ...new Set(ids.flatMap((id) => keyOf(id) ?? []))
-]
-
 /** The results for ids, and the errors that concern none of them. */
 export interface Answered<out Item, out I = {}> {
   readonly results: ReadonlyArray<Hydrated<Item, I>>
   readonly errors: ReadonlyArray<Problem>
 }
 
+/** The canonical forms of ids. */
+export interface Keys {
+  /** In the order of the ids; `undefined` for an invalid one. */
+  readonly all: ReadonlyArray<string | undefined>
+  /** The valid ones, once each. */
+  readonly asked: ReadonlySet<string | undefined>
+  /** The same as the value of the parameter; `undefined` if there are none. */
+  readonly value: string | undefined
+}
+
+/** The canonical forms of the ids of a request. */
+export const keysIn = ({ keyOf }: Lookup, ids: ReadonlyArray<string>): Keys => {
+  const all = ids.map(keyOf)
+  const asked = new Set(all)
+  asked.delete(undefined)
+  return { all, asked, value: asked.size === 0 ? undefined : [...asked].join(",") }
+}
+
 /** Reads the results for ids from a response; there is no response if no id is valid. */
 export const answered = (
   { keyOf, parameter }: Lookup,
   ids: ReadonlyArray<string>,
+  { all, asked }: Keys,
   response: Response<unknown, unknown> | undefined
 ): Answered<unknown, unknown> => {
+  // The service returns nearly all ids in their canonical form.
+  const askedBy = (id: unknown): string | undefined => {
+    const text = String(id)
+    return asked.has(text) ? text : keyOf(text)
+  }
   const found = new Map<string, Joins.Joined<unknown, unknown>>()
   for (const joined of response?.joined() ?? []) {
     const { item } = joined
-    const id = Predicate.hasProperty(item, nameIn[parameter]) ? keyOf(String(item[nameIn[parameter]])) : undefined
+    const id = Predicate.hasProperty(item, nameIn[parameter]) ? askedBy(item[nameIn[parameter]]) : undefined
     if (id !== undefined) found.set(id, joined)
   }
   const problems = new Map<string, Problem>()
   const errors: Array<Problem> = []
-  const keys = ids.map(keyOf)
-  const asked = new Set(keys)
   for (const problem of response?.errors ?? []) {
-    const id = isAboutId(problem, parameter) ? keyOf(String(problem.value ?? problem.resource_id ?? "")) : undefined
+    const id = isAboutId(problem, parameter) ? askedBy(problem.value ?? problem.resource_id ?? "") : undefined
     if (id === undefined || !asked.has(id) || found.has(id)) errors.push(problem)
     else problems.set(id, problem)
   }
   return {
     errors,
     results: ids.map((id, i) => {
-      const key = keys[i]
+      const key = all[i]
       if (key === undefined) return new HydratedImpl(id, "invalid", undefined, undefined)
       const joined = found.get(key)
+      if (joined !== undefined) {
+        return new HydratedImpl(id, isWithheld(joined.item) ? "withheld" : "found", joined, undefined)
+      }
       const problem = problems.get(key)
-      return joined === undefined
-        ? new HydratedImpl(id, problem === undefined ? "unknown" : outcomeOf(problem), undefined, problem)
-        : new HydratedImpl(id, isWithheld(joined.item) ? "withheld" : "found", joined, undefined)
+      return new HydratedImpl(id, problem === undefined ? "unknown" : outcomeOf(problem), undefined, problem)
     })
   }
 }
@@ -270,11 +288,11 @@ export const lookUp = (
   options: CallOptions
 ): Effect.Effect<Batch, AnyError, Client> => {
   const keys = keysIn(lookup, ids)
-  return keys.length === 0
-    ? Effect.succeed({ ...answered(lookup, ids, undefined), response: undefined })
+  return keys.value === undefined
+    ? Effect.succeed({ ...answered(lookup, ids, keys, undefined), response: undefined })
     : Effect.map(
-      fetchPage(lookup.definition, { ...parameters, [lookup.parameter]: keys.join(",") }, options),
-      ([, response]) => ({ ...answered(lookup, ids, response), response })
+      fetchPage(lookup.definition, { ...parameters, [lookup.parameter]: keys.value }, options),
+      ([, response]) => ({ ...answered(lookup, ids, keys, response), response })
     )
 }
 

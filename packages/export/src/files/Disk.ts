@@ -153,7 +153,9 @@ export const hashOf = async (
   const hash = createHash("sha256")
   let read = 0
   if (bytes === 0) return { hash, bytes: read }
-  for await (const chunk of createReadStream(path, { end: bytes - 1, highWaterMark: hashedBytes }) as AsyncIterable<Buffer>) {
+  for await (
+    const chunk of createReadStream(path, { end: bytes - 1, highWaterMark: hashedBytes }) as AsyncIterable<Buffer>
+  ) {
     hash.update(chunk)
     read += chunk.length
   }

@@ -9,9 +9,9 @@ import type { Row } from "./Layout.ts"
 /** The kind of objects. */
 export type Of = "posts" | "users"
 
-/** Rows in order, each with its outcome, and the responses. */
+/** The results of rows, in their order, and the responses. */
 export interface LookedUp {
-  readonly results: ReadonlyArray<readonly [Row, Omit<Hydrate.Hydrated<unknown>, "id" | "joined">]>
+  readonly results: ReadonlyArray<Omit<Hydrate.Hydrated<unknown>, "id" | "joined">>
   readonly answers: ReadonlyArray<Hydrate.Batch>
 }
 
@@ -27,13 +27,15 @@ export const lookUp = Effect.fnUntraced(function*(
     some.length === 0
       ? Effect.undefined
       : Hydrate.lookUp(lookup, some.map(({ value }) => value), parameters, options)
-  const named = yield* ask(Hydrate.lookups.usernames, rows.filter(isName))
-  const numbered = yield* ask(Hydrate.lookups[of], rows.filter((row) => !isName(row)))
-  const [names, ids] = [named?.results.values(), numbered?.results.values()]
-  return {
-    results: rows.map((row) => [row, (isName(row) ? names : ids)?.next().value ?? unanswered]),
-    answers: [named, numbered].filter((answer) => answer !== undefined)
-  }
+  const names = rows.filter(isName)
+  const named = yield* ask(Hydrate.lookups.usernames, names)
+  const numbered = yield* ask(Hydrate.lookups[of], names.length === 0 ? rows : rows.filter((row) => !isName(row)))
+  const answers = [named, numbered].filter((answer) => answer !== undefined)
+  const [first, second] = answers
+  if (second === undefined) return { results: first?.results ?? [], answers }
+  const [byName, byId] = [first, second].map((answer) => answer?.results.values())
+  return { results: rows.map((row) => (isName(row) ? byName : byId)?.next().value ?? unanswered), answers }
 })
 
-const unanswered = { data: undefined, outcome: "unknown", problem: undefined } as const
+/** The result of a row that no response mentions. */
+export const unanswered = { data: undefined, outcome: "unknown", problem: undefined } as const

@@ -127,7 +127,7 @@ const totalsOf = (
   return batches.pipe(
     Stream.mapEffect((batch) => lookUp(of, batch, asked, {})),
     Stream.map(({ results }) =>
-      results.map(([, { data }]) => {
+      results.map(({ data }) => {
         const metrics = Predicate.hasProperty(data, "public_metrics") ? data.public_metrics : undefined
         return Predicate.hasProperty(metrics, metric) ? Math.min(Number(metrics[metric]), most) : 0
       })

@@ -16,8 +16,8 @@ import * as Hydrate from "@postwire/core/workflows/Hydrate"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { lookUp, type Of } from "../rows/LookUp.ts"
-import { emptyPage, type Page, sumOf } from "../rows/Page.ts"
+import { lookUp, type Of, unanswered } from "../rows/LookUp.ts"
+import { emptyPage, type Outcome, type Page, sumOf } from "../rows/Page.ts"
 import * as Rows from "../rows/Rows.ts"
 import * as Plan from "./Plan.ts"
 import type { Source } from "./Source.ts"
@@ -90,10 +90,11 @@ const pageOf = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Page, AnyError, Client> {
   const { answers, results } = yield* lookUp(of, batch, parameters, options)
   const items: Array<object> = []
-  const outcomes = results.map(([row, { data, outcome, problem }]) => {
+  const outcomes = batch.map(({ number: row, text: value }, i): Outcome => {
+    const { data, outcome, problem } = results[i] ?? unanswered
     if (Predicate.isObject(data)) items.push(data)
     const detail = problem?.detail ?? problem?.title
-    return { row: row.number, value: row.text, outcome, ...(detail === undefined ? {} : { detail }) }
+    return detail === undefined ? { row, value, outcome } : { row, value, outcome, detail }
   })
   const last = batch.at(-1)
   const page: Page = {

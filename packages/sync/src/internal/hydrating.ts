@@ -28,6 +28,7 @@ function methodsBy(method: (lookup: Hydrate.Lookup) => object): unknown {
 
 interface Begun {
   readonly ids: ReadonlyArray<string>
+  readonly keys: Hydrate.Keys
   /** `undefined` if none of the ids is valid. */
   readonly pending: Calls.Pending | Error | undefined
 }
@@ -45,10 +46,10 @@ function* run(
   const { concurrency = Hydrate.defaultConcurrency, ...each } = options
   const begin = (ids: ReadonlyArray<string>): Begun => {
     const keys = Hydrate.keysIn(lookup, ids)
-    const pending = keys.length === 0
+    const pending = keys.value === undefined
       ? undefined
-      : Calls.begin(context, definition, { ...own, [parameter]: keys }, each, true)
-    return { ids, pending }
+      : Calls.begin(context, definition, { ...own, [parameter]: keys.value }, each, true)
+    return { ids, keys, pending }
   }
   const source = batches(ids)
   const line: Array<Begun> = []
@@ -63,13 +64,13 @@ function* run(
     for (fill(); line.length > 0; fill()) {
       const [first] = line
       if (first === undefined) return
-      const { ids, pending } = first
+      const { ids, keys, pending } = first
       const received = pending === undefined
         ? undefined
         : Calls.orThrow(Calls.receive(Calls.orThrow(pending, run)), run)
       line.shift()
       const response = received && Calls.orThrow(Received.read(context, definition, received), run)
-      for (const result of Hydrate.answered(lookup, ids, response).results) {
+      for (const result of Hydrate.answered(lookup, ids, keys, response).results) {
         yield result
         if (context.connection.isClosed) Calls.orThrow(CallErrors.closed(definition), run)
       }
