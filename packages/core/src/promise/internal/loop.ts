@@ -21,8 +21,8 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
   #isOver = false
   #batch: ReadonlyArray<A> = []
   #at = 0
-  /** Makes the fiber read the next batch. */
-  #continue = () => {}
+  /** Resumes the fiber, which then reads the next batch. A closure made for each batch would keep it: V8 makes it in old space. */
+  #resume: (effect: Effect.Effect<void>) => void = () => {}
   /** Called when there is a batch, or the stream has ended. */
   #notify = () => {}
   /** The number of pending `next` calls, and the last of them. */
@@ -83,7 +83,7 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
         if (taken !== undefined) return taken
         const notified = new Promise<void>((resolve) => this.#notify = resolve)
         if (this.#running === undefined) this.#running = this.#run()
-        else this.#continue()
+        else this.#resume(Effect.void)
         await notified
       }
       if (this.#left.signal.aborted) return { done: true, value: undefined }
@@ -115,7 +115,7 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
       Effect.callback<void>((resume) => {
         this.#batch = some
         this.#at = 0
-        this.#continue = () => resume(Effect.void)
+        this.#resume = resume
         this.#notify()
       })
     const opened = this.#open(options)

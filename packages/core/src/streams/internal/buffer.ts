@@ -48,7 +48,7 @@ export class ConsumerBuffer {
   #gaps: Array<StreamNotice> = []
   #dropped = 0
   #end: Exit.Exit<void, AnyStreamError> | undefined
-  #reader: (() => void) | undefined
+  #reader: ((effect: Effect.Effect<void>) => void) | undefined
   readonly #writers = new Set<() => void>()
 
   constructor(size: number, policy: SlowConsumer, queue: SpillQueue | undefined, clock: StreamClock) {
@@ -84,7 +84,7 @@ export class ConsumerBuffer {
     this.#chunks.push({ entries: all, at: this.#clock.wall() })
     this.#waiting += all.length
     if (this.policy === "dropOldest") { while (this.#waiting > this.#size && this.#chunks.length > 1) this.#drop() }
-    this.#reader?.()
+    this.#wakeReader()
     return undefined
   }
 
@@ -104,7 +104,7 @@ export class ConsumerBuffer {
     }
     this.#chunks.push({ entries: [event], at: this.#clock.wall() })
     this.#waiting++
-    this.#reader?.()
+    this.#wakeReader()
   }
 
   readonly whenRoom: Effect.Effect<void> = Effect.callback<void>((resume) => {
@@ -122,8 +122,8 @@ export class ConsumerBuffer {
   end(exit: Exit.Exit<void, AnyStreamError>): void {
     if (this.#end !== undefined) return
     this.#end = exit
-    this.#reader?.()
-    this.#wake()
+    this.#wakeReader()
+    this.#wakeWriters()
   }
 
   /** Takes the oldest entries, or waits for some. */
@@ -138,10 +138,7 @@ export class ConsumerBuffer {
   })
 
   readonly #something = Effect.callback<void>((resume) => {
-    this.#reader = () => {
-      this.#reader = undefined
-      resume(Effect.void)
-    }
+    this.#reader = resume
     return Effect.sync(() => {
       this.#reader = undefined
     })
@@ -165,11 +162,17 @@ export class ConsumerBuffer {
     this.cameAt = chunk.at
     this.takes++
     this.#waiting -= chunk.entries.length
-    this.#wake()
+    this.#wakeWriters()
     return chunk.entries
   }
 
-  #wake(): void {
+  #wakeReader(): void {
+    const resume = this.#reader
+    this.#reader = undefined
+    resume?.(Effect.void)
+  }
+
+  #wakeWriters(): void {
     if (this.#writers.size > 0) { for (const look of Array.from(this.#writers)) look() }
   }
 
@@ -191,7 +194,7 @@ export class ConsumerBuffer {
         this.#spilled -= entries.length
         this.end(Exit.failCause(cause))
       },
-      onSuccess: () => this.#reader?.()
+      onSuccess: () => this.#wakeReader()
     }))
   }
 
