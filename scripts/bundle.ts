@@ -10,6 +10,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { isBuiltin } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import * as Workflows from "../packages/core/src/promise/Workflows.ts"
 import { minimum } from "../packages/core/src/runtime/SupportedNode.ts"
 import * as OAuth2 from "../packages/node/src/OAuth2.ts"
 import { declare } from "./declarations.ts"
@@ -26,8 +27,35 @@ const common = {
   metafile: true
 } satisfies BuildOptions
 
-/** Replaces the code of streams, which the declarations of streaming operations import. */
-const streams = (contents: string): Plugin => ({
+/** The names of the methods that `Workflows` makes. */
+const deferred = Object.keys(Workflows.on((input: Uint8Array) => input))
+
+/** Loads rarely used code on demand, a fifth of what Node would load with a client. Bundlers decide that for themselves. */
+const workflows: Plugin = {
+  name: "workflows",
+  setup: ({ onLoad, onResolve }) => {
+    const promise = join(root, "packages/core/src/promise")
+    onResolve(
+      { filter: /\/Workflows(\.ts)?$/ },
+      ({ namespace, path }) =>
+        namespace === "deferred" ? undefined : { path, namespace: "deferred", sideEffects: false }
+    )
+    onLoad({ filter: /.*/, namespace: "deferred" }, () => ({
+      resolveDir: promise,
+      contents: `
+        import * as Effect from "effect/Effect"
+        const load = Effect.promise(() => import("./Workflows.ts"))
+        export const on = (inputOf) => {
+          const later = (name) => (...args) => Effect.flatMap(load, ({ on }) => on(inputOf)[name](...args))
+          return Object.fromEntries(${JSON.stringify(deferred)}.map((name) => [name, later(name)]))
+        }
+      `
+    }))
+  }
+}
+
+/** Loads the code of streams on demand: every client has all operations, and with them those that stream. */
+const streams: Plugin = {
   name: "streams",
   setup: ({ onLoad, onResolve }) => {
     const core = join(root, "packages/core/src/streams")
@@ -36,18 +64,18 @@ const streams = (contents: string): Plugin => ({
       ({ importer, path }) =>
         importer === join(core, "StreamOperation.ts") ? { path, namespace: "streams", sideEffects: false } : undefined
     )
-    onLoad({ filter: /.*/, namespace: "streams" }, () => ({ resolveDir: core, contents }))
+    onLoad({ filter: /.*/, namespace: "streams" }, () => ({
+      resolveDir: core,
+      contents: `
+        import * as Effect from "effect/Effect"
+        import * as Stream from "effect/Stream"
+        const load = Effect.promise(() => import("./Streaming.ts"))
+        export const items = (...args) => Stream.unwrap(Effect.map(load, ({ items }) => items(...args)))
+        export const run = (...args) => Stream.unwrap(Effect.map(load, ({ run }) => run(...args)))
+      `
+    }))
   }
-})
-
-/** Loads it on demand: every client has all operations, and with them those that stream. */
-const deferred = streams(`
-  import * as Effect from "effect/Effect"
-  import * as Stream from "effect/Stream"
-  const load = Effect.promise(() => import("./Streaming.ts"))
-  export const items = (...args) => Stream.unwrap(Effect.map(load, ({ items }) => items(...args)))
-  export const run = (...args) => Stream.unwrap(Effect.map(load, ({ run }) => run(...args)))
-`)
+}
 
 const entry = (module: string) =>
   ({
@@ -67,7 +95,7 @@ const entry = (module: string) =>
 const publishing = (module: string) =>
   ({
     ...entry(module),
-    plugins: [deferred],
+    plugins: [workflows, streams],
     splitting: true,
     chunkNames: `${module}-[name]-[hash]`
   }) satisfies BuildOptions
@@ -123,12 +151,7 @@ const command = {
 
 const builds = {
   node: [publishing("index"), undici],
-  // The caller's side leaves streams to the worker.
-  sync: [
-    { ...entry("index"), plugins: [streams("export const items = undefined, run = undefined")] },
-    publishing("PostwireWorker"),
-    undici
-  ],
+  sync: [entry("index"), publishing("PostwireWorker"), undici],
   cli: [command]
 }
 

@@ -5,6 +5,7 @@ import { existsSync, globSync, mkdirSync, readdirSync, rmSync, writeFileSync } f
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { names } from "../packages/core/src/wire/Wire.ts"
+import * as Bench from "./docs/Bench.ts"
 import * as Blocks from "./docs/Blocks.ts"
 import { openApi } from "./docs/OpenApi.ts"
 import * as Packages from "./docs/Packages.ts"
@@ -41,10 +42,11 @@ export const stale = (files: ReadonlyMap<string, string>): ReadonlyArray<string>
 /** The folders that git ignores as a whole. */
 const builtFolders = ["docs/reference", "docs/openapi"]
 
-/** The files that git ignores, with their text: the reference, the OpenAPI documents and the picture of the rooms. */
+/** The files that git ignores, with their text: the reference, the OpenAPI documents, the picture of the rooms and charts. */
 export const built = (): ReadonlyMap<string, string> =>
   new Map([
     ["docs/pictures/rooms.svg", picture()],
+    ...Bench.charts(),
     ...names.map((wire) => [`docs/openapi/${wire}.json`, `${JSON.stringify(openApi(wire), null, 2)}\n`] as const),
     ...Object.entries(Reference.pages()).map(([name, page]) => [`docs/reference/${name}`, page] as const)
   ])

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline"
 export interface Child<in Question, out Answer> {
   readonly hello: unknown
   readonly ask: (question: Question) => Promise<Answer>
-  readonly end: () => void
+  readonly [Symbol.dispose]: () => void
 }
 
 /** The next message; an error if the process ends instead, whose reason is on standard error. */
@@ -38,7 +38,9 @@ export const start = async <Question extends object, Answer>(
       // The messages of a module of this folder.
       return answered as Promise<Answer>
     },
-    end: () => child.disconnect()
+    [Symbol.dispose]: () => {
+      if (child.connected) child.disconnect()
+    }
   }
 }
 
@@ -64,6 +66,6 @@ export const startProgram = async <Question extends object, Answer>(
       child.stdin.write(`${JSON.stringify(question)}\n`)
       return answered as Promise<Answer>
     },
-    end: () => child.stdin.end()
+    [Symbol.dispose]: () => void child.stdin.end()
   }
 }

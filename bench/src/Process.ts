@@ -25,23 +25,24 @@ const allocatedBy = async (f: () => Promise<void> | void): Promise<number> => {
   return bytes + process.memoryUsage().heapUsed - before
 }
 
-/** Bytes of resident memory that were added at most while `f` ran. */
-const mostAddedBy = async (f: () => Promise<void> | void): Promise<number> => {
-  globalThis.gc?.()
-  const before = process.memoryUsage.rss()
-  let most = before
-  const look = setInterval(() => void (most = Math.max(most, process.memoryUsage.rss())), 5)
-  await f()
-  clearInterval(look)
-  return Math.max(most, process.memoryUsage.rss()) - before
-}
-
 Child.answer("ready", async (task: Task): Promise<Reading> => {
-  if (task.measure === "allocated") return { allocated: await allocatedBy(() => run(task)) / 1e3 / task.count }
-  if (task.measure === "memory") return { memory: await mostAddedBy(() => run(task)) / 1e6 }
+  const { count, measure } = task
+  if (measure === "allocated") return { allocated: await allocatedBy(() => run(task)) / 1e3 / count }
+  if (measure === "memory") globalThis.gc?.()
+  const atStart = process.memoryUsage.rss()
+  let most = atStart
+  const see = () => void (most = Math.max(most, process.memoryUsage.rss()))
+  const look = measure === "memory" ? setInterval(see, 5) : undefined
   const start = performance.now()
   const before = process.cpuUsage()
   await run(task)
   const { system, user } = process.cpuUsage(before)
-  return { CPU: (user + system) / task.count, time: (performance.now() - start) * 1000 / task.count }
+  const time = performance.now() - start
+  clearInterval(look)
+  see()
+  return {
+    CPU: (user + system) / count,
+    time: time * 1000 / count,
+    ...(measure === "memory" ? { memory: (most - atStart) / 1e6 } : {})
+  }
 })

@@ -18,8 +18,10 @@ export const figure = (value: number, unit: string): string => {
 }
 
 /** A ratio, and half of what lies between its quartiles. */
-export const shown = ({ high, low, median }: Spread): string =>
-  `${median >= 100 ? median.toFixed(0) : median.toFixed(2)} ±${((high - low) / 2).toFixed(2)}`
+export const shown = ({ high, low, median }: Spread): string => {
+  const digits = median >= 10 ? median >= 100 ? 0 : 1 : 2
+  return `${median.toFixed(digits)} ±${((high - low) / 2).toFixed(digits)}`
+}
 
 const line = (label: string, cells: ReadonlyArray<string>): string =>
   // At least one blank before the next column, however long a name is.
@@ -30,8 +32,8 @@ const percent = (share: number): string => `${(share * 100).toFixed(0)} %`
 const head = ({ drift, foreign, name, seconds }: Section): string => {
   const notes = [
     `${seconds.toFixed(0)} s`,
-    ...foreign === undefined ? [] : [`other programs used ${percent(foreign)} of the machine`],
-    ...drift === undefined ? [] : [`a peer was at most ${percent(Math.abs(drift - 1))} from itself`]
+    ...foreign === undefined ? [] : [`others used ${percent(foreign)} of the machine`],
+    ...drift === undefined ? [] : [`a peer was up to ${percent(Math.abs(drift - 1))} from itself`]
   ]
   return `${name.toUpperCase()}\n${notes.join("; ")}`
 }
@@ -50,32 +52,35 @@ const scenarioTable = (scenario: string, rows: ReadonlyArray<Row>): ReadonlyArra
     metrics.flatMap((metric, i) => f(metric).slice(0, i === most - 1 ? 1 : 2))
   return [
     "",
-    scenario,
-    line("", cells((metric) => [metric, to === undefined ? "" : `of ${to}`.slice(0, 13)])),
-    ...[...new Set(rows.map(({ contender }) => contender))].flatMap((name) => {
-      const own = (metric: string) => rows.find((row) => row.contender === name && row.metric === metric)
-      return [
-        line(
-          `  ${name}`,
-          cells((metric) => {
-            const row = own(metric)
-            return row === undefined ? ["", ""] : [figure(row.value.median, row.unit), doubtful(row, row.ratio)]
-          })
-        ),
-        ...metrics.some((metric) => own(metric)?.before !== undefined)
-          ? [
-            line(
-              "    of before",
-              cells((metric) => {
-                const row = own(metric)
-                const before = row === undefined ? "" : doubtful(row, row.before)
-                return metric === metrics[most - 1] ? [before.replace(/ ±.*/, ""), ""] : ["", before]
-              })
-            )
-          ]
-          : []
-      ]
-    })
+    to === undefined ? scenario : `${scenario}; ratios to ${to}`,
+    line("", cells((metric) => [metric, ""])),
+    // Those of the other commit are what the ratios below are of.
+    ...[...new Set(rows.map(({ contender }) => contender))].filter((name) => !name.endsWith(" before")).flatMap(
+      (name) => {
+        const own = (metric: string) => rows.find((row) => row.contender === name && row.metric === metric)
+        return [
+          line(
+            `  ${name}`,
+            cells((metric) => {
+              const row = own(metric)
+              return row === undefined ? ["", ""] : [figure(row.value.median, row.unit), doubtful(row, row.ratio)]
+            })
+          ),
+          ...metrics.some((metric) => own(metric)?.before !== undefined)
+            ? [
+              line(
+                "    of before",
+                cells((metric) => {
+                  const row = own(metric)
+                  const before = row === undefined ? "" : doubtful(row, row.before)
+                  return metric === metrics[most - 1] ? [before.replace(/ ±.*/, ""), ""] : ["", before]
+                })
+              )
+            ]
+            : []
+        ]
+      }
+    )
   ]
 }
 
@@ -102,7 +107,7 @@ export const format = ({ environment, growth, rows, sections }: Run): string => 
     words.slice(middle).join(", "),
     `${machine}; loopback, no TLS, no compression`,
     `${commit}${against === undefined ? "" : `, before ${against}`}`,
-    "Medians; a ratio is within a round, with half of what lies between its quartiles.",
+    "Medians; ratios are within a round, with half of what lies between quartiles.",
     ...sections.flatMap((section) => ["", head(section), ...table(rows.filter((row) => row.section === section.name))]),
     ...growth.length === 0 ? [] : [
       "",

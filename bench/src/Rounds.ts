@@ -56,7 +56,7 @@ const units: Readonly<Record<string, string>> = {
   CPU: "us",
   time: "us",
   import: "us",
-  "server CPU": "us",
+  call: "us",
   allocated: "kB",
   size: "kB",
   memory: "MB"
@@ -113,12 +113,14 @@ export interface Scenario<T extends Task> {
 export interface Group<T extends Task> {
   readonly section: string
   readonly title?: string
-  readonly contenders: ReadonlyMap<string, Pick<Child.Child<T, Reading>, "ask" | "end">>
+  readonly contenders: ReadonlyMap<string, Pick<Child.Child<T, Reading>, "ask">>
   readonly scenarios: ReadonlyArray<Scenario<T>>
   readonly seconds: number
   /** The part of the section's time that has gone before, and that of this group: 0 to 1. */
   readonly from: number
   readonly share: number
+  /** True if nothing gets faster: each batch is a new process. */
+  readonly isWarm?: true
   /** True to look at allocations after the rounds. */
   readonly isAllocating?: true
 }
@@ -206,7 +208,11 @@ export const compare = async <T extends Task>(bench: Bench, group: Group<T>): Pr
       plan.task = { ...plan.task, count: Math.max(1, Math.round(plan.batch * 1000 / time)) }
     }
   }
-  for (let round = 0; round < (bench.rounds === undefined ? 20 : 1) && used() < 0.35; round++) {
+  for (
+    let round = 0;
+    round < (group.isWarm === true ? 0 : bench.rounds === undefined ? 20 : 1) && used() < 0.35;
+    round++
+  ) {
     const cold = plans.filter(({ series }) => !Array.from(series.values()).every(isWarm))
     progress(`warming up, ${cold.length} of ${plans.length} scenarios not warm`)
     for (const plan of cold) await turn(plan, round)
@@ -242,32 +248,32 @@ export const withAll = async <T extends Task>(
   start: (name: string) => Promise<Child.Child<T, Reading>>,
   f: (contenders: ReadonlyMap<string, Child.Child<T, Reading>>) => Promise<void>
 ): Promise<void> => {
-  const contenders = new Map<string, Child.Child<T, Reading>>()
-  try {
-    await Promise.all(names.map(async (name) => contenders.set(name, await start(name))))
-    // In the order of the names: the first is the peer.
-    await f(new Map(names.map((name) => [name, contenders.get(name)!])))
-  } finally {
-    for (const contender of contenders.values()) contender.end()
-  }
+  using all = new DisposableStack()
+  const contenders = await Promise.all(names.map(async (name) => [name, all.use(await start(name))] as const))
+  await f(new Map(contenders))
 }
 
-/** The most memory that a batch takes above the start, in a process of its own for each contender. */
-export const memory = async <T extends Task>(
+/**
+ * A long batch, some rounds in turns, each in a new process: its cost, and the most resident memory above that at the start.
+ */
+export const long = async <T extends Task>(
   bench: Bench,
   at: { readonly section: string; readonly scenario: string; readonly at?: number },
   names: ReadonlyArray<string>,
   start: (name: string) => Promise<Child.Child<T, Reading>>,
   warm: T,
-  task: T
+  task: T,
+  rounds: number
 ): Promise<void> => {
-  const series: Series = new Map()
-  for (const name of names) {
-    bench.say(`${at.section}: memory of ${name}`, 0.95)
+  const series: Series = new Map(names.map((name) => [name, []]))
+  const all = Math.min(rounds, bench.rounds ?? rounds) * names.length
+  for (let k = 0; k < all; k++) {
+    const name = names[k % names.length]!
+    bench.say(`${at.section}: ${at.scenario}, ${name}`, 0.5 + k / all / 2)
     await withAll<T>([name], start, async (contenders) => {
       const contender = contenders.get(name)!
       await contender.ask(warm)
-      series.set(name, [await contender.ask({ ...task, measure: "memory" })])
+      series.get(name)!.push(await contender.ask({ ...task, measure: "memory" }))
     })
   }
   bench.add(...rowsOf(at, series))

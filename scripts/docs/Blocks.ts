@@ -1,5 +1,6 @@
 /** The parts of documents that come from elsewhere: programs that are compiled and run, and what declarations say. */
 import { minimum } from "../../packages/core/src/runtime/SupportedNode.ts"
+import * as Bench from "./Bench.ts"
 import * as ErrorDocs from "./ErrorDocs.ts"
 import * as MediaDocs from "./MediaDocs.ts"
 import * as Moving from "./Moving.ts"
@@ -38,6 +39,8 @@ const make = (name: string): string => {
       return ErrorDocs.rateLimitFields()
     case "media":
       return MediaDocs.table()
+    case "bench":
+      return argument === "exponents" ? Bench.exponents(Bench.run()) : Bench.table(argument, Bench.run())
     case "tweepy":
       return Moving.tweepy()
     case "twitter-api-v2":

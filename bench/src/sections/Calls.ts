@@ -290,7 +290,7 @@ const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
       inFlight: [1]
     }
   ] as const
-  const server = await Child.start<object, unknown>("Server.ts", "calls")
+  using server = await Child.start<object, unknown>("Server.ts", "calls")
   const url = String(server.hello)
   const start = (name: string, wire: Rounds.Settings["wire"]) =>
     name === "tweepy" && interpreter !== undefined
@@ -316,7 +316,6 @@ const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
         isAllocating: true
       }))
   }
-  server.end()
 }
 
 export const section: Rounds.Section = { name: "calls", seconds: 55, fullSeconds: 240, run }

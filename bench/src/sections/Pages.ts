@@ -80,7 +80,7 @@ export const contenders: Rounds.Contenders<Batch> = {
 const ours = ["postwire", "postwire effect", "postwire sync"]
 
 const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
-  const server = await Child.start<object, unknown>("Server.ts", "pages")
+  using server = await Child.start<object, unknown>("Server.ts", "pages")
   const start = (name: string) => Rounds.start<Batch>(bench, "Pages", name, { url: String(server.hello) })
   const names = Rounds.select(bench, ["generator"], ours)
   await Rounds.withAll(names, start, (contenders) =>
@@ -94,16 +94,15 @@ const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
     }))
   if (bench.full) {
     const posts = bench.rounds === undefined ? 1_000_000 : 100_000
-    const at = { section: "pages", scenario: `memory of ${posts.toLocaleString("en")} posts` }
-    await Rounds.memory<Batch>(bench, at, names, start, { count: 20_000 }, { count: posts })
+    const at = { section: "pages", scenario: `a post of ${posts.toLocaleString("en")}` }
+    await Rounds.long<Batch>(bench, at, names, start, { count: 20_000 }, { count: posts }, 1)
     await overlap(bench, seconds / 4)
   }
-  server.end()
 }
 
 /** Latency and work for each page, in turn and at the same time. */
 const overlap = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
-  const slow = await Child.start<object, unknown>("Server.ts", "pages", "20")
+  using slow = await Child.start<object, unknown>("Server.ts", "pages", "20")
   const names = Rounds.select(bench, ["generator"], ours)
   const start = (name: string) => Rounds.start<Batch>(bench, "Pages", name, { url: String(slow.hello) })
   await Rounds.withAll(names, start, (contenders) =>
@@ -119,7 +118,6 @@ const overlap = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
       from: 0.75,
       share: 0.25
     }))
-  slow.end()
 }
 
 export const section: Rounds.Section = { name: "pages", seconds: 15, fullSeconds: 100, run }

@@ -88,7 +88,7 @@ const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
   const names = Rounds.select(bench, ["bare loop"], ["postwire", "postwire effect"])
   const share = 1 / scenarios.length
   for (const [i, [wire, pieces]] of scenarios.entries()) {
-    const server = await Child.start<object, unknown>("Server.ts", "lines", wire, pieces)
+    using server = await Child.start<object, unknown>("Server.ts", "lines", wire, pieces)
     const start = (name: string) => Rounds.start(bench, "Streams", name, { url: String(server.hello), wire })
     const name = `${wire === "neutral" ? "neutral names" : wire === "x" ? "X's names" : "February's names"}, ${
       pieces === "block" ? "64 KiB of lines" : "a line at a time"
@@ -105,10 +105,9 @@ const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
       }))
     if (bench.full && i === 0) {
       const lines = bench.rounds === undefined ? 1_000_000 : 100_000
-      const at = { section: "streams", scenario: `memory of ${lines.toLocaleString("en")} lines` }
-      await Rounds.memory(bench, at, names, start, { count: 50_000 }, { count: lines })
+      const at = { section: "streams", scenario: `a line of ${lines.toLocaleString("en")}` }
+      await Rounds.long(bench, at, names, start, { count: 50_000 }, { count: lines }, 1)
     }
-    server.end()
   }
 }
 

@@ -94,7 +94,7 @@ const film = (place: string, mebibytes: number): Batch => {
 }
 
 const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
-  const server = await Child.start<object, unknown>("Server.ts", "uploads")
+  using server = await Child.start<object, unknown>("Server.ts", "uploads")
   const start = (name: string) => Rounds.start<Batch>(bench, "Uploads", name, { url: String(server.hello) })
   const [small, middle] = [film(bench.place, 1), film(bench.place, bench.full ? 64 : 16)]
   const peers = ["undici, FormData", "undici, by hand"]
@@ -114,11 +114,10 @@ const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
   if (bench.full) {
     const all = ["undici, FormData", "a path", "a path with a key", "a Blob", "a stream"]
     for (const task of [small, middle, film(bench.place, 512)]) {
-      const at = { section: "uploads", scenario: `memory of ${task.count} MiB` }
-      await Rounds.memory<Batch>(bench, at, all, start, small, task)
+      const at = { section: "uploads", scenario: `a MiB of ${task.count}, in a new process` }
+      await Rounds.long<Batch>(bench, at, all, start, small, task, 1)
     }
   }
-  server.end()
 }
 
 export const section: Rounds.Section = { name: "uploads", seconds: 10, fullSeconds: 60, run }

@@ -9,7 +9,7 @@
  * ```
  */
 import "@postwire/core/runtime/SupportedNode"
-import { checkForm, type Chosen, formOf } from "@postwire/core/promise/ReturnType"
+import { checkForm, type Chosen, formOf } from "@postwire/core/promise/PromiseClient"
 import type * as Core from "@postwire/core/publishing/Publish"
 import type { Form } from "@postwire/core/schema/Definition"
 import { fromEnvironment } from "@postwire/node/NodeClient"

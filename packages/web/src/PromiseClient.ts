@@ -10,6 +10,7 @@ export type { CallOptions } from "@postwire/core/promise/Calls"
 export type { PageOptions } from "@postwire/core/promise/Pages"
 export {
   type Answer,
+  type Chosen,
   type EffectAccess,
   type Methods,
   type PromiseOperation,
@@ -17,7 +18,6 @@ export {
   type WithEffect,
   withEffect
 } from "@postwire/core/promise/PromiseClient"
-export type { Chosen } from "@postwire/core/promise/ReturnType"
 
 /** A client: its operations as methods, uploads, posts with files and threads, and `close`. */
 export type PromiseClient<F extends Form = "response", Also extends object = {}> = Client.PromiseClient<

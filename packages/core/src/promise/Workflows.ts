@@ -1,17 +1,109 @@
 /**
- * The Effects of the methods that make many calls, and of streams. Their code is a fifth of a client's, and the first of them loads
- * it: bundlers make a file of its own of it.
+ * The Effects of the methods that make many calls, and of streams. The bundled entries load this module with the first such call.
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Pull from "effect/Pull"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { invalidParameter, InvalidSettings } from "../errors/Errors.ts"
 import type * as Source from "../media/Source.ts"
+import * as Upload from "../media/Upload.ts"
+import * as Publish from "../publishing/Publish.ts"
+import * as Thread from "../publishing/Thread.ts"
+import type { Definition } from "../schema/Definition.ts"
+import * as Journal from "../storage/Journal.ts"
+import * as StreamRules from "../streams/rules/StreamRules.ts"
+import * as SharedStream from "../streams/shared/SharedStream.ts"
+import * as StreamLog from "../streams/shared/StreamLog.ts"
+import * as Streaming from "../streams/Streaming.ts"
+import type { StreamOptions } from "../streams/StreamOptions.ts"
+import * as Compliance from "../workflows/Compliance.ts"
+import * as Conversation from "../workflows/Conversation.ts"
+import * as ListMembers from "../workflows/ListMembers.ts"
 import type { Provided } from "./Calls.ts"
-import type { Opening, Streams } from "./internal/workflows.ts"
-import { mapInputs, methods, type Name, type StreamName } from "./Methods.ts"
-
-export type { Next, Opening } from "./internal/workflows.ts"
+import { type ByName, type Kind, mapInputs, type Name, type StreamName, type UploadOptions } from "./Methods.ts"
 
 /** Converts a file of a platform to one of the core. Values of another type stay, for the core to reject. */
 export type InputOf<I> = (input: I) => Source.Input
+
+/** Reads the next items of an opened stream; `undefined` at its end. */
+export type Next<A, E> = Effect.Effect<ReadonlyArray<A> | undefined, E, Provided>
+
+/** Opens a stream. */
+export type Opening<A> = Effect.Effect<Next<A, Error>, Error, Scope.Scope | Provided>
+
+/** Methods that return Effects, and open streams. */
+interface Effects extends Kind {
+  readonly one: Effect.Effect<this["value"], Error, Provided>
+  readonly many: Opening<this["value"]>
+  readonly ids: Compliance.Ids
+}
+
+const opened = <A, E>(
+  stream: Stream.Stream<A, E, Provided>
+): Effect.Effect<Next<A, E>, never, Scope.Scope | Provided> =>
+  Effect.map(Stream.toPull(stream), (pull) =>
+    Pull.matchEffect(pull, {
+      onSuccess: (some) => Effect.succeed<ReadonlyArray<A> | undefined>(some),
+      onFailure: Effect.failCause,
+      onDone: () => Effect.undefined
+    }))
+
+const upload = (input: Source.Input, { resume, ...options }: UploadOptions<Source.Input> = {}) => {
+  if (resume === undefined) return Upload.upload(input, options)
+  return Journal.isKey(resume)
+    ? Upload.upload.resumable(resume, input, options)
+    : Effect.fail(invalidParameter("upload", "resume", Journal.keyRule, resume))
+}
+
+const effects: ByName<Source.Input, Effects> = {
+  upload,
+  "upload.events": (input, options) =>
+    opened(Upload.eventsOf((onProgress) => upload(input, { ...options, onProgress }))),
+  publish: Publish.publish,
+  // The core rejects the empty key of a call without options.
+  publishThread: (posts, options = { key: "" }) => Thread.publishThread(posts, options),
+  planListMembers: ListMembers.planListMembers,
+  syncListMembers: ListMembers.syncListMembers,
+  getConversation: Conversation.getConversation,
+  "getConversation.parts": (id, options) => opened(Conversation.getConversation.parts(id, options)),
+  planRules: StreamRules.planRules,
+  syncRules: StreamRules.syncRules,
+  "compliance.upload": Compliance.upload,
+  "compliance.wait": Compliance.wait,
+  "compliance.results": (job) => opened(Compliance.results(job)),
+  "compliance.check": (options) => opened(Compliance.check(options))
+}
+
+const streams = {
+  openLive: (definition: Definition, parameters: unknown, options?: StreamOptions) =>
+    opened(Streaming.items(definition, parameters, options)),
+  openLiveEvents: (definition: Definition, parameters: unknown, options?: StreamOptions) =>
+    opened(Streaming.run(definition, parameters, options)),
+  openShared: Effect.fnUntraced(function*(
+    name: string,
+    definition: Definition,
+    parameters: object,
+    options?: SharedStream.SharedOptions
+  ) {
+    const log = yield* Effect.serviceOption(StreamLog.StreamLog)
+    if (Option.isNone(log)) {
+      return yield* new InvalidSettings({
+        setting: "streamLog",
+        rule: "is missing: a shared stream needs a log that all its processes use"
+      })
+    }
+    const events = (options: StreamOptions) => Streaming.run(definition, parameters, options)
+    return yield* Effect.provideService(
+      SharedStream.share(name, definition, events, options),
+      StreamLog.StreamLog,
+      log.value
+    )
+  }),
+  openConsumer: <Item, E>(shared: SharedStream.SharedStream<Item, E>, options: SharedStream.ConsumeOptions) =>
+    opened(shared.consume(options))
+}
 
 /** The Effects by the paths of their methods, for arguments that the types of a client have checked. */
 export type ByPath =
@@ -20,26 +112,13 @@ export type ByPath =
   >
   & Readonly<Record<StreamName, (...args: ReadonlyArray<unknown>) => Opening<unknown>>>
 
-const load = Effect.promise(() => import("./internal/workflows.ts"))
-
-const openings = { openConsumer: true, openLive: true, openLiveEvents: true, openShared: true } satisfies Record<
-  keyof Streams,
-  true
->
-
 /** The Effects on a platform. */
-export function on<I>(inputOf: InputOf<I>): ByPath & Streams
-// The table of methods has their types.
+export function on<I>(inputOf: InputOf<I>): ByPath & typeof streams
+// `effects` is checked against the table.
 export function on(inputOf: (input: unknown) => unknown): object {
-  const run = (name: Name | keyof Streams, args: ReadonlyArray<unknown>) =>
-    Effect.flatMap(load, ({ run }) => run(name, args))
-  const byPath = Object.keys(methods).map((name) => [
+  const byPath = Object.entries(effects).map(([name, effect]) => [
     name,
-    (...args: ReadonlyArray<unknown>) => run(name as Name, mapInputs(name as Name, args, inputOf))
+    (...args: ReadonlyArray<unknown>) => Reflect.apply(effect, undefined, mapInputs(name as Name, args, inputOf))
   ])
-  const opening = Object.keys(openings).map((name) => [
-    name,
-    (...args: ReadonlyArray<unknown>) => run(name as keyof Streams, args)
-  ])
-  return Object.fromEntries([...byPath, ...opening])
+  return { ...Object.fromEntries(byPath), ...streams }
 }

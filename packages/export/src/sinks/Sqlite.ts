@@ -35,7 +35,7 @@ export const make = (path: string): FileSink =>
           : spool.holds === "items"
           ? putItems(database, spool.table)
           : upsert(database, spool.table)
-        for await (const rows of spool.lines()) rows.forEach(put)
+        for await (const row of spool.lines()) put(row)
       }
       if (!spools.some(({ holds }) => holds === "errors")) putErrors(database)
       database.exec("COMMIT")

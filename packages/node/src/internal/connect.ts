@@ -1,7 +1,6 @@
 /** The parts of a client, with or without Effect. */
 import { type Caller, type Provided, valueOf } from "@postwire/core/promise/Calls"
-import { build } from "@postwire/core/promise/PromiseClient"
-import { formOf } from "@postwire/core/promise/ReturnType"
+import { build, formOf } from "@postwire/core/promise/PromiseClient"
 import type { Form } from "@postwire/core/schema/Definition"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
