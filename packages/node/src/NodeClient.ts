@@ -15,6 +15,7 @@ import * as SpendStore from "@postwire/core/spend/SpendStore"
 import * as Journal from "@postwire/core/storage/Journal"
 import * as TokenStore from "@postwire/core/storage/TokenStore"
 import * as StreamLog from "@postwire/core/streams/shared/StreamLog"
+import { Spill } from "@postwire/core/streams/Spill"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -88,7 +89,7 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client | Journal.Jo
   Layer.unwrap(
     Effect.map(check(settings), () =>
       Layer.mergeAll(
-        FileSpill.layer(),
+        layerSpill(),
         layerStreamLog(settings),
         Layer.provide(
           Shared.layer(settings, {
@@ -103,6 +104,9 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client | Journal.Jo
         )
       ))
   )
+
+// Few programs need it: it is made on demand.
+const layerSpill = () => Layer.succeed(Spill, { open: Effect.suspend(() => FileSpill.make().open) })
 
 const layerTransport = (settings: Settings<Form>) =>
   UndiciHttpClient.layer(

@@ -133,8 +133,6 @@ const gateOf = (id: number): SendGate => ({
   withoutEffect: () => void Atomics.compareExchange(places, place.out, id, 0)
 })
 
-const effects = Workflows.on(NodeClient.inputOf)
-
 const run = ({ client, gate, id, isWatched, job }: Request & { readonly _tag: "Run" }) => {
   if (Atomics.load(gate, Protocol.gate.withdrawn) === 1) return
   const open = clientOf(client)
@@ -152,11 +150,15 @@ const effectOf = (
   Effect.suspend((): Effect.Effect<unknown, unknown, Client | Journal> => {
     switch (job.type) {
       case "call":
-        return effects[job.method](...watchedBy(onProgress, job))
+        return Workflows.effectOf(job.method, NodeClient.inputOf, watchedBy(onProgress, job))
       case "open": {
         const { stream } = job
         const report = onProgress && ((progress: unknown) => streams.get(stream)?.onProgress?.(progress))
-        return openStream(stream, client, effects[job.method](...watchedBy(report, job)))
+        return openStream(
+          stream,
+          client,
+          Workflows.effectOf(job.method, NodeClient.inputOf, watchedBy(report, job))
+        )
       }
       case "openLive":
         return openStream(job.stream, client, openLive(job))
@@ -208,8 +210,8 @@ const openLive = ({ isWhole, operation, options, parameters }: Protocol.Job & { 
     const named: Readonly<Record<string, { readonly definition: Definition }>> = catalogue
     const { definition } = named[operation]!
     return isWhole
-      ? Effect.map(effects.openLiveEvents(definition, parameters, options), batchesBy(LiveBatch.ofEvents))
-      : Effect.map(effects.openLive(definition, parameters, options), batchesBy(LiveBatch.ofItems))
+      ? Effect.map(Workflows.openLiveEvents(definition, parameters, options), batchesBy(LiveBatch.ofEvents))
+      : Effect.map(Workflows.openLive(definition, parameters, options), batchesBy(LiveBatch.ofItems))
   })
 
 const batchesBy = <A>(of: (some: ReadonlyArray<A>) => LiveBatch.LiveBatch) =>

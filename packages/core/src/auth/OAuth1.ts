@@ -4,9 +4,8 @@
  * Everything is synchronous and total: malformed escapes and lone surrogates give a signature like any other text.
  * A JSON body is never part of a signature.
  */
-import { hmac } from "@noble/hashes/hmac.js"
-import { sha1 } from "@noble/hashes/legacy.js"
 import * as Context from "effect/Context"
+import { hmacSha1 } from "./internal/hmacSha1.ts"
 
 /**
  * The HMAC-SHA1 of a message with a key, both UTF-8, as base64. The default needs no platform; it can be replaced by a faster
@@ -16,11 +15,6 @@ export const HmacSha1: Context.Reference<(key: string, message: string) => strin
   "@postwire/core/auth/OAuth1/HmacSha1",
   { defaultValue: () => hmacSha1 }
 )
-
-const encoder = /*#__PURE__*/ new TextEncoder()
-
-const hmacSha1 = (key: string, message: string): string =>
-  btoa(String.fromCharCode(...hmac(sha1, encoder.encode(key), encoder.encode(message))))
 
 /** Secrets and identifiers of an application and, except for requests of the application itself, of a user. */
 export interface Credentials {

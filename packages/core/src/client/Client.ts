@@ -208,7 +208,9 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     })
   const encode = (definition: Definition, parameters: unknown, options?: CallOptions, clean?: Redaction.Redact) => {
     const prepared = RequestEncoder.encode(definition, parameters, wire, limits, clean)
-    return options === undefined ? prepared : ExtraParameters.add(prepared, definition, wire, options, clean)
+    return options?.extraBody === undefined && options?.extraQuery === undefined
+      ? prepared
+      : ExtraParameters.add(prepared, definition, wire, options, clean)
   }
   const requestBy = (sender: () => typeof send): Client["Service"]["request"] => (definition, parameters, options) =>
     Effect.withFiber((fiber): Effect.Effect<HttpClientResponse, Errors.AnyError> => {
@@ -224,7 +226,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     protocol === "https:" || (protocol === "http:" && baseUrl.startsWith("http:") && isPlainAllowed(hostname, settings))
   const client = Client.of({
     send: (prepared, options) => Effect.withFiber((fiber) => send(fiber, prepared, options)),
-    transfer: Transfer.make({ ...exchange, http, userAgent, isAllowed, isClosed: () => isClosed }),
+    transfer: (file) => Transfer.make({ ...exchange, http, userAgent, isAllowed, isClosed: () => isClosed })(file),
     redact: Effect.map(known, (values) => redact(values)),
     credential: (userAuth) =>
       Effect.flatMap(current, (values) => {

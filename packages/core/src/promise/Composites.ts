@@ -51,7 +51,6 @@ type Signal = Promises["options"]
 
 /** The methods of a client. */
 export const make = <I>(context: Calls.Context, inputOf: Workflows.InputOf<I>): Composites<I> => {
-  const effects = Workflows.on(inputOf)
   const built = Methods.build<I, Promises>((path) => {
     const method = Methods.methods[path]
     const split = (args: ReadonlyArray<unknown>) => ({
@@ -61,12 +60,24 @@ export const make = <I>(context: Calls.Context, inputOf: Workflows.InputOf<I>): 
     return Methods.isStream(path)
       ? (...args: ReadonlyArray<unknown>) => {
         const { before, options } = split(args)
-        return Iteration.iterable(context, method, options, (own) => effects[path](...before, own))
+        return Iteration.iterable(
+          context,
+          method,
+          options,
+          (own) => Workflows.effectOf(path, inputOf, [...before, own])
+        )
       }
       : (...args: ReadonlyArray<unknown>) => {
         const { before, options } = split(args)
-        return Calls.call(context, method, options, (own) => effects[path](...before, own))
+        return Calls.call(context, method, options, (own) => Workflows.effectOf(path, inputOf, [...before, own]))
       }
   })
-  return { ...built, hydrate: Hydrating.make(context) }
+  return { ...built, hydrate: hydrate(context) }
+}
+
+function hydrate(context: Calls.Context): Methods.HydrateMethods<Promises>
+// The declaration above is the only source of the types.
+function hydrate(context: Calls.Context): object {
+  const by = (kind: Hydrating.Kind) => (...args: Hydrating.Arguments) => Hydrating.hydrate(context, kind, ...args)
+  return Object.assign(by("posts"), { users: by("users"), usernames: by("usernames") })
 }

@@ -3,28 +3,24 @@ import * as CallErrors from "../client/CallErrors.ts"
 import { InvalidParameters } from "../errors/Errors.ts"
 import * as Hydrate from "../workflows/Hydrate.ts"
 import * as Calls from "./Calls.ts"
-import type { HydrateMethods } from "./Methods.ts"
 
 type Ids = Calls.Promises["ids"]
 
 type Options = Calls.Signalled<Hydrate.Options>
 
-/** The methods of a client. */
-export const make = (context: Calls.Context): HydrateMethods<Calls.Promises> => {
-  const method = (lookup: Hydrate.Lookup) => (ids: Ids, parameters?: object, options?: Options) => {
-    // The caller may change the objects between requests.
-    const own = Hydrate.parametersOf(lookup, parameters ?? {})
-    const chosen = { ...options }
-    return { [Symbol.asyncIterator]: () => run(context, lookup, ids, own, chosen) }
-  }
-  return methodsBy(method)
-}
+/** The ids that hydrating accepts. */
+export type Kind = keyof typeof Hydrate.lookups
 
-function methodsBy(method: (lookup: Hydrate.Lookup) => object): HydrateMethods<Calls.Promises>
-// The declaration above is the only source of the types.
-function methodsBy(method: (lookup: Hydrate.Lookup) => object): unknown {
-  const { posts, usernames, users } = Hydrate.lookups
-  return Object.assign(method(posts), { users: method(users), usernames: method(usernames) })
+/** The arguments of a method. */
+export type Arguments = [ids: Ids, parameters?: object, options?: Options]
+
+/** Hydrates ids of a kind. */
+export const hydrate = (context: Calls.Context, kind: Kind, ...[ids, parameters, options]: Arguments) => {
+  const lookup: Hydrate.Lookup = Hydrate.lookups[kind]
+  // The caller may change the objects between requests.
+  const own = Hydrate.parametersOf(lookup, parameters ?? {})
+  const chosen = { ...options }
+  return { [Symbol.asyncIterator]: () => run(context, lookup, ids, own, chosen) }
 }
 
 async function* run(

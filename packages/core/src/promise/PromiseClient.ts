@@ -194,7 +194,7 @@ export const on = <I>(platform: Platform<I>): Makers<I> => {
 
 /** Adds a journal in memory if there is none. */
 const withJournal = (services: Context.Context<Client>): Context.Context<Calls.Provided> =>
-  Context.merge(Context.make(Journal.Journal, Journal.makeMemory()), services)
+  Context.add(services, Journal.Journal, Context.getOrElse(services, Journal.Journal, Journal.makeMemory))
 
 /** The Effect access of a client with these services. */
 export const withEffect = (services: Context.Context<Calls.Provided>) => (context: Calls.Context): WithEffect => ({

@@ -34,38 +34,36 @@ export interface SharedStream<out Item> extends AsyncDisposable {
 }
 
 /** The `shared` method of a streaming operation. */
-export const method = (context: Calls.Context, definition: Definition, form: Form) => {
-  const { openConsumer, openShared } = Workflows.on((input: never) => input)
-  return async (
-    name: string,
-    parameters: object = {},
-    options?: Shared.SharedOptions
-  ): Promise<SharedStream<unknown>> => {
-    const scope = Scope.makeUnsafe()
-    const close = () => {
-      context.closing.removeEventListener("abort", close)
-      return Effect.runPromise(Scope.close(scope, Exit.void))
-    }
-    const opened = Scope.provide(openShared(name, definition, parameters, options), scope)
-    const exit = await Calls.run(context, definition, opened, undefined)
-    if (Exit.isFailure(exit)) await close()
-    const shared = Calls.valueOf(exit, undefined, method)
-    if (context.closing.aborted) await close()
-    else context.closing.addEventListener("abort", close)
-    const itemOf = ({ commit, item, position }: Shared.SharedItem<AnyItem>): SharedItem<unknown> => ({
-      item: form === "response" ? item : item.body,
-      position,
-      commit: async () => Calls.valueOf(await Calls.run(context, definition, commit, undefined), undefined, method)
-    })
-    return {
-      consume: (options) => ({
-        [Symbol.asyncIterator]: () =>
-          new Loop(context, definition, { ...options }, () => openConsumer(shared, options), itemOf)
-      }),
-      forget: async (consumer) =>
-        Calls.valueOf(await Calls.run(context, definition, shared.forget(consumer), undefined), undefined, method),
-      close,
-      [Symbol.asyncDispose]: close
-    }
+export const method = (context: Calls.Context, definition: Definition, form: Form) =>
+async (
+  name: string,
+  parameters: object = {},
+  options?: Shared.SharedOptions
+): Promise<SharedStream<unknown>> => {
+  const scope = Scope.makeUnsafe()
+  const close = () => {
+    context.closing.removeEventListener("abort", close)
+    return Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+  const opened = Scope.provide(Workflows.openShared(name, definition, parameters, options), scope)
+  const exit = await Calls.run(context, definition, opened, undefined)
+  if (Exit.isFailure(exit)) await close()
+  const shared = Calls.valueOf(exit, undefined, method)
+  if (context.closing.aborted) await close()
+  else context.closing.addEventListener("abort", close)
+  const itemOf = ({ commit, item, position }: Shared.SharedItem<AnyItem>): SharedItem<unknown> => ({
+    item: form === "response" ? item : item.body,
+    position,
+    commit: async () => Calls.valueOf(await Calls.run(context, definition, commit, undefined), undefined, method)
+  })
+  return {
+    consume: (options) => ({
+      [Symbol.asyncIterator]: () =>
+        new Loop(context, definition, { ...options }, () => Workflows.openConsumer(shared, options), itemOf)
+    }),
+    forget: async (consumer) =>
+      Calls.valueOf(await Calls.run(context, definition, shared.forget(consumer), undefined), undefined, method),
+    close,
+    [Symbol.asyncDispose]: close
   }
 }

@@ -38,12 +38,11 @@ export interface PromiseLive<in out P, out R, Sel extends keyof Selection, F ext
 
 /** The method of a streaming operation. */
 export const method = (context: Calls.Context, definition: Definition, form: Form) => {
-  const { openLive, openLiveEvents } = Workflows.on((input: never) => input)
   const itemOf = (item: AnyItem): unknown => form === "response" ? item : item.body
   const eventOf = (event: StreamEvent<AnyItem>): StreamEvent<unknown> =>
     event._tag === "Delivered" ? { ...event, item: itemOf(event.item) } : event
-  return Object.assign(iterable(context, definition, openLive, itemOf), {
-    events: iterable(context, definition, openLiveEvents, eventOf),
+  return Object.assign(iterable(context, definition, Workflows.openLive, itemOf), {
+    events: iterable(context, definition, Workflows.openLiveEvents, eventOf),
     shared: SharedStream.method(context, definition, form)
   })
 }

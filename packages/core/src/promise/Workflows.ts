@@ -1,5 +1,5 @@
 /**
- * The Effects of the methods that make many calls, and of streams. The bundled entries load this module with the first such call.
+ * The Effects of the methods that make many calls, and of streams. The bundled entries load this module with the first such call (ADR 23).
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -76,49 +76,50 @@ const effects: ByName<Source.Input, Effects> = {
   "compliance.check": (options) => opened(Compliance.check(options))
 }
 
-const streams = {
-  openLive: (definition: Definition, parameters: unknown, options?: StreamOptions) =>
-    opened(Streaming.items(definition, parameters, options)),
-  openLiveEvents: (definition: Definition, parameters: unknown, options?: StreamOptions) =>
-    opened(Streaming.run(definition, parameters, options)),
-  openShared: Effect.fnUntraced(function*(
-    name: string,
-    definition: Definition,
-    parameters: object,
-    options?: SharedStream.SharedOptions
-  ) {
-    const log = yield* Effect.serviceOption(StreamLog.StreamLog)
-    if (Option.isNone(log)) {
-      return yield* new InvalidSettings({
-        setting: "streamLog",
-        rule: "is missing: a shared stream needs a log that all its processes use"
-      })
-    }
-    const events = (options: StreamOptions) => Streaming.run(definition, parameters, options)
-    return yield* Effect.provideService(
-      SharedStream.share(name, definition, events, options),
-      StreamLog.StreamLog,
-      log.value
-    )
-  }),
-  openConsumer: <Item, E>(shared: SharedStream.SharedStream<Item, E>, options: SharedStream.ConsumeOptions) =>
-    opened(shared.consume(options))
-}
+/** Opens a stream: its items. */
+export const openLive = (definition: Definition, parameters: unknown, options?: StreamOptions) =>
+  opened(Streaming.items(definition, parameters, options))
 
-/** The Effects by the paths of their methods, for arguments that the types of a client have checked. */
-export type ByPath =
-  & Readonly<
-    Record<Exclude<Name, StreamName>, (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, Error, Provided>>
-  >
-  & Readonly<Record<StreamName, (...args: ReadonlyArray<unknown>) => Opening<unknown>>>
+/** Opens a stream: its events. */
+export const openLiveEvents = (definition: Definition, parameters: unknown, options?: StreamOptions) =>
+  opened(Streaming.run(definition, parameters, options))
 
-/** The Effects on a platform. */
-export function on<I>(inputOf: InputOf<I>): ByPath & typeof streams
+/** Joins a stream that processes share. */
+export const openShared = Effect.fnUntraced(function*(
+  name: string,
+  definition: Definition,
+  parameters: object,
+  options?: SharedStream.SharedOptions
+) {
+  const log = yield* Effect.serviceOption(StreamLog.StreamLog)
+  if (Option.isNone(log)) {
+    return yield* new InvalidSettings({
+      setting: "streamLog",
+      rule: "is missing: a shared stream needs a log that all its processes use"
+    })
+  }
+  const events = (options: StreamOptions) => Streaming.run(definition, parameters, options)
+  return yield* Effect.provideService(
+    SharedStream.share(name, definition, events, options),
+    StreamLog.StreamLog,
+    log.value
+  )
+})
+
+/** Opens the items of a shared stream. */
+export const openConsumer = <Item, E>(
+  shared: SharedStream.SharedStream<Item, E>,
+  options: SharedStream.ConsumeOptions
+) => opened(shared.consume(options))
+
+/** The Effect of a method on a platform, for arguments that the types of a client have checked. */
+export function effectOf<I>(
+  name: Exclude<Name, StreamName>,
+  inputOf: InputOf<I>,
+  args: ReadonlyArray<unknown>
+): Effect.Effect<unknown, Error, Provided>
+export function effectOf<I>(name: StreamName, inputOf: InputOf<I>, args: ReadonlyArray<unknown>): Opening<unknown>
 // `effects` is checked against the table.
-export function on(inputOf: (input: unknown) => unknown): object {
-  const byPath = Object.entries(effects).map(([name, effect]) => [
-    name,
-    (...args: ReadonlyArray<unknown>) => Reflect.apply(effect, undefined, mapInputs(name as Name, args, inputOf))
-  ])
-  return { ...Object.fromEntries(byPath), ...streams }
+export function effectOf(name: Name, inputOf: (input: unknown) => unknown, args: ReadonlyArray<unknown>): unknown {
+  return Reflect.apply(effects[name], undefined, mapInputs(name, args, inputOf))
 }

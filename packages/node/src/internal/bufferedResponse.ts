@@ -77,7 +77,7 @@ export class BufferedResponse extends Inspectable.Class implements HttpClientRes
   }
 
   get stream(): Stream.Stream<Uint8Array, HttpClientError.HttpClientError> {
-    return this.body.length === 0 ? Stream.empty : Stream.sync(() => new Uint8Array(this.body))
+    return Stream.fromIterableEffect(Effect.sync(() => this.body.length === 0 ? [] : [new Uint8Array(this.body)]))
   }
 
   get urlParamsBody(): Effect.Effect<UrlParams.UrlParams, HttpClientError.HttpClientError> {
