@@ -11,6 +11,7 @@ import { Space } from "../src/schema/models/Space.ts"
 import { User } from "../src/schema/models/User.ts"
 import { streamPosts } from "../src/streams/operations/Streams.ts"
 import { august, february } from "../src/wire/NameTables.ts"
+import * as RenameCompiler from "../src/wire/RenameCompiler.ts"
 import { x as newest, x202602 } from "../src/wire/Wire.ts"
 import * as WireNames from "../src/wire/WireNames.ts"
 import facts from "./fixtures/wire-names.json" with { type: "json" }
@@ -200,6 +201,41 @@ describe("values of a schema", () => {
     const body = { includes: { tweets: [{ id: "1" }], posts: [{ id: "2" }] } }
     assert.deepStrictEqual(WireNames.toNeutral(Page)(body), body)
     assert.deepStrictEqual(x202602.fromNeutral(Page)(body), body)
+  })
+
+  it("compiled copies are those of the interpreter, for any keys in any order", () => {
+    const texts = [
+      `{"data":[{"id":"1","edit_history_tweet_ids":["1"],"referenced_tweets":[{"type":"retweeted","id":"2"},null]}]}`,
+      `{"data":[{"edit_history_tweet_ids":["1"],"id":"1","text":"tweet","7":{"tweet_id":1}}]}`,
+      `{"data":[{"id":"1","edit_history_tweet_ids":["1"],"edit_history_post_ids":["2"]}]}`,
+      `{"data":[{"id":"1","edit_history_tweet_ids":null,"__proto__":{"polluted":1},"constructor":1}]}`,
+      `{"data":[{"id":"1","note_tweet":{"text":"a","quote\\"s and \\\\":1},"public_metrics":{"retweet_count":1,"like_count":2}}]}`,
+      `{"includes":{"tweets":[{"id":"1","edit_history_tweet_ids":["1"]}],"users":[{"id":"2","pinned_tweet_id":"1"}]}}`,
+      `{"includes":{"tweets":[{"id":"1"}],"posts":[{"id":"2"}]}}`
+    ]
+    const translate = (text: string) => JSON.stringify(WireNames.toNeutral(Page)(JSON.parse(text)))
+    const interpreted = texts.map(translate)
+    let compiled = 0
+    WireNames.compileWith((members) => {
+      compiled++
+      return RenameCompiler.compile(members)
+    })
+    for (let round = 0; round < 200; round++) assert.deepStrictEqual(texts.map(translate), interpreted)
+    assert.isAbove(compiled, 5)
+    const polluted: { readonly polluted?: unknown } = {}
+    assert.isUndefined(polluted.polluted)
+  })
+
+  it("where code cannot be generated copies are interpreted", () => {
+    const generate = globalThis.Function
+    Reflect.set(globalThis, "Function", () => {
+      throw new EvalError("refused")
+    })
+    try {
+      assert.isUndefined(RenameCompiler.compile([{ from: "a", to: "b", inner: undefined }]))
+    } finally {
+      Reflect.set(globalThis, "Function", generate)
+    }
   })
 
   it("prototypes stay clean", () => {

@@ -9,7 +9,9 @@ import { secrets } from "@postwire/core/auth/Redaction"
 import { Progress } from "@postwire/core/http/Timeouts"
 import { defaultMaxBodyBytes, type Reporting, reports, Streaming } from "@postwire/core/http/Transport"
 import * as Multipart from "@postwire/core/schema/Multipart"
+import * as RenameCompiler from "@postwire/core/wire/RenameCompiler"
 import * as ResponseDecoder from "@postwire/core/wire/ResponseDecoder"
+import * as WireNames from "@postwire/core/wire/WireNames"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
@@ -86,6 +88,7 @@ const fromDispatch = (
 ): HttpClient.HttpClient => {
   // The bodies of this client are decoded, and on Node the size of a compiler does not matter.
   ResponseDecoder.compileWith(SchemaJITCompiler.enable)
+  WireNames.compileWith(RenameCompiler.compile)
   const send = sender(dispatch, options?.maxBodySize ?? defaultMaxBodyBytes)
   const traced = HttpClient.make((request) => send(request))
   const client = HttpClient.makeWith(

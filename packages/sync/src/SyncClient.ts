@@ -16,8 +16,10 @@ import type { Definition, Direction, Form } from "@postwire/core/schema/Definiti
 import type * as Documentation from "@postwire/core/schema/Documentation"
 import type { BytesInput } from "@postwire/core/schema/Parameters"
 import type { StreamOperation } from "@postwire/core/streams/StreamOperation"
+import * as RenameCompiler from "@postwire/core/wire/RenameCompiler"
 import * as ResponseDecoder from "@postwire/core/wire/ResponseDecoder"
 import * as Wire from "@postwire/core/wire/Wire"
+import * as WireNames from "@postwire/core/wire/WireNames"
 import * as NodeClient from "@postwire/node/NodeClient"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
@@ -105,6 +107,7 @@ export const make = (given: Settings<Form>): Client => {
   const settings = { ...given }
   // Bodies are decoded on this side.
   ResponseDecoder.compileWith(SchemaJITCompiler.enable)
+  WireNames.compileWith(RenameCompiler.compile)
   const warningsOf = Anomaly.makeWarnings()
   const connection = new Connection(settings, settings.workerUrl ?? besideThis())
   const context: Calls.Context = {

@@ -11,6 +11,7 @@ import type * as SchemaAST from "effect/SchemaAST"
 import type { Definition } from "../schema/Definition.ts"
 import * as Model from "../schema/Model.ts"
 import { february, type Names, type Vocabulary } from "./NameTables.ts"
+import type { Copy, Member } from "./RenameCompiler.ts"
 
 /** Translates a route template, `/2/posts/:id/liking_users`. */
 export const path = ({ requests }: Vocabulary, template: string): string =>
@@ -224,20 +225,39 @@ const array = (item: Rename | undefined): Rename | undefined =>
     return copy ?? value
   })
 
-interface Member {
-  readonly from: string
-  readonly to: string
-  readonly inner: Rename | undefined
+let compileCopy: ((members: ReadonlyArray<Member>) => Copy | undefined) | undefined
+
+/** Sets the compiler of copies, `compile` of `RenameCompiler`. Without it copies are interpreted, which takes longer. */
+export const compileWith = (compile: typeof compileCopy): void => {
+  compileCopy = compile
 }
+
+/** Every fiftieth interpreted copy is compiled for its set of keys, which is probably a frequent one. */
+const copiesBeforeCompiling = 50
+
+/** The most sets of keys that are compiled for one kind of object. */
+const maxCompiled = 8
 
 const object = (members: ReadonlyArray<Member>): Rename | undefined => {
   if (members.length === 0) return undefined
   const renamed = members.filter(({ from, to }) => from !== to)
   const byKey: ReadonlyMap<string, Member> = new Map(members.map((member) => [member.from, member]))
+  const compiled: Array<Copy> = []
+  let interpreted = 0
   return (value) => {
     if (!Predicate.isObject(value)) return value
+    for (let i = 0; i < compiled.length; i++) {
+      const copy = compiled[i]!(value)
+      if (copy !== undefined) return copy
+    }
     for (let i = 0; i < renamed.length; i++) {
-      if (Object.hasOwn(value, renamed[i]!.from)) return rebuild(value, byKey)
+      if (!Object.hasOwn(value, renamed[i]!.from)) continue
+      const copied = copiedFrom(value, byKey)
+      if (compileCopy !== undefined && ++interpreted % copiesBeforeCompiling === 0 && compiled.length < maxCompiled) {
+        const copy = compileCopy(copied)
+        if (copy !== undefined) compiled.push(copy)
+      }
+      return rebuild(value, copied)
     }
     let copy: Record<string, unknown> | undefined
     for (let i = 0; i < members.length; i++) {
@@ -250,13 +270,17 @@ const object = (members: ReadonlyArray<Member>): Rename | undefined => {
   }
 }
 
-const rebuild = (value: Record<string, unknown>, byKey: ReadonlyMap<string, Member>): Record<string, unknown> => {
-  const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(value)) {
+const copiedFrom = (value: object, byKey: ReadonlyMap<string, Member>): ReadonlyArray<Member> =>
+  Object.keys(value).map((key) => {
     const member = byKey.get(key)
-    if (member === undefined || (member.to !== key && Object.hasOwn(value, member.to))) set(copy, key, value[key])
-    else copy[member.to] = member.inner === undefined ? value[key] : member.inner(value[key])
-  }
+    return member === undefined || (member.to !== key && Object.hasOwn(value, member.to))
+      ? { from: key, to: key, inner: undefined }
+      : member
+  })
+
+const rebuild = (value: Record<string, unknown>, members: ReadonlyArray<Member>): Record<string, unknown> => {
+  const copy: Record<string, unknown> = {}
+  for (const { from, inner, to } of members) set(copy, to, inner === undefined ? value[from] : inner(value[from]))
   return copy
 }
 
