@@ -3,11 +3,11 @@ import { createReadStream } from "node:fs"
 import type { Readable } from "node:stream"
 import { createGunzip } from "node:zlib"
 
-/** The lines of a file, plain or gzip; with `bytes`, those in its first `bytes`. */
+/** The lines of a file, plain or gzip, several at a time; with `bytes`, those in its first `bytes`. */
 export async function* linesOf(
   path: string,
   options: { readonly gzip?: boolean; readonly bytes?: number } = {}
-): AsyncGenerator<string> {
+): AsyncGenerator<ReadonlyArray<string>> {
   const { bytes = Infinity, gzip = false } = options
   if (bytes === 0) return
   const file = createReadStream(path, { end: bytes - 1 })
@@ -23,6 +23,6 @@ export async function* linesOf(
   for await (const chunk of stream as AsyncIterable<string>) {
     const lines = (rest + chunk).split("\n")
     rest = lines.pop() ?? ""
-    yield* lines
+    yield lines
   }
 }

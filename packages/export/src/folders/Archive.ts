@@ -361,7 +361,9 @@ const repair = (path: string): Effect.Effect<void, ExportError> =>
     if (!(yield* disk.exists(path))) return
     yield* disk.attempt(path, async () => {
       let whole = 0
-      for await (const line of linesOf(path)) whole += Buffer.byteLength(line) + 1
+      for await (const lines of linesOf(path)) {
+        for (const line of lines) whole += Buffer.byteLength(line) + 1
+      }
       const { size } = await fs.stat(path)
       if (whole < size) await fs.truncate(path, whole)
     })

@@ -17,7 +17,7 @@ import { linesOf } from "../files/Lines.ts"
 import * as Checkpoint from "../folders/Checkpoint.ts"
 import type { FileSink, Job, Output, Writer } from "../folders/Sink.ts"
 import type { Table } from "../rows/Table.ts"
-import { type Compression, type GrowingFile, open as openFile } from "./GrowingFile.ts"
+import { type GrowingFile, open as openFile, type Packing } from "./GrowingFile.ts"
 
 export type { Compression } from "./GrowingFile.ts"
 
@@ -37,7 +37,7 @@ export interface Encoder {
   readonly rows: (rows: ReadonlyArray<object>) => ReadonlyArray<string>
 }
 
-const endings: { readonly [C in Compression]: string } = { none: "", gzip: ".gz", zstd: ".zst" }
+const endings: { readonly [P in Packing]: string } = { none: "", gzip: ".gz", zstd: ".zst", spool: ".gz" }
 
 /** One JSON object per line. */
 export const lines = (rows: ReadonlyArray<object>): ReadonlyArray<string> => rows.map(lineOf)
@@ -45,11 +45,11 @@ export const lines = (rows: ReadonlyArray<object>): ReadonlyArray<string> => row
 const lineOf = (row: object): string => `${JSON.stringify(row)}\n`
 
 /** A sink of files. `path` is that of the items. */
-export const make = (path: string, format: Format, compression: Compression): FileSink => ({
-  format: compression === "none" ? format.name : `${format.name}+${compression}`,
+export const make = (path: string, format: Format, packing: Packing): FileSink => ({
+  format: packing === "none" ? format.name : `${format.name}+${packing}`,
   path,
-  growing: nameOf("items", `${format.extension}${endings[compression]}`),
-  open: (job, folder) => open(job, folder, format, compression)
+  growing: nameOf("items", `${format.extension}${endings[packing]}`),
+  open: (job, folder) => open(job, folder, format, packing)
 })
 
 /** The file name of a table. Bucket names come from the service: none may lead out of the folder or to another file. */
@@ -87,7 +87,7 @@ export const open = Effect.fnUntraced(function*(
   job: Job,
   folder: string,
   format: Format,
-  compression: Compression
+  packing: Packing
 ): Effect.fn.Return<Writer, ExportError, Scope.Scope> {
   const checkpoint = join(folder, "checkpoint.json")
   const saved = yield* begin(checkpoint, job)
@@ -103,15 +103,14 @@ export const open = Effect.fnUntraced(function*(
     const known = growing.get(holds)
     if (known !== undefined) return known
     const isPlain = holds === "errors" || holds === "seen"
-    const target = join(folder, nameOf(holds, `${format.extension}${endings[compression]}`))
+    const target = join(folder, nameOf(holds, `${format.extension}${endings[packing]}`))
     const before = (Object.hasOwn(saved.files, holds) ? saved.files[holds] : undefined) ?? nothing
     const hash = before.bytes === 0 ? undefined : await verified(target, before)
-    const file = await openFile(target, isPlain ? "none" : compression, hash, before.bytes)
+    const file = await openFile(target, isPlain ? "none" : packing, hash, before.bytes)
     const encoder = isPlain ? plain : format.encoder(tableOf(job, holds, bucketOf(holds)))
     const entry: Growing = { file, encoder }
     growing.set(holds, entry)
     if (before.bytes === 0) {
-      // A compressed file has bytes even without rows.
       await file.append([encoder.header])
       await disk.syncFolder(target)
     }
@@ -264,6 +263,8 @@ const seenIn = async (path: string, bytes: number): Promise<Seen> => {
   )
   const insert = database.prepare("INSERT OR IGNORE INTO seen VALUES (?)")
   database.exec("BEGIN")
-  for await (const name of linesOf(path, { bytes })) insert.run(name)
+  for await (const names of linesOf(path, { bytes })) {
+    for (const name of names) insert.run(name)
+  }
   return { add: (name) => insert.run(name).changes === 1, close: () => database.close() }
 }

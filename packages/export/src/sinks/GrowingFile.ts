@@ -11,11 +11,21 @@ import * as disk from "../files/Disk.ts"
  */
 export type Compression = "none" | "gzip" | "zstd"
 
-const compressors: { readonly [C in Compression]: ((bytes: Uint8Array) => Promise<Uint8Array>) | undefined } = {
+const gzip = promisify<Uint8Array, zlib.ZlibOptions, Uint8Array>(zlib.gzip)
+
+type Compress = ((bytes: Uint8Array) => Promise<Uint8Array>) | undefined
+
+const compressors: { readonly [C in Compression]: Compress } = {
   none: undefined,
-  gzip: promisify<Uint8Array, Uint8Array>(zlib.gzip),
+  gzip: (bytes) => gzip(bytes, {}),
   zstd: promisify<Uint8Array, Uint8Array>(zlib.zstdCompress)
 }
+
+/** The compression of a file. A spool is read by the export alone, so its members hold as many pages as are written at once. */
+export type Packing = Compression | "spool"
+
+/** Compresses a part of a spool: a better compression takes longer than reading more bytes. */
+const squeeze = (bytes: Uint8Array): Promise<Uint8Array> => gzip(bytes, { level: zlib.constants.Z_BEST_SPEED })
 
 /** The most bytes that wait: larger writes are no faster. */
 const maxWaitingBytes = 262_144
@@ -27,18 +37,20 @@ const bytesPerUnit = 3
 export class GrowingFile {
   readonly path: string
   readonly #file: fs.FileHandle
-  readonly #compression: Compression
+  readonly #packing: Packing
   readonly #hash: Hash
   #bytes: number
+  #syncedBytes: number
   #waiting = Buffer.allocUnsafe(65_536)
   #waitingBytes = 0
 
-  constructor(path: string, file: fs.FileHandle, compression: Compression, hash: Hash, bytes: number) {
+  constructor(path: string, file: fs.FileHandle, packing: Packing, hash: Hash, bytes: number) {
     this.path = path
     this.#file = file
-    this.#compression = compression
+    this.#packing = packing
     this.#hash = hash
     this.#bytes = bytes
+    this.#syncedBytes = bytes
   }
 
   /** The bytes in the file. */
@@ -58,7 +70,7 @@ export class GrowingFile {
 
   /** Appends the texts of a page to what waits. */
   async append(texts: ReadonlyArray<string>): Promise<void> {
-    const compress = compressors[this.#compression]
+    const compress = this.#packing === "spool" ? undefined : compressors[this.#packing]
     const from = this.#waitingBytes
     for (const text of texts) {
       this.#reserve(text.length * bytesPerUnit)
@@ -74,7 +86,10 @@ export class GrowingFile {
 
   /** Writes what waits. */
   async write(): Promise<void> {
-    const bytes = this.#waiting.subarray(0, this.#waitingBytes)
+    // A compressed file has bytes even without rows.
+    if (this.#waitingBytes === 0 && this.#bytes > 0) return
+    const waiting = this.#waiting.subarray(0, this.#waitingBytes)
+    const bytes = this.#packing === "spool" ? await squeeze(waiting) : waiting
     for (let written = 0; written < bytes.length;) {
       const { bytesWritten } = await this.#file.write(bytes, written, bytes.length - written, this.#bytes + written)
       written += bytesWritten
@@ -85,8 +100,11 @@ export class GrowingFile {
   }
 
   /** Forces what was written to the disk. */
-  sync(): Promise<void> {
-    return this.#file.datasync()
+  async sync(): Promise<void> {
+    const bytes = this.#bytes
+    if (bytes === this.#syncedBytes) return
+    await this.#file.datasync()
+    this.#syncedBytes = bytes
   }
 
   close(): Promise<void> {
@@ -105,11 +123,11 @@ export class GrowingFile {
 /** Opens a file at a digest: empty, or truncated to its length, with a hash that has its bytes. */
 export const open = async (
   path: string,
-  compression: Compression,
+  packing: Packing,
   hash: Hash | undefined,
   bytes: number
 ): Promise<GrowingFile> => {
   const file = await disk.open(path, bytes === 0 ? "w" : "r+")
   if (bytes > 0) await file.truncate(bytes)
-  return new GrowingFile(path, file, compression, hash ?? createHash("sha256"), bytes)
+  return new GrowingFile(path, file, packing, hash ?? createHash("sha256"), bytes)
 }

@@ -28,7 +28,7 @@ export const make = (path: string): FileSink =>
 const maxRowsInMemory = 10_000
 
 /** Writes rows into a Parquet file. */
-const layOut = async (rows: AsyncIterable<object>, path: string, table: Table): Promise<void> => {
+const layOut = async (chunks: AsyncIterable<ReadonlyArray<object>>, path: string, table: Table): Promise<void> => {
   await using file = await disk.open(path, "w")
   const bytes = new ByteWriter()
   const writer = new ParquetWriter({
@@ -48,9 +48,12 @@ const layOut = async (rows: AsyncIterable<object>, path: string, table: Table): 
     columns = columns.map((column) => ({ ...column, cells: [] }))
     await drain(bytes, file)
   }
-  for await (const row of rows) {
-    for (const [i, cell] of lay(row).entries()) columns[i]?.cells.push(cell)
-    if (columns[0]?.cells.length === maxRowsInMemory) await flush()
+  for await (const rows of chunks) {
+    for (const row of rows) {
+      const laid = lay(row)
+      for (const [i, { cells }] of columns.entries()) cells.push(laid[i])
+      if (columns[0]?.cells.length === maxRowsInMemory) await flush()
+    }
   }
   if (columns[0]?.cells.length !== 0) await flush()
   await writer.finish()

@@ -16,7 +16,8 @@ export interface Spooled {
   readonly rows: number
   /** `undefined` for errors, which have no columns. */
   readonly table: Table | undefined
-  readonly lines: () => AsyncGenerator<object>
+  /** Several at a time. */
+  readonly lines: () => AsyncGenerator<ReadonlyArray<object>>
 }
 
 /** A sink that converts its spools into files in the folder. Files that a crash has left incomplete are written again. */
@@ -30,7 +31,7 @@ export const make = (
     format: name,
     path,
     open: Effect.fnUntraced(function*(job, folder) {
-      const writer = yield* Files.open(job, folder, format, "gzip")
+      const writer = yield* Files.open(job, folder, format, "spool")
       return {
         get progress() {
           return writer.progress
@@ -57,6 +58,6 @@ export const make = (
   }
 }
 
-async function* objectsIn(path: string, gzip: boolean): AsyncGenerator<object> {
-  for await (const line of linesOf(path, { gzip })) yield JSON.parse(line)
+async function* objectsIn(path: string, gzip: boolean): AsyncGenerator<ReadonlyArray<object>> {
+  for await (const lines of linesOf(path, { gzip })) yield lines.map((line): object => JSON.parse(line))
 }

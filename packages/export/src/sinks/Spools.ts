@@ -15,7 +15,7 @@ export const spool = (path: string): FileSink => {
     extension: ".pages",
     encoder: () => ({ header: "", rows: Files.lines })
   }
-  const files = Files.make(path, format, "gzip")
+  const files = Files.make(path, format, "spool")
   return {
     ...files,
     open: (job, folder) =>
@@ -51,12 +51,14 @@ export const merged = (
       if (number < first) continue
       let at = 0
       let held: Page | undefined
-      for await (const text of linesOf(path, { gzip: true })) {
-        if (held !== undefined) yield told(held)
-        held = undefined
-        at++
-        if (number === first && at <= line) continue
-        held = { ...JSON.parse(text), next: `${number}:${at}`, rateLimit: undefined }
+      for await (const texts of linesOf(path, { gzip: true })) {
+        for (const text of texts) {
+          if (held !== undefined) yield told(held)
+          held = undefined
+          at++
+          if (number === first && at <= line) continue
+          held = { ...JSON.parse(text), next: `${number}:${at}`, rateLimit: undefined }
+        }
       }
       const isLast = number === spools.length - 1
       const next = isLast ? undefined : `${number + 1}:0`

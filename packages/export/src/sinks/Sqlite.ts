@@ -35,7 +35,7 @@ export const make = (path: string): FileSink =>
           : spool.holds === "items"
           ? putItems(database, spool.table)
           : upsert(database, spool.table)
-        for await (const row of spool.lines()) put(row)
+        for await (const rows of spool.lines()) rows.forEach(put)
       }
       if (!spools.some(({ holds }) => holds === "errors")) putErrors(database)
       database.exec("COMMIT")
