@@ -57,7 +57,9 @@ export const begin = (
   const invalid = checkOptions(definition, options)
   if (invalid !== undefined) return invalid
   const prepared = RequestEncoder.encode(definition, parameters, wire, settings, redact)
-  const whole = ExtraParameters.add(prepared, definition, wire, options, redact)
+  const whole = options.extraBody === undefined && options.extraQuery === undefined
+    ? prepared
+    : ExtraParameters.add(prepared, definition, wire, options, redact)
   return whole instanceof Error ? whole : unreadable(whole) ?? post(context, whole, options, ahead)
 }
 
