@@ -14,8 +14,8 @@ const reading = ({ expiries, grant }: Renewals.Outcome, begun: number): Rounds.R
   const sum = (of: (expiry: Renewals.Expiry) => number) => expiries.reduce((sum, expiry) => sum + of(expiry), 0)
   if (grant?.alive !== true || grant.reuseDetected > 0) throw new Error("The login is lost.")
   return {
-    calls: sum(({ calls }) => calls),
     failed: sum(({ failed }) => failed.length),
+    calls: sum(({ calls }) => calls),
     refreshes: grant.refreshes,
     replays: grant.replays,
     killed: sum(({ kills }) => kills),

@@ -76,10 +76,10 @@ const program = (bench: Rounds.Bench, posts: number, parts: number) =>
       const missed = own.filter((id) => !kept.has(id)).length
       const time = ((yield* Clock.currentTimeMillis) - now) * 1000
       const reading = {
-        pages: status.pages,
-        rows: ids.length,
-        "rows twice": ids.length - kept.size,
         missing: missed,
+        "rows twice": ids.length - kept.size,
+        rows: ids.length,
+        pages: status.pages,
         time
       }
       const at = { section: "cluster", scenario: `${posts.toLocaleString("en")} posts, two workers killed` }
