@@ -159,6 +159,8 @@ export const open = Effect.fnUntraced(function*(
   }
 
   let progress = saved.progress
+  /** True while a page is in some of its files only: after a failure there, the last commit counts. */
+  let isTorn = false
   const writer: Writer = {
     get progress() {
       return progress
@@ -185,8 +187,9 @@ export const open = Effect.fnUntraced(function*(
           texts.set(file, encoder.rows(some))
         }
         if (fresh.length > 0) texts.set((await grow("seen")).file, fresh)
-        // From here on nothing fails, so a commit never has a part of a page.
+        isTorn = true
         for (const [file, some] of texts) await file.append(some)
+        isTorn = false
         progress = { ...next, included: Object.fromEntries(included) }
         for (const file of texts.keys()) if (file.isFull) await file.write()
         return progress
@@ -194,6 +197,7 @@ export const open = Effect.fnUntraced(function*(
     commit: Effect.gen(function*() {
       const files = Array.from(growing.values(), ({ file }) => file)
       yield* attempt(async () => {
+        if (isTorn) throw new Error("a page was written in part")
         for (const file of files) await file.write()
         await Promise.all(files.map((file) => file.sync()))
       })
@@ -254,6 +258,9 @@ interface Seen {
   readonly close: () => void
 }
 
+/** The names that need no look-up: consecutive pages have many authors in common. */
+const maxRecent = 10_000
+
 /** The included objects written so far, in a temporary database that moves to the disk when it grows. */
 const seenIn = async (path: string, bytes: number): Promise<Seen> => {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
@@ -266,5 +273,14 @@ const seenIn = async (path: string, bytes: number): Promise<Seen> => {
   for await (const names of linesOf(path, { bytes })) {
     for (const name of names) insert.run(name)
   }
-  return { add: (name) => insert.run(name).changes === 1, close: () => database.close() }
+  const recent = new Set<string>()
+  return {
+    add: (name) => {
+      if (recent.has(name)) return false
+      if (recent.size === maxRecent) recent.clear()
+      recent.add(name)
+      return insert.run(name).changes === 1
+    },
+    close: () => database.close()
+  }
 }

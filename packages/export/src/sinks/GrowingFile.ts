@@ -70,18 +70,20 @@ export class GrowingFile {
 
   /** Appends the texts of a page to what waits. */
   async append(texts: ReadonlyArray<string>): Promise<void> {
-    const compress = this.#packing === "spool" ? undefined : compressors[this.#packing]
     const from = this.#waitingBytes
+    let end = from
     for (const text of texts) {
-      this.#reserve(text.length * bytesPerUnit)
-      this.#waitingBytes += this.#waiting.write(text, this.#waitingBytes)
+      this.#reserve(end, text.length * bytesPerUnit)
+      end += this.#waiting.write(text, end)
     }
-    if (compress === undefined) return
-    const bytes = await compress(this.#waiting.subarray(from, this.#waitingBytes))
-    this.#waitingBytes = from
-    this.#reserve(bytes.length)
-    this.#waiting.set(bytes, from)
-    this.#waitingBytes += bytes.length
+    const compress = this.#packing === "spool" ? undefined : compressors[this.#packing]
+    if (compress !== undefined) {
+      const bytes = await compress(this.#waiting.subarray(from, end))
+      this.#reserve(from, bytes.length)
+      this.#waiting.set(bytes, from)
+      end = from + bytes.length
+    }
+    this.#waitingBytes = end
   }
 
   /** Writes what waits. */
@@ -111,11 +113,11 @@ export class GrowingFile {
     return this.#file.close()
   }
 
-  #reserve(bytes: number): void {
-    const needed = this.#waitingBytes + bytes
+  #reserve(from: number, bytes: number): void {
+    const needed = from + bytes
     if (needed <= this.#waiting.length) return
     const larger = Buffer.allocUnsafe(2 * needed)
-    this.#waiting.copy(larger, 0, 0, this.#waitingBytes)
+    this.#waiting.copy(larger, 0, 0, from)
     this.#waiting = larger
   }
 }
