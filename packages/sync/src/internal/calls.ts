@@ -95,8 +95,7 @@ const post = (
   const refused = refusedHere(settings, prepared)
   if (refused !== undefined) return refused
   const { retries, timeout } = options
-  const isDefault = retries === undefined && timeout === undefined
-  const sent = connection.send(prepared, isDefault ? undefined : { retries, timeout }, ahead)
+  const sent = connection.send(prepared, { retries, timeout }, ahead)
   if (sent instanceof InvalidSettings) return sent
   const limit = limitOf(settings, options)
   return sent._tag === "NoAnswer" ? unanswered(prepared, limit, sent) : { ...sent, prepared, limit }
