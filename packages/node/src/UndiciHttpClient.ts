@@ -31,6 +31,7 @@ import { Exchange, type Outcome, Upload } from "./internal/exchange.ts"
 import { type Options as SessionOptions, Session } from "./internal/session.ts"
 import { Streamed } from "./internal/streamed.ts"
 
+export type { IncomingHeaders } from "./internal/bufferedResponse.ts"
 export { BodyTooLarge, type Phase, UndiciTransportCause } from "./internal/exchange.ts"
 export { secretsOfProxy, Session, type Statistics } from "./internal/session.ts"
 

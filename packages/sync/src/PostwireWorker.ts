@@ -8,6 +8,7 @@ import { SendGate } from "@postwire/core/client/SendGate"
 import { methods, type Name } from "@postwire/core/promise/Methods"
 import * as Workflows from "@postwire/core/promise/Workflows"
 import type { Definition } from "@postwire/core/schema/Definition"
+import { received } from "@postwire/core/schema/RateLimitHeaders"
 import { type Cost, costOf } from "@postwire/core/schema/Response"
 import type { Journal } from "@postwire/core/storage/Journal"
 import type { Prepared } from "@postwire/core/wire/RequestEncoder"
@@ -18,7 +19,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import { type HttpClientResponse, toWeb } from "effect/http/HttpClientResponse"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
@@ -58,11 +59,13 @@ const answer = (message: Answer, transfer: Array<ArrayBuffer> = []) => {
 }
 
 /** Turns a throw into a `Defect` answer: without an answer the caller would block. */
-const answering = async (id: number, work: () => unknown) => {
+const answering = (id: number, work: () => unknown): void => {
+  const defective = (defect: unknown) => answer({ _tag: "Defect", id, message: messageOf(defect) })
   try {
-    await work()
+    const working = work()
+    if (working instanceof Promise) working.catch(defective)
   } catch (defect) {
-    answer({ _tag: "Defect", id, message: messageOf(defect) })
+    defective(defect)
   }
 }
 
@@ -90,13 +93,14 @@ const open = ({ defaults, settings }: Request & { readonly _tag: "Open" }): Open
   return { scope, session, context, client: Context.get(context, Client) }
 }
 
-const send = ({ ahead, client, id, options, prepared }: Request & { readonly _tag: "Send" }) => {
+const send = ({ ahead, client, id, options, prepared: given }: Request & { readonly _tag: "Send" }) => {
   if (!ahead && id <= Atomics.load(places, place.withdrawn)) return
+  const prepared: Prepared = typeof given === "string" ? JSON.parse(given) : given
   const open = clientOf(client)
   if ("reason" in open) return answer({ _tag: "Unsent", id, reason: open.reason })
   const exchange = Effect.flatMap(
     open.client.send(prepared, options),
-    (response) => Effect.map(received(prepared, response), (body) => ({ response, body, cost: costOf(response) }))
+    (response) => Effect.map(bodyOf(prepared, response), (body) => ({ response, body, cost: costOf(response) }))
   )
   start(
     id,
@@ -117,7 +121,7 @@ const start = <A>(
   fibers.set(id, fiber)
   fiber.addObserver((exit) => {
     fibers.delete(id)
-    void answering(id, () => Exit.isFailure(exit) ? answer(failed(id, exit.cause)) : succeed(exit.value))
+    answering(id, () => Exit.isFailure(exit) ? answer(failed(id, exit.cause)) : succeed(exit.value))
   })
 }
 
@@ -241,7 +245,7 @@ const gatedBy = (gate: Int32Array): SendGate => ({
   withoutEffect: () => void Atomics.sub(gate, Protocol.gate.out, 1)
 })
 
-const received = (prepared: Prepared, response: HttpClientResponse) =>
+const bodyOf = (prepared: Prepared, response: HttpClientResponse) =>
   Effect.mapError(
     UndiciHttpClient.bytesOf(response),
     (cause) => lost(prepared, { phase: "body", sent: true, reason: cause.reason._tag, cause })
@@ -256,7 +260,7 @@ interface Arrived {
 /** Responds in the shared memory if there is room, otherwise with a message that transfers the body. */
 const respond = (id: number, { body, cost, response }: Arrived, mayUseSharedMemory: boolean) => {
   const { status } = response
-  const headers = pairsOf(response).flat().join("\n")
+  const headers = linesOf(response)
   if (
     mayUseSharedMemory && cost === undefined && Atomics.load(places, place.answer) === 0 &&
     // A UTF-16 unit has at most three bytes.
@@ -275,10 +279,18 @@ const respond = (id: number, { body, cost, response }: Arrived, mayUseSharedMemo
   answer({ _tag: "Response", id, status, headers, body: own, cost }, [own.buffer])
 }
 
-/** The headers as pairs. Each cookie is its own pair, since joined cookies cannot be separated again. */
-const pairsOf = (response: HttpClientResponse): Array<[name: string, value: string]> => {
-  const web = "set-cookie" in response.headers ? Option.getOrUndefined(toWeb(response)) : undefined
-  return web === undefined ? Object.entries(response.headers) : [...web.headers]
+/** The headers as lines. Each cookie has its own, since joined cookies cannot be separated again. */
+const linesOf = (
+  response: HttpClientResponse & { readonly [received]?: UndiciHttpClient.IncomingHeaders }
+): string => {
+  const headers = response[received] ?? response.headers
+  let lines = ""
+  for (const name in headers) {
+    const value = headers[name] ?? ""
+    if (typeof value === "string") lines += `${name}\n${value}\n`
+    else lines += value.map((one) => `${name}\n${one}\n`).join("")
+  }
+  return lines
 }
 
 const close = async ({ client, id }: Request & { readonly _tag: "Close" }) => {

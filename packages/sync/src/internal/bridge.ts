@@ -64,6 +64,8 @@ export class Bridge {
   /** Running jobs: more than one only if a call is made while another reports progress. */
   readonly #jobs = new Map<number, RunningJob>()
   #lastId = 0
+  /** The number of answers when the port was last read. */
+  #read = 0
 
   /** Starts the worker. Throws if Node does not allow one. */
   constructor(workerUrl: string | URL) {
@@ -165,7 +167,7 @@ export class Bridge {
       const answers = Atomics.load(places, place.answers)
       // Read before the answers: a worker may end right after its last answer.
       const state = this.#state
-      const answer = this.#take(id)
+      const answer = this.#take(id, answers)
       if (answer !== undefined) return answer
       if (isOver(state)) return this.#afterEnd(id, state)
       const isLoading = state === State.loading
@@ -212,7 +214,7 @@ export class Bridge {
       : Atomics.load(this.#shared.places, place.out) === id
   }
 
-  #take(id: number): Answer | undefined {
+  #take(id: number, answers: number): Answer | undefined {
     const { places, room } = this.#shared
     const answered = Atomics.load(places, place.answer)
     if (answered === id) {
@@ -228,15 +230,21 @@ export class Bridge {
     }
     // Another id belongs to a call that was abandoned before its answer came.
     if (answered !== 0) Atomics.store(places, place.answer, 0)
+    if (answers !== this.#read) this.#receive(answers)
+    this.#report(id)
+    const answer = this.#awaited.get(id)
+    if (answer !== undefined) this.#awaited.delete(id)
+    return answer
+  }
+
+  /** Receives the messages of the worker, which counts an answer after it has posted it. */
+  #receive(answers: number): void {
+    this.#read = answers
     for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
       const answer = got.message as Answer
       if (answer._tag === "Progress") this.#jobs.get(answer.id)?.unreported.push(answer.progress)
       else if (this.#awaited.has(answer.id)) this.#awaited.set(answer.id, answer)
     }
-    this.#report(id)
-    const answer = this.#awaited.get(id)
-    if (answer !== undefined) this.#awaited.delete(id)
-    return answer
   }
 
   /**

@@ -95,7 +95,8 @@ const post = (
   const refused = refusedHere(settings, prepared)
   if (refused !== undefined) return refused
   const { retries, timeout } = options
-  const sent = connection.send(prepared, { retries, timeout }, ahead)
+  const isDefault = retries === undefined && timeout === undefined
+  const sent = connection.send(prepared, isDefault ? undefined : { retries, timeout }, ahead)
   if (sent instanceof InvalidSettings) return sent
   const limit = limitOf(settings, options)
   return sent._tag === "NoAnswer" ? unanswered(prepared, limit, sent) : { ...sent, prepared, limit }

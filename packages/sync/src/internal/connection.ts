@@ -51,12 +51,21 @@ export class Connection {
   }
 
   /** Posts a request to the worker. `ahead`: others may be posted before its response is read. */
-  send(prepared: Prepared, options: CallOptions, ahead: boolean): Sent | Bridge.NoAnswer | InvalidSettings {
+  send(
+    prepared: Prepared,
+    options: CallOptions | undefined,
+    ahead: boolean
+  ): Sent | Bridge.NoAnswer | InvalidSettings {
     const bridge = this.#open()
     if (!(bridge instanceof Bridge.Bridge)) return bridge
     const [own, buffers] = transferable(prepared)
-    const request = { _tag: "Send", client: this.#client, prepared: own, options: plain(options), ahead } as const
-    const id = bridge.send(request, buffers)
+    const id = bridge.send({
+      _tag: "Send",
+      client: this.#client,
+      prepared: own,
+      options: options && plain(options),
+      ahead
+    }, buffers)
     return { _tag: "Sent", bridge, id }
   }
 
@@ -143,8 +152,8 @@ export class Connection {
  * Makes a request transferable, and returns the buffers to transfer. Bytes are copied: the caller keeps theirs, which may be a
  * small part of a large buffer.
  */
-const transferable = (prepared: Prepared): [prepared: Prepared, buffers: ReadonlyArray<ArrayBuffer>] => {
-  if (typeof prepared.body !== "object") return [prepared, []]
+const transferable = (prepared: Prepared): [prepared: Prepared | string, buffers?: ReadonlyArray<ArrayBuffer>] => {
+  if (typeof prepared.body !== "object") return [JSON.stringify(prepared)]
   const buffers: Array<ArrayBuffer> = []
   const parts = prepared.body.parts.map((part) => {
     if (!("bytes" in part) || part.bytes instanceof Blob) return part

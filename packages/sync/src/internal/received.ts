@@ -48,7 +48,15 @@ const textOf = ({ buffer, byteLength, byteOffset }: Uint8Array): string => {
   return bytes.toString("utf8", bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
 }
 
-const headersOf = (lines: string): Record<string, string> => Object.fromEntries(pairsOf(lines))
+/** The headers by name; the values of a repeated one are joined. */
+const headersOf = (lines: string): Record<string, string> => {
+  const headers = new Map<string, string>()
+  for (const [name, value] of pairsOf(lines)) {
+    const before = headers.get(name)
+    headers.set(name, before === undefined ? value : `${before}, ${value}`)
+  }
+  return Object.fromEntries(headers)
+}
 
 const pairsOf = (lines: string): Array<[name: string, value: string]> => {
   const pairs: Array<[name: string, value: string]> = []

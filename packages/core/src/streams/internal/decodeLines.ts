@@ -208,7 +208,8 @@ export class LineReader {
 
   #taken(): string {
     const text = this.#decoder.decode(this.#kept.subarray(0, this.#size))
-    this.#kept = nothing
+    // Every piece cuts a line: usually the next one fits, too.
+    if (this.#kept.length > reusedBytes) this.#kept = nothing
     this.#size = 0
     return text
   }
@@ -243,6 +244,9 @@ export class LineReader {
 }
 
 const nothing = new Uint8Array(0)
+
+/** The largest array that is used for the next incomplete line again. */
+const reusedBytes = 16_384
 
 const withoutEnd = (line: string): string =>
   line.slice(0, line.charCodeAt(line.length - 2) === carriageReturn ? -2 : -1)
