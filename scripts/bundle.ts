@@ -35,7 +35,6 @@ const deferred = Object.fromEntries(
       "streams/Streaming",
       "wire/Repair",
       "client/RawRequest",
-      "client/Transfer",
       "client/Pagination",
       "wire/ExtraParameters",
       "rate-limit/internal/waitPolicy",

@@ -71,7 +71,7 @@ export const layerClient: Layer.Layer<Client> = Layer.succeed(Client, {
   check: () => neverAsked,
   sendChecked: () => neverAsked,
   read: () => neverAsked,
-  transfer: () => neverAsked,
+  transfers: neverAsked,
   credential: () => Effect.succeed("none"),
   redact: neverAsked,
   live: { wire: neutral, verify: "lenient", anomalies: { found: () => Effect.void }, request: () => () => neverAsked }

@@ -30,7 +30,7 @@ import * as Authorization from "./internal/authorization.ts"
 import * as Call from "./internal/call.ts"
 import * as Retry from "./Retry.ts"
 import { type Meter, SpendGuard, takeBody } from "./SpendGuard.ts"
-import * as Transfer from "./Transfer.ts"
+import type * as Transfer from "./Transfer.ts"
 
 /** The settings of a client. */
 export interface Settings {
@@ -117,8 +117,8 @@ export class Client extends Context.Service<Client, {
    * same when its tokens are renewed.
    */
   readonly credential: (userAuth: boolean) => Effect.Effect<string, Errors.CredentialsError>
-  /** Uploads a file to a URL that the service has issued, or downloads one, without any credential. */
-  readonly transfer: Transfer.Send
+  /** The parts of a client that transfers need. */
+  readonly transfers: Effect.Effect<Transfer.Environment>
   /** The function that redacts credentials from texts. */
   readonly redact: Effect.Effect<Redaction.Redact>
   /** The parts of a client that streams need. */
@@ -226,7 +226,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     protocol === "https:" || (protocol === "http:" && baseUrl.startsWith("http:") && isPlainAllowed(hostname, settings))
   const client = Client.of({
     send: (prepared, options) => Effect.withFiber((fiber) => send(fiber, prepared, options)),
-    transfer: (file) => Transfer.make({ ...exchange, http, userAgent, isAllowed, isClosed: () => isClosed })(file),
+    transfers: Effect.succeed({ ...exchange, http, userAgent, isAllowed, isClosed: () => isClosed }),
     redact: Effect.map(known, (values) => redact(values)),
     credential: (userAuth) =>
       Effect.flatMap(current, (values) => {

@@ -29,9 +29,6 @@ export interface Transfer {
   readonly body?: { readonly type: string; readonly bytes: ReadonlyArray<Multipart.Bytes> }
 }
 
-/** Sends a transfer and reads the whole response, whatever its status. */
-export type Send = (transfer: Transfer) => Effect.Effect<HttpClientResponse, Errors.TransportFailure>
-
 /** The parts of a client that transfers need. */
 export interface Environment {
   readonly http: HttpClient
@@ -44,8 +41,11 @@ export interface Environment {
   readonly isClosed: () => boolean
 }
 
-/** Makes the function that sends transfers. Lost requests and failures of the server are retried. */
-export const make = (environment: Environment): Send => (transfer) => {
+/** Sends a transfer and reads the whole response, whatever its status. Lost requests and failures of the server are retried. */
+export const send = (
+  environment: Environment,
+  transfer: Transfer
+): Effect.Effect<HttpClientResponse, Errors.TransportFailure> => {
   const { method, operation } = transfer
   const fail = (reason: string) => Effect.fail(new Errors.TransportFailure({ operation, phase: "connect", reason }))
   const url = URL.canParse(transfer.url) ? new URL(transfer.url) : undefined

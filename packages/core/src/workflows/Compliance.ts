@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import { Client } from "../client/Client.ts"
 import { dataOf } from "../client/DataOf.ts"
 import * as OptionRules from "../client/OptionRules.ts"
+import * as Transfer from "../client/Transfer.ts"
 import {
   ComplianceExpired,
   ComplianceFailed,
@@ -257,7 +258,7 @@ const send = Effect.fnUntraced(function*(
   if (ComplianceResults.isOver(upload_expires_at, yield* Clock.currentTimeMillis)) {
     return yield* new ComplianceExpired({ jobId: id, what: "upload" })
   }
-  const response = yield* client.transfer({
+  const response = yield* Transfer.send(yield* client.transfers, {
     operation: caller,
     method: "PUT",
     url: upload_url,

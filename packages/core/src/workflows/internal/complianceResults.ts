@@ -77,7 +77,7 @@ export const read = (job: Place): Stream.Stream<typeof Result.Type, ResultsError
           return yield* at
         }
         const client = yield* Client
-        const response = yield* client.transfer({
+        const response = yield* Transfer.send(yield* client.transfers, {
           operation: "Compliance.results",
           method: "GET",
           url: job.download_url,
