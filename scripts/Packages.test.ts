@@ -20,7 +20,6 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { createContext, runInContext } from "node:vm"
-import { gzipSync } from "node:zlib"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { afterAll, beforeAll } from "vitest"
@@ -488,7 +487,6 @@ describe("a program", () => {
     const { imports, inputs: used } = Object.values(metafile.outputs)[0]!
     const inputs = Object.entries(used)
     return {
-      bytes: gzipSync(outputFiles[0]!.contents).length,
       text: outputFiles[0]!.text,
       imports,
       has: (part: string) => inputs.some(([file, { bytesInOutput }]) => file.includes(part) && bytesInOutput > 0)
@@ -508,9 +506,9 @@ describe("a program", () => {
     Effect.runPromise(Effect.provide(getPost({ id: "1" }), client)).then(({ data }) => console.log(data?.text))
   `
 
-  // Just above what is reached; ADR 18 says what is in it.
+  // ADR 18 says what is in it, and `guards.json` how large it may be.
   it("that uses one operation bundles one, and nothing that it does not name", async () => {
-    const { bytes, has } = await bundled(oneOperation)
+    const { has } = await bundled(oneOperation)
     assert.isTrue(has("core/dist/operations/Posts.js"))
     for (
       const part of [
@@ -527,6 +525,7 @@ describe("a program", () => {
         "core/dist/text/Links.js",
         "core/dist/text/internal/topLevelDomains.js",
         "core/dist/client/Telemetry.js",
+        "core/dist/client/Transfer.js",
         "core/dist/wire/WireNames.js",
         "effect/dist/Metric.js",
         "@noble/hashes"
@@ -534,15 +533,13 @@ describe("a program", () => {
     ) {
       assert.isFalse(has(part), part)
     }
-    assert.isBelow(bytes, 73_500)
   })
 
   it("that measures texts has the top-level domains, and nothing of Effect", async () => {
-    const { bytes, has } = await bundled(`export { fits, length } from "@postwire/core/text/PostText"`)
+    const { has } = await bundled(`export { fits, length } from "@postwire/core/text/PostText"`)
     assert.isTrue(has("core/dist/text/internal/topLevelDomains.js"))
     assert.isFalse(has("effect/dist"))
     assert.isFalse(has("core/dist/text/internal/truncate.js"))
-    assert.isBelow(bytes, 7_900)
   })
 
   it("has the words, the signatures and the operations that it names", async () => {
@@ -555,19 +552,8 @@ describe("a program", () => {
     for (const part of ["core/dist/wire/WireNames.js", "@noble/hashes"]) assert.isTrue(has(part), part)
   })
 
-  it.each([
-    [
-      `export { getPost } from "@postwire/core/operations/Posts"; export * as Client from "@postwire/core/client/Client"`,
-      73_000
-    ],
-    [`export * from "@postwire/core"`, 198_000]
-  ])("of %s is small", async (program, limit) => {
-    const { bytes } = await bundled(`${program}; export * as FetchHttpClient from "effect/http/FetchHttpClient"`)
-    assert.isBelow(bytes, limit)
-  })
-
-  it("on fetch is small, imports nothing, and runs where there are web APIs and nothing else", async () => {
-    const { bytes, has, imports, text } = await bundled(`
+  it("on fetch imports nothing, and runs where there are web APIs and nothing else", async () => {
+    const { has, imports, text } = await bundled(`
       import { createClient, InvalidParameters, NotFound } from "@postwire/web"
       globalThis.client = createClient({
         baseUrl: "https://service.example",
@@ -576,7 +562,6 @@ describe("a program", () => {
       })
       globalThis.isError = (error) => [error instanceof NotFound, error instanceof InvalidParameters, error._tag]
     `)
-    assert.isBelow(bytes, 190_500)
     assert.isFalse(has("core/dist/accounts/RefreshingCredentials.js"))
     assert.deepStrictEqual(imports, [])
     // Asked of `globalThis` is what may be missing.
