@@ -255,25 +255,6 @@ describe("the Promise and blocking clients alone", () => {
     run("tsc", ["-p", ".", "--noEmit"], alone)
   })
 
-  it("need no file but two for a call", () => {
-    const own = join(alone, "least/node_modules/@postwire/node")
-    for (const file of ["package.json", "dist/bundled/index.js", "dist/bundled/index-code.js"]) {
-      cpSync(join(alone, "node_modules/@postwire/node", file), join(own, file))
-    }
-    const code = `
-      import { createServer } from "node:http"
-      import { createClient } from "@postwire/node"
-      const server = createServer((_, response) => response.end('{"data":{"id":"1","text":"a"}}')).listen(0, "127.0.0.1")
-      await new Promise((resolve) => server.once("listening", resolve))
-      const client = createClient({ baseUrl: "http://127.0.0.1:" + server.address().port, bearerToken: "a" })
-      console.log((await client.getPost({ id: "1" })).data.text)
-      await client.close()
-      server.close()
-    `
-    const { stdout } = run(process.execPath, ["--input-type=module", "-e", code], join(alone, "least"))
-    assert.strictEqual(stdout, "a\n")
-  })
-
   it("say which package the other entries need", () => {
     for (const path of ["@postwire/node/EffectClient", "@postwire/sync/SyncClient"]) {
       const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", `import "${path}"`], {

@@ -1,18 +1,19 @@
 // After `pnpm check`: what the packages hold beside what the compiler made (ADR 23), in `dist/bundled`:
 // - the Promise and blocking entries, and the worker, with Effect and the core inside, so that Node loads them fast and nobody
-//   has to install those. What few programs need is in files of its own;
+//   has to install those. What uploads and publishes is a file of its own, which the first upload loads, as is what streams, and
+//   what they share;
 // - their declarations, likewise;
 // - Undici as a module, for programs that are bundled, since not every bundler makes one of it;
 // - the command with all that it needs, in files that its parts load on demand.
 import { build, type BuildOptions, type Plugin } from "esbuild"
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createRequire, isBuiltin } from "node:module"
-import { basename, dirname, join } from "node:path"
+import { isBuiltin } from "node:module"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import * as Workflows from "../packages/core/src/promise/Workflows.ts"
 import { minimum } from "../packages/core/src/runtime/SupportedNode.ts"
 import * as OAuth2 from "../packages/node/src/OAuth2.ts"
 import { declare } from "./declarations.ts"
-import { buildDeferring } from "./deferring.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -22,73 +23,79 @@ const common = {
   format: "esm",
   target: `node${minimum}`,
   legalComments: "none",
-  logLevel: "warning"
+  logLevel: "warning",
+  metafile: true
 } satisfies BuildOptions
 
-const core = createRequire(join(root, "packages/core/package.json"))
+/** Loads rarely used code on demand, a fifth of what Node would load with a client. Bundlers decide that for themselves. */
+const workflows: Plugin = {
+  name: "workflows",
+  setup: ({ onLoad, onResolve }) => {
+    const promise = join(root, "packages/core/src/promise")
+    onResolve(
+      { filter: /\/Workflows(\.ts)?$/ },
+      ({ namespace, path }) =>
+        namespace === "deferred" ? undefined : { path, namespace: "deferred", sideEffects: false }
+    )
+    onLoad({ filter: /.*/, namespace: "deferred" }, () => ({
+      resolveDir: promise,
+      // All that it exports are functions that return Effects.
+      contents: [
+        `import * as Effect from "effect/Effect"`,
+        `const load = Effect.promise(() => import("./Workflows.ts"))`,
+        ...Object.keys(Workflows).map((name) =>
+          `export const ${name} = (...args) => Effect.flatMap(load, ({ ${name} }) => ${name}(...args))`
+        )
+      ].join("\n")
+    }))
+  }
+}
 
-/** The modules that most programs never need. */
-const deferred = Object.fromEntries(
-  [
-    ...[
-      "promise/Workflows",
-      "streams/Streaming",
-      "wire/Repair",
-      "client/RawRequest",
-      "client/Pagination",
-      "wire/ExtraParameters",
-      "rate-limit/internal/waitPolicy",
-      "accounts/RefreshingCredentials",
-      "accounts/internal/tokenRefresh",
-      "accounts/OAuth2",
-      "accounts/AccountCredentials",
-      "auth/internal/hmacSha1",
-      "storage/Texts",
-      "promise/Hydrating"
-    ].map((module) => join(root, `packages/core/src/${module}.ts`)),
-    ...[
-      "RedisRateLimitStore",
-      "RedisSpendStore",
-      "RedisStreamLog",
-      "RedisTokenStore",
-      "SqliteRateLimitStore",
-      "SqliteSpendStore",
-      "FileSpill",
-      "FileJournal",
-      "FileTokenStore",
-      "FileSource",
-      "internal/redisConnection"
-    ].map((module) => join(root, `packages/node/src/${module}.ts`)),
-    ...[
-      "effect/Stream",
-      "effect/Channel",
-      "effect/Queue",
-      "effect/schema/SchemaJITCompiler",
-      "effect/Config",
-      "effect/persistence/UserDirectories",
-      "leven"
-    ].map((module) => core.resolve(module))
-  ].map((path) => [basename(dirname(path)) + "-" + basename(path).replace(/\.[jt]s$/, ""), path])
-)
+/** Loads the code of streams on demand: every client has all operations, and with them those that stream. */
+const streams: Plugin = {
+  name: "streams",
+  setup: ({ onLoad, onResolve }) => {
+    const core = join(root, "packages/core/src/streams")
+    onResolve(
+      { filter: /\/Streaming\.ts$/ },
+      ({ importer, path }) =>
+        importer === join(core, "StreamOperation.ts") ? { path, namespace: "streams", sideEffects: false } : undefined
+    )
+    onLoad({ filter: /.*/, namespace: "streams" }, () => ({
+      resolveDir: core,
+      contents: `
+        import * as Effect from "effect/Effect"
+        import * as Stream from "effect/Stream"
+        const load = Effect.promise(() => import("./Streaming.ts"))
+        export const items = (...args) => Stream.unwrap(Effect.map(load, ({ items }) => items(...args)))
+        export const run = (...args) => Stream.unwrap(Effect.map(load, ({ run }) => run(...args)))
+      `
+    }))
+  }
+}
 
-/** The files of the clients. */
-const client = (folder: string, roots: ReadonlyArray<string>) =>
-  buildDeferring(
-    {
-      ...common,
-      absWorkingDir: folder,
-      outdir: "dist/bundled",
-      // Undici is loaded at the first request: Node loads the real one, and a bundle gets the one below.
-      external: ["#undici", "#undici/agent"],
-      // Names stay, for readable stacks.
-      minifySyntax: true,
-      minifyWhitespace: true,
-      // Node shows the line of an uncaught error.
-      lineLimit: 160
-    },
-    Object.fromEntries(roots.map((root) => [root, `src/${root}.ts`])),
-    deferred
-  )
+const entry = (module: string) =>
+  ({
+    ...common,
+    outdir: "dist/bundled",
+    entryPoints: [`src/${module}.ts`],
+    // Undici is loaded at the first request: Node loads the real one, and a bundle gets the one below.
+    external: ["#undici", "#undici/agent"],
+    // Names stay, for readable stacks.
+    minifySyntax: true,
+    minifyWhitespace: true,
+    // Node shows the line of an uncaught error.
+    lineLimit: 160
+  }) satisfies BuildOptions
+
+/** An entry that publishes. */
+const publishing = (module: string) =>
+  ({
+    ...entry(module),
+    plugins: [workflows, streams],
+    splitting: true,
+    chunkNames: `${module}-[name]-[hash]`
+  }) satisfies BuildOptions
 
 /** `require` of what Node has is a function that throws in the modules that esbuild makes. */
 const builtins: Plugin = {
@@ -139,13 +146,10 @@ const command = {
   lineLimit: 160
 } satisfies BuildOptions
 
-const building = (options: BuildOptions) => async (folder: string) =>
-  (await build({ ...options, absWorkingDir: folder, metafile: true })).metafile
-
 const builds = {
-  node: [(folder: string) => client(folder, ["index"]), building(undici)],
-  sync: [(folder: string) => client(folder, ["index", "PostwireWorker"]), building(undici)],
-  cli: [building(command)]
+  node: [publishing("index"), undici],
+  sync: [entry("index"), publishing("PostwireWorker"), undici],
+  cli: [command]
 }
 
 /** The packages that a build took something from. */
@@ -159,9 +163,9 @@ for (const [name, each] of Object.entries(builds)) {
   const folder = join(root, "packages", name)
   rmSync(join(folder, "dist/bundled"), { recursive: true, force: true })
   const sources = new Set<string>()
-  for (const make of each) {
-    const { inputs } = await make(folder)
-    for (const source of sourcesOf(inputs)) sources.add(join(folder, source))
+  for (const options of each) {
+    const { metafile } = await build({ ...options, absWorkingDir: folder })
+    for (const source of sourcesOf(metafile.inputs)) sources.add(join(folder, source))
   }
   // Their licences ask to go where they go.
   const licences = [...sources].sort().map((source) => {
@@ -176,12 +180,10 @@ for (const [name, each] of Object.entries(builds)) {
 }
 
 // By its own address the same as in the one file, so that no program holds two.
-for (const kind of [".js", ".module.js"]) {
-  writeFileSync(
-    join(root, `packages/node/dist/bundled/OAuth2${kind}`),
-    `import { OAuth2 } from "./index${kind}"\n\nexport const { ${Object.keys(OAuth2).join(", ")} } = OAuth2\n`
-  )
-}
+writeFileSync(
+  join(root, "packages/node/dist/bundled/OAuth2.js"),
+  `import { OAuth2 } from "./index.js"\n\nexport const { ${Object.keys(OAuth2).join(", ")} } = OAuth2\n`
+)
 
 await declare(join(root, "packages/node"), ["index", "OAuth2"])
 await declare(join(root, "packages/sync"), ["index"])
