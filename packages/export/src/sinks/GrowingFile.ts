@@ -18,7 +18,8 @@ type Compress = ((bytes: Uint8Array) => Promise<Uint8Array>) | undefined
 const compressors: { readonly [C in Compression]: Compress } = {
   none: undefined,
   gzip: (bytes) => gzip(bytes, {}),
-  zstd: promisify<Uint8Array, Uint8Array>(zlib.zstdCompress)
+  // A Node without it loads this module, too, to report that it is not supported.
+  zstd: (bytes) => promisify<Uint8Array, Uint8Array>(zlib.zstdCompress)(bytes)
 }
 
 /** The compression of a file. A spool is read by the export alone, so its members hold as many pages as are written at once. */
