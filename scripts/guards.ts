@@ -4,7 +4,6 @@
 //     pnpm guards   measures, and lowers the bounds that can go down
 import { build } from "esbuild"
 import { spawn } from "node:child_process"
-import { channel } from "node:diagnostics_channel"
 import { readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -145,23 +144,19 @@ const countStatements = () => {
   return { count: () => statements, [Symbol.dispose]: () => wrapped.forEach((restore) => restore()) }
 }
 
-/** Requests and connections of common programs, and statements of the sandbox that answers them. */
+/** Requests of common programs, and statements of the sandbox that answers them. */
 const requests = async (): Promise<Figures> => {
   const figures: Record<string, number> = {}
-  let connections = 0
-  const connected = () => connections++
-  channel("net.server.socket").subscribe(connected)
   using statements = countStatements()
   await using sandbox = await Sandbox.start({ posts: 2_000, seed: 1, start: Date.UTC(2026, 10, 20, 12) })
   const query = "effect"
   const during = async (name: string, f: (client: ReturnType<typeof createClient>) => Promise<unknown>) => {
     const client = createClient(sandbox.ada.settings())
     sandbox.journal.clear()
-    const before = { connections, statements: statements.count() }
+    const before = statements.count()
     await f(client)
     figures[`requests of ${name}`] = sandbox.requests.length
-    figures[`connections of ${name}`] = connections - before.connections
-    figures[`statements of ${name}`] = statements.count() - before.statements
+    figures[`statements of ${name}`] = statements.count() - before
     await client.close()
   }
   const { items: posts } = sandbox.store.posts.search({
@@ -184,7 +179,6 @@ const requests = async (): Promise<Figures> => {
   await during("hydrating 1,000 ids", async (client) => {
     for await (const _ of client.hydrate(posts.map(({ id }) => id)));
   })
-  channel("net.server.socket").unsubscribe(connected)
   return figures
 }
 

@@ -105,7 +105,7 @@ describe("a worker that goes wrong under a call", () => {
   it("throws before it answers: the error is the answer, and the worker continues", () => {
     const before = workers.length
     const client = Sync.createClientSync(
-      settings({ ownWorker: true, timeout: 5_000, workerUrl: new URL("fixtures/Throwing.ts", import.meta.url) })
+      settings({ ownWorker: true, timeout: 60_000, workerUrl: new URL("fixtures/Throwing.ts", import.meta.url) })
     )
     for (
       const [tag, call] of [

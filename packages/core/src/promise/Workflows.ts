@@ -1,5 +1,6 @@
 /**
- * The Effects of the methods that make many calls, and of streams. The bundled entries load this module with the first such call (ADR 23).
+ * The Effects of the methods that make many calls, and of streams. The bundled entries load this module with the first such call
+ * (ADR 23), so all that it exports are functions that return Effects.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
