@@ -1,6 +1,6 @@
 /**
- * The account of a signed-in user. A `TokenStore` holds its record as JSON text under the name of the account. Secrets are redacted in
- * memory and plain in the text.
+ * The account of a signed-in user. A `TokenStore` holds its record as JSON text under the name of the account. Secrets are redacted
+ * in memory and plain in the text.
  */
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"

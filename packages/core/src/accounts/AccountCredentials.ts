@@ -40,7 +40,9 @@ export interface OAuth2Settings extends RefreshingCredentials.Settings {
   readonly scopes?: ReadonlyArray<Scope> | undefined
   /** The id of the user. Without it, the client requests it when a call needs it. */
   readonly userId?: string | undefined
-  /** Stores refreshed tokens; the previous ones are dead. No call uses the new tokens before this has succeeded. Retried on failure. */
+  /**
+   * Stores refreshed tokens; the previous ones are dead. No call uses the new tokens before this has succeeded. Retried on failure.
+   */
   readonly save?: ((tokens: Account.OAuth2Tokens) => Effect.Effect<void, Error>) | undefined
 }
 

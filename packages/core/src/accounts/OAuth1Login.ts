@@ -1,6 +1,6 @@
 /**
- * Sign-in with OAuth 1.0a in three legs (RFC 5849): a request token, the user's consent on a page that redirects or shows a PIN, and
- * the credentials. They do not expire.
+ * Sign-in with OAuth 1.0a in three legs (RFC 5849): a request token, the user's consent on a page that redirects or shows a PIN,
+ * and the credentials. They do not expire.
  */
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
@@ -138,8 +138,8 @@ export interface SignedIn {
 }
 
 /**
- * Ends a sign-in and returns the credentials of the user. It is sent once: if the response is lost, it fails with `OutcomeUnknown`, and
- * the sign-in has to be repeated.
+ * Ends a sign-in and returns the credentials of the user. It is sent once: if the response is lost, it fails with `OutcomeUnknown`,
+ * and the sign-in has to be repeated.
  *
  * ```ts
  * const end = { baseUrl, consumerKey, consumerSecret, requestToken }

@@ -1,6 +1,6 @@
 /**
- * Sign-in with OAuth 2.0: a user authorizes an app, which receives tokens that act for the user (authorization code with PKCE, RFC 6749
- * and 7636). `Account` is the record that stores such tokens.
+ * Sign-in with OAuth 2.0: a user authorizes an app, which receives tokens that act for the user (authorization code with PKCE, RFC
+ * 6749 and 7636). `Account` is the record that stores such tokens.
  */
 import * as Clock from "effect/Clock"
 import * as Digest from "effect/crypto/Digest"
@@ -52,8 +52,8 @@ export interface Authorization {
 }
 
 /**
- * Begins a sign-in: returns the URL of the page where the user consents, with a state and a verifier (PKCE, S256) of 256 random bits
- * each. Sends nothing.
+ * Begins a sign-in: returns the URL of the page where the user consents, with a state and a verifier (PKCE, S256) of 256 random
+ * bits each. Sends nothing.
  *
  * ```ts
  * const { url, state, verifier } = yield* OAuth2.authorize({ baseUrl, app, redirectUri, scopes })
@@ -152,9 +152,9 @@ export interface Refresh extends Settings {
 }
 
 /**
- * Refreshes tokens: returns an access token, and a new refresh token in place of the given one, which is spent. It is sent once: if the
- * response is lost, it fails with `OutcomeUnknown`. If the service refuses the refresh token (see {@link isTokenRefused}), the user has
- * to sign in again.
+ * Refreshes tokens: returns an access token, and a new refresh token in place of the given one, which is spent. It is sent once: if
+ * the response is lost, it fails with `OutcomeUnknown`. If the service refuses the refresh token (see {@link isTokenRefused}), the
+ * user has to sign in again.
  *
  * ```ts
  * const tokens = yield* OAuth2.refresh({ baseUrl, app, refreshToken, scopes })
@@ -172,8 +172,8 @@ export const refresh = (
   })
 
 /**
- * Checks that the service refuses a refresh token because it is dead: its user has to sign in again. Only specific error codes count,
- * because gateways respond with 400 and 401 too.
+ * Checks that the service refuses a refresh token because it is dead: its user has to sign in again. Only specific error codes
+ * count, because gateways respond with 400 and 401 too.
  */
 export const isTokenRefused = (error: RequestError): error is BadRequest | Unauthorized => {
   if (error._tag !== "BadRequest" && error._tag !== "Unauthorized") return false

@@ -1,6 +1,6 @@
 /**
- * The credentials of an account while a client runs. One refresh runs at a time. Calls wait for it unless their token is still valid,
- * and it continues when they are cancelled.
+ * The credentials of an account while a client runs. One refresh runs at a time. Calls wait for it unless their token is still
+ * valid, and it continues when they are cancelled.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -76,7 +76,9 @@ interface Held {
   readonly error: CredentialsError | undefined
 }
 
-/** Limits requests for tokens: the pause doubles after failures, and while a refresh is due again almost as soon as it is allowed. */
+/**
+ * Limits requests for tokens: the pause doubles after failures, and while a refresh is due again almost as soon as it is allowed.
+ */
 class Pace {
   /** The time of the next request at the earliest, in monotonic milliseconds. */
   next = -Infinity

@@ -42,8 +42,8 @@ export interface Upload {
   /** Checks a file, sends it, waits until the service has processed it, and describes it. */
   (input: Source.Input, options?: UploadOptions): Effect.Effect<UploadedMedia, UploadError, Client>
   /**
-   * The same with checkpoints in the journal: a call with the same key resumes the upload, and returns its media for as long as they can
-   * be used. Another file with the key is uploaded from the beginning.
+   * The same with checkpoints in the journal: a call with the same key resumes the upload, and returns its media for as long as
+   * they can be used. Another file with the key is uploaded from the beginning.
    */
   readonly resumable: (
     key: string,
@@ -77,8 +77,8 @@ export const prepare = (
   }))
 
 /**
- * Uploads a file: an image, a GIF, a video, or subtitles. Its type is read from its bytes, and the service's limits are checked before
- * anything is sent. Memory holds no more than a few segments at any time.
+ * Uploads a file: an image, a GIF, a video, or subtitles. Its type is read from its bytes, and the service's limits are checked
+ * before anything is sent. Memory holds no more than a few segments at any time.
  *
  * ```ts
  * const media = yield* upload(new Blob([bytes]), { alt: "A lighthouse at dusk" })

@@ -25,8 +25,8 @@ export interface UploadOptions {
   /** Default: the type recognised from the bytes. */
   readonly type?: MediaType | undefined
   /**
-   * Replaces documented limits (see `MediaRules.limits`): `{ video: { longestMillis: 600_000 } }` for an account that may post videos of
-   * ten minutes.
+   * Replaces documented limits (see `MediaRules.limits`): `{ video: { longestMillis: 600_000 } }` for an account that may post
+   * videos of ten minutes.
    */
   readonly limits?: Changes | undefined
   /** A description of the picture for those who cannot see it: 1 to 1,000 characters. */

@@ -60,11 +60,11 @@ const repliers = /*#__PURE__*/ Parameters.openChoice(["mentionedUsers", "followi
  * Creates a post of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`
  * (spec: Manage posts). Needs write permission.
  *
- * `text` is required when there are no `media_ids`. At most 4 `media_ids` and 10 `media_tagged_user_ids`; a poll has 2 to 4
- * options of up to 25 characters and lasts 5 to 10,080 minutes. `previous_post_id` is the post of which this one is an edit;
- * `made_with_ai` and `paid_partnership` disclose what they say. The `media_` parameters go with `media_ids`: a title, a
- * description, a preview image, and calls to action (a page, a video, an app in a store). A create is never sent twice: when its answer does not come it fails
- * with `OutcomeUnknown`.
+ * `text` is required when there are no `media_ids`. At most 4 `media_ids` and 10 `media_tagged_user_ids`; a poll has 2 to 4 options
+ * of up to 25 characters and lasts 5 to 10,080 minutes. `previous_post_id` is the post of which this one is an edit; `made_with_ai`
+ * and `paid_partnership` disclose what they say. The `media_` parameters go with `media_ids`: a title, a description, a preview
+ * image, and calls to action (a page, a video, an app in a store). A create is never sent twice: when its answer does not come it
+ * fails with `OutcomeUnknown`.
  *
  * ```ts
  * const created = yield* createPost({ text: "Hello", reply_settings: "following" })

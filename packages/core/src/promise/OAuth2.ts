@@ -60,7 +60,9 @@ export interface AccountToSave {
   readonly user?: User | undefined
 }
 
-/** The functions that sign users in, on a platform with its own settings. Their documentation is where each platform exports them. */
+/**
+ * The functions that sign users in, on a platform with its own settings. Their documentation is where each platform exports them.
+ */
 export interface SignIns<Own extends object, Store extends object> {
   readonly authorize: (settings: Settings & AuthorizationOptions) => Promise<SignIn>
   readonly callback: (address: string | URL, signIn: Pick<SignIn, "state">) => string

@@ -31,8 +31,8 @@ export interface Poll {
 }
 
 /**
- * A post to publish: the parameters of `createPost`, with files and a poll. It has at most one of media, a poll, a quoted post and a
- * card. Its media are up to four images, or one GIF, or one video.
+ * A post to publish: the parameters of `createPost`, with files and a poll. It has at most one of media, a poll, a quoted post and
+ * a card. Its media are up to four images, or one GIF, or one video.
  */
 export interface Post<Input = Source.Input>
   extends Omit<CreatePost, "poll_options" | "poll_duration_minutes" | "poll_reply_settings" | "user_auth">
@@ -81,12 +81,13 @@ export interface ThreadOptions extends PublishOptions {
   /** The permanent name of the thread in the journal: 1 to 128 characters. */
   readonly key: string
   /**
-   * How to treat a part of unknown outcome: `continue` sends it, `abandon` ends the thread before it. Without a decision the call fails
-   * with `ThreadUndecided`, and the next one looks again. After that, `abandon` ends the thread even if the part is found.
+   * How to treat a part of unknown outcome: `continue` sends it, `abandon` ends the thread before it. Without a decision the call
+   * fails with `ThreadUndecided`, and the next one looks again. After that, `abandon` ends the thread even if the part is found.
    */
   readonly undecided?: "continue" | "abandon" | undefined
   /**
-   * Milliseconds in which a part appears among the posts of its author; default 60,000. A part that is absent after that was not posted.
+   * Milliseconds in which a part appears among the posts of its author; default 60,000. A part that is absent after that was not
+   * posted.
    */
   readonly lag?: number | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Threads that are posted completely or can be continued: a journal records each part under a key before and after it is sent. The same
- * call continues an interrupted one and posts no part twice.
+ * Threads that are posted completely or can be continued: a journal records each part under a key before and after it is sent. The
+ * same call continues an interrupted one and posts no part twice.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -35,8 +35,8 @@ export type ThreadError = PublishError | ThreadUndecided | ThreadBroken | Storag
 const operation = "publishThread"
 
 /**
- * Publishes posts, each in reply to the one before. All files are uploaded before the first post is sent. After an interruption, a call
- * with the same key continues; once the thread is finished, it sends nothing and returns the same posts.
+ * Publishes posts, each in reply to the one before. All files are uploaded before the first post is sent. After an interruption, a
+ * call with the same key continues; once the thread is finished, it sends nothing and returns the same posts.
  *
  * A part whose response was lost is looked for among the posts of its author, and retried only if it is absent.
  *

@@ -1,6 +1,6 @@
 /**
- * Finds stored posts or users that are gone, hidden or changed since: their ids are sent to the service, and its results are fetched
- * when it has checked all of them. Ids without a result are unchanged.
+ * Finds stored posts or users that are gone, hidden or changed since: their ids are sent to the service, and its results are
+ * fetched when it has checked all of them. Ids without a result are unchanged.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -31,8 +31,8 @@ export type Type = "posts" | "users"
 export type Ids = ComplianceIds.Ids
 
 /**
- * A post or user to delete. `action` is `delete`. `reason` is `deleted`, `deactivated`, `protected`, `suspended` or `bounced`; for a
- * post also `scrub_geo`, which requires deleting only its places.
+ * A post or user to delete. `action` is `delete`. `reason` is `deleted`, `deactivated`, `protected`, `suspended` or `bounced`; for
+ * a post also `scrub_geo`, which requires deleting only its places.
  */
 export interface Result {
   readonly id: string
@@ -89,8 +89,8 @@ export type ResultsError = WaitError | ComplianceResults.ResultsError
 export type CheckError = UploadError | ResultsError | OutcomeUnknown
 
 /**
- * Sends the ids of a job to its `upload_url` and returns their number. A second upload replaces the first. Memory holds about 20 bytes
- * per id until they are sent.
+ * Sends the ids of a job to its `upload_url` and returns their number. A second upload replaces the first. Memory holds about 20
+ * bytes per id until they are sent.
  *
  * ```ts
  * const sent = yield* upload(job, ["1460323737035677698", "1519781379172495360"])
@@ -135,8 +135,8 @@ export const wait = Effect.fnUntraced(function*(
 })
 
 /**
- * The results of a job. Memory holds a small part of them at a time, and a lost connection is resumed. A job that is not known to be
- * complete is looked up once; if it is not complete, the stream fails with `ComplianceNotComplete`.
+ * The results of a job. Memory holds a small part of them at a time, and a lost connection is resumed. A job that is not known to
+ * be complete is looked up once; if it is not complete, the stream fails with `ComplianceNotComplete`.
  *
  * ```ts
  * const gone = results(job).pipe(Stream.filter(({ reason }) => reason !== "scrub_geo"))
@@ -157,8 +157,8 @@ export const results = (job: Job): Stream.Stream<Result, ResultsError, Client> =
   }))
 
 /**
- * Checks ids completely: creates a job, sends its ids, waits for it and fetches its results, and repeats that if there are more ids than
- * one job holds. An app can have one unfinished job of a type at a time.
+ * Checks ids completely: creates a job, sends its ids, waits for it and fetches its results, and repeats that if there are more ids
+ * than one job holds. An app can have one unfinished job of a type at a time.
  *
  * ```ts
  * const gone = check({ type: "posts", ids: ["1460323737035677698", "1519781379172495360"] })

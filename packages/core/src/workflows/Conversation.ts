@@ -1,6 +1,6 @@
 /**
- * Reads conversations: the first post and all replies at any depth, found by search. Replies that a search does not return are looked up
- * if another post replies to them. Missing posts are reported: deleted, protected, or out of the search's reach.
+ * Reads conversations: the first post and all replies at any depth, found by search. Replies that a search does not return are
+ * looked up if another post replies to them. Missing posts are reported: deleted, protected, or out of the search's reach.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -42,7 +42,9 @@ export interface Options extends Pick<CallOptions, "timeout" | "retries"> {
   readonly expansions?: ReadonlyArray<keyof typeof PostModel.expansions & string> | undefined
   /** Fields of media, if `expansions` include them. */
   readonly media_fields?: ReadonlyArray<typeof MediaModel.selectable[number]> | undefined
-  /** Searches the whole archive; the app needs access. Default false: replies of the last seven days, and older ones they reply to. */
+  /**
+   * Searches the whole archive; the app needs access. Default false: replies of the last seven days, and older ones they reply to.
+   */
   readonly archive?: boolean | undefined
   /** Reads authors too; the service may charge for each. Default true. */
   readonly authors?: boolean | undefined
@@ -151,8 +153,8 @@ const inOwnName = (error: AnyError): AnyError => {
 }
 
 /**
- * Finds the conversation of a post with one request, or with two if the post is not its first. A post that the service does not show
- * is treated as the first of its own conversation.
+ * Finds the conversation of a post with one request, or with two if the post is not its first. A post that the service does not
+ * show is treated as the first of its own conversation.
  */
 export const open = (id: string | number | bigint, options: Options = {}): Effect.Effect<Opened, AnyError, Client> =>
   Effect.mapError(opening(id, options), inOwnName)
@@ -237,8 +239,8 @@ const dayMillis = 86_400_000
 const secondsOf = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`
 
 /**
- * The pages of a conversation from a cursor on: its first post, search results, and posts that the search does not return but others
- * reply to. No post comes twice, even if pages are read by several processes.
+ * The pages of a conversation from a cursor on: its first post, search results, and posts that the search does not return but
+ * others reply to. No post comes twice, even if pages are read by several processes.
  */
 export const pages = (
   opened: Opened,
@@ -316,8 +318,8 @@ export const partsIn = (opened: Opened, options: Options): Stream.Stream<Part, A
   Stream.flatMap(pages(opened, options), (page) => Stream.fromIterable(partsOf(page)))
 
 /**
- * Reads the conversation of a post: its first post and all visible replies at any depth. Searches count towards the project's post cap,
- * and the service may charge for every post and author.
+ * Reads the conversation of a post: its first post and all visible replies at any depth. Searches count towards the project's post
+ * cap, and the service may charge for every post and author.
  *
  * ```ts
  * const { nodes, missing } = yield* getConversation("1460323737035677698")

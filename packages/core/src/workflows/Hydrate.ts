@@ -1,6 +1,6 @@
 /**
- * Looks up any number of posts or users by id: a hundred per request, several requests concurrently. The results are in the order of
- * the ids, with an outcome for each.
+ * Looks up any number of posts or users by id: a hundred per request, several requests concurrently. The results are in the order
+ * of the ids, with an outcome for each.
  *
  * ```ts
  * const posts = hydrate(["20", "1460323737035677698"], { post_fields: ["created_at"] })

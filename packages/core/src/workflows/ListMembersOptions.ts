@@ -16,7 +16,10 @@ export interface PlanOptions extends Pick<CallOptions, "timeout" | "retries"> {
 
 /** Options of a sync. */
 export interface SyncOptions extends PlanOptions {
-  /** Most members that may be removed; a plan with more is refused as a whole. Default: half of them, and none if no users are wanted. */
+  /**
+   * Most members that may be removed; a plan with more is refused as a whole. Default: half of them, and none if no users are
+   * wanted.
+   */
   readonly maxRemovals?: number | undefined
   /** Called with every change. Its errors are ignored. */
   readonly onProgress?: ((progress: Progress) => void) | undefined

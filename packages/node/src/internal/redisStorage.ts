@@ -1,6 +1,6 @@
 /**
- * A storage in Redis, by its clock. A step reads its texts, and writes them if no other client has changed them meanwhile. The steps
- * that arrive during one exchange share the next, so that a distant Redis does not make them wait for each other.
+ * A storage in Redis, by its clock. A step reads its texts, and writes them if no other client has changed them meanwhile. The
+ * steps that arrive during one exchange share the next, so that a distant Redis does not make them wait for each other.
  */
 import * as Storage from "@postwire/core/storage/Storage"
 import * as Deferred from "effect/Deferred"

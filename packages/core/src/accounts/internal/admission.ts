@@ -14,7 +14,10 @@ export const admit = <C extends Call>(given: C, values: Values): C | MissingScop
   return missing.length === 0 ? call : new MissingScope({ operation: call.operation, account, missing, granted })
 }
 
-/** Chooses the credential if the caller has not: an account with OAuth 2.0 tokens only cannot sign, whatever the operation's default. */
+/**
+ * Chooses the credential if the caller has not: an account with OAuth 2.0 tokens only cannot sign, whatever the operation's
+ * default.
+ */
 const choose = <C extends Call>(call: C, { accessToken, bearerToken }: Values): C => {
   const { accepts, isChosen, userAuth } = call
   const [has, other] = userAuth ? [accessToken, bearerToken] : [bearerToken, accessToken]

@@ -1,8 +1,9 @@
 /**
- * Refreshes the tokens of an account: reads its record, and requests new tokens when they are due. Of all clients that share a store,
- * one does so at a time.
+ * Refreshes the tokens of an account: reads its record, and requests new tokens when they are due. Of all clients that share a
+ * store, one does so at a time.
  *
- * A refresh token can be used once. So new tokens are durable before they are used, and are kept in memory while no store accepts them.
+ * A refresh token can be used once. So new tokens are durable before they are used, and are kept in memory while no store accepts
+ * them.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

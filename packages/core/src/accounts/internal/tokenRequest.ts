@@ -1,6 +1,6 @@
 /**
- * A sign-in request: a form posted over the same transport as calls, with their limits, retries, spans and errors. Secrets are redacted
- * as in calls, and a response body that may hold new tokens is never shown.
+ * A sign-in request: a form posted over the same transport as calls, with their limits, retries, spans and errors. Secrets are
+ * redacted as in calls, and a response body that may hold new tokens is never shown.
  */
 import * as Effect from "effect/Effect"
 import { HttpClient } from "effect/http/HttpClient"

@@ -1,4 +1,6 @@
-/** Reads dimensions and duration of MP4 and QuickTime files: nested boxes, with the headers (`moov`) before or after the samples. */
+/**
+ * Reads dimensions and duration of MP4 and QuickTime files: nested boxes, with the headers (`moov`) before or after the samples.
+ */
 import * as Effect from "effect/Effect"
 import { type FileWindow, type Measures, nameAt, type Reading, Stopped } from "./fileWindow.ts"
 

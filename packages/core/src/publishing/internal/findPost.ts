@@ -43,7 +43,9 @@ export type Finding =
     readonly detail?: string | undefined
   }
 
-/** The search begins this many milliseconds before the post was sent if no older post is known: clocks differ, even by time zones. */
+/**
+ * The search begins this many milliseconds before the post was sent if no older post is known: clocks differ, even by time zones.
+ */
 const clockMargin = 86_400_000
 
 /** Most posts of one author that are compared. */

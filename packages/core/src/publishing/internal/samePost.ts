@@ -1,7 +1,7 @@
 /**
  * Compares a post that the service shows with one that was sent. It undoes the changes that the service makes to a text: links are
- * shortened, one is added for media and quotes, some characters are escaped, white space and invisible characters are changed, and a
- * reply may begin with mentions of those it replies to.
+ * shortened, one is added for media and quotes, some characters are escaped, white space and invisible characters are changed, and
+ * a reply may begin with mentions of those it replies to.
  */
 import type { UrlEntity } from "../../schema/models/Entities.ts"
 
@@ -132,7 +132,9 @@ const linksOfWord = (
 /** A placeholder for links that occurs in no text. */
 const link = "\0"
 
-/** Normalizes all that the service may change. Invisible characters go first: they separate spaces, escapes and composed characters. */
+/**
+ * Normalizes all that the service may change. Invisible characters go first: they separate spaces, escapes and composed characters.
+ */
 const plain = (text: string): string => unescaped(text.replace(invisible, "")).normalize("NFC").replace(/\s+/g, " ")
 
 const invisible = /\ufeff|(?!\s)[\p{Cc}\p{Cf}\ufe0e\ufe0f]/gu

@@ -1,6 +1,6 @@
 /**
- * A create that may wait long before it is sent, for credentials or a rate limit. Meanwhile its note is renewed regularly, so that its
- * age has an upper limit.
+ * A create that may wait long before it is sent, for credentials or a rate limit. Meanwhile its note is renewed regularly, so that
+ * its age has an upper limit.
  */
 import * as Effect from "effect/Effect"
 import { SendGate, SendTracker } from "../../client/SendGate.ts"

@@ -1,6 +1,6 @@
 /**
- * The record of a thread in the journal: a hash of its posts, and the state of each part. It holds the ids of the posts, their texts as
- * the service has them, and a fingerprint of the credential.
+ * The record of a thread in the journal: a hash of its posts, and the state of each part. It holds the ids of the posts, their
+ * texts as the service has them, and a fingerprint of the credential.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

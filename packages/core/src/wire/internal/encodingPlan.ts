@@ -1,4 +1,6 @@
-/** The parts of an operation's requests that do not depend on parameters, computed once per wire: names, places, encoders, routes. */
+/**
+ * The parts of an operation's requests that do not depend on parameters, computed once per wire: names, places, encoders, routes.
+ */
 import * as Schema from "effect/Schema"
 import type * as BodyLayout from "../../schema/BodyLayout.ts"
 import { unlistedMark } from "../../schema/Codecs.ts"

@@ -1,6 +1,6 @@
 /**
- * Tracks the posts of a conversation that have to be looked up: those with replies that no search has returned. Encoded as text, so that
- * another process can continue.
+ * Tracks the posts of a conversation that have to be looked up: those with replies that no search has returned. Encoded as text, so
+ * that another process can continue.
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"

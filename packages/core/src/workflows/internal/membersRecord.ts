@@ -1,6 +1,6 @@
 /**
- * The journal's records of a list that is being changed: the plan, written once, and the progress, written with every change. It holds
- * the reasons why the service refuses changes.
+ * The journal's records of a list that is being changed: the plan, written once, and the progress, written with every change. It
+ * holds the reasons why the service refuses changes.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
