@@ -105,4 +105,4 @@ const run = async (bench: Rounds.Bench): Promise<void> => {
   )
 }
 
-export const section: Rounds.Section = { name: "bundle", seconds: 10, fullSeconds: 20, run }
+export const section: Rounds.Section = { name: "bundle", seconds: 4, fullSeconds: 20, run }

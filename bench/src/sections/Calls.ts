@@ -318,4 +318,4 @@ const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
   }
 }
 
-export const section: Rounds.Section = { name: "calls", seconds: 55, fullSeconds: 240, run }
+export const section: Rounds.Section = { name: "calls", seconds: 34, fullSeconds: 240, run }

@@ -88,4 +88,4 @@ const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
   }
 }
 
-export const section: Rounds.Section = { name: "exports", seconds: 20, fullSeconds: 240, run }
+export const section: Rounds.Section = { name: "exports", seconds: 13, fullSeconds: 240, run }

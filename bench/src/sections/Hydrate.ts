@@ -123,4 +123,4 @@ const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
   }
 }
 
-export const section: Rounds.Section = { name: "hydrate", seconds: 15, fullSeconds: 180, run }
+export const section: Rounds.Section = { name: "hydrate", seconds: 10, fullSeconds: 180, run }

@@ -120,4 +120,4 @@ const overlap = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
     }))
 }
 
-export const section: Rounds.Section = { name: "pages", seconds: 15, fullSeconds: 100, run }
+export const section: Rounds.Section = { name: "pages", seconds: 10, fullSeconds: 100, run }

@@ -223,4 +223,4 @@ const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
   )
 }
 
-export const section: Rounds.Section = { name: "sandbox", seconds: 20, fullSeconds: 120, run }
+export const section: Rounds.Section = { name: "sandbox", seconds: 13, fullSeconds: 120, run }

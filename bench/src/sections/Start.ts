@@ -134,4 +134,4 @@ const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
   }
 }
 
-export const section: Rounds.Section = { name: "start", seconds: 24, fullSeconds: 60, run }
+export const section: Rounds.Section = { name: "start", seconds: 16, fullSeconds: 60, run }

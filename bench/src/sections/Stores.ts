@@ -117,4 +117,4 @@ const run = (bench: Rounds.Bench, seconds: number): Promise<void> =>
     if (url !== undefined) await share(bench, url, "Redis")
   })
 
-export const section: Rounds.Section = { name: "stores", seconds: 10, fullSeconds: 70, run }
+export const section: Rounds.Section = { name: "stores", seconds: 7, fullSeconds: 70, run }

@@ -111,4 +111,4 @@ const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
   }
 }
 
-export const section: Rounds.Section = { name: "streams", seconds: 24, fullSeconds: 120, run }
+export const section: Rounds.Section = { name: "streams", seconds: 18, fullSeconds: 120, run }

@@ -120,4 +120,4 @@ const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
   }
 }
 
-export const section: Rounds.Section = { name: "uploads", seconds: 10, fullSeconds: 60, run }
+export const section: Rounds.Section = { name: "uploads", seconds: 7, fullSeconds: 60, run }
