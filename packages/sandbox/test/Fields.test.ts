@@ -12,8 +12,9 @@ import { Topic } from "@postwire/core/schema/models/Topic"
 import { User } from "@postwire/core/schema/models/User"
 import { isSelector, type Parameters, queryKey } from "@postwire/core/schema/Parameters"
 import { Effect, Result, type SchemaAST } from "effect"
+import * as Projection from "../src/projection/Projection.ts"
 import * as Query from "../src/search/Query.ts"
-import { type Bench, make } from "./support/Requests.ts"
+import { type Bench, make, now } from "./support/Requests.ts"
 
 const models: ReadonlyArray<AnyModel> = [Post, User, Media, Place, Poll, Space, List, DirectMessageEvent, Topic]
 
@@ -151,6 +152,37 @@ describe("the fields of every model", () => {
       const topmost = missing.filter((path) => !missing.some((other) => path.startsWith(`${other}.`)))
       assert.deepStrictEqual(topmost.toSorted(), Object.keys(never).toSorted())
       assert.deepStrictEqual(sometimes.filter((path) => !found.isSometimes(path)), [])
+    }))
+
+  it.effect("are those of a whole record, although no more is read of it than is requested", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 3_000, seed: 1 })
+      const { request, sandbox, store } = bench
+      const viewer = { userId: sandbox.ada.id }
+      const scene = { store, now, viewer, origin: sandbox.baseUrl, wire: "neutral" as const }
+      // A few posts with each field that any of them has.
+      const posts = postsOf(bench)
+      const having = (name: string) => posts.filter((post) => Object.hasOwn(post, name)).slice(0, 5)
+      const ids = new Set([...new Set(posts.flatMap(Object.keys))].flatMap(having).map(({ id }) => id))
+      const authors = new Set(posts.map((post) => post.author_id))
+      for (
+        const [name, path, model, records] of [
+          ["getPosts", "/2/posts", Post, store.posts.byIds([...ids], viewer)],
+          ["getUsers", "/2/users", User, store.users.byIds([...authors].slice(0, 100))]
+        ] as const
+      ) {
+        const { query, result } = catalogue[name].definition
+        const { values = [] } = (query as Parameters)[model.selector] ?? {}
+        assert.isAbove(values.length, 10)
+        for (const field of values) {
+          const { data } = Projection.project(scene, result, { [model.selector]: [field] }, records)
+          const { body } = yield* request(
+            "GET",
+            `${path}?ids=${records.map(({ id }) => id)}&${queryKey(model.selector)}=${field}`
+          )
+          assert.deepStrictEqual(body.data, JSON.parse(JSON.stringify(data)), field)
+        }
+      }
     }))
 
   it.effect("are left out of those posts of which the seed says so, and of no others", () =>

@@ -17,8 +17,8 @@ export const handlers = {
   getPost: (call) => Subject.ofPost(call, (post) => ({ data: post })),
 
   getPosts: (call) => {
-    const { caller, parameters: { ids }, store } = call
-    const posts = store.posts.byIds(ids, caller)
+    const { caller, page: { selection }, parameters: { ids }, store } = call
+    const posts = store.posts.byIds(ids, caller, selection)
     const found = new Set(posts.map((post) => post.id))
     return Effect.succeed({
       ...(posts.length === 0 ? {} : { data: posts }),

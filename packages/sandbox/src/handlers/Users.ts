@@ -19,8 +19,8 @@ export const handlers = {
     )
   },
 
-  getUsers: ({ parameters: { ids, usernames = [] }, store }) => {
-    const users = ids === undefined ? store.users.byUsernames(usernames) : store.users.byIds(ids)
+  getUsers: ({ page: { selection }, parameters: { ids, usernames = [] }, store }) => {
+    const users = ids === undefined ? store.users.byUsernames(usernames) : store.users.byIds(ids, selection)
     const found = new Map(users.map((user) => [ids === undefined ? user.username.toLowerCase() : user.id, user]))
     const seen = users.filter(({ suspended }) => !suspended)
     const parameter = ids === undefined ? "usernames" : "ids"

@@ -5,7 +5,6 @@
 import type { Resource } from "../projection/Projection.ts"
 import { over } from "../store/Database.ts"
 import * as Engine from "../store/Engine.ts"
-import { idList } from "../store/Ids.ts"
 
 /** The contents of a response. */
 export interface Answer {
@@ -53,7 +52,7 @@ export const make = () => {
       apps.set(app, days)
       const day = dayOf(now)
       read ??= open()
-      days.set(day, (days.get(day) ?? 0) + read.add({ app, day, ids: idList(posts) }))
+      days.set(day, (days.get(day) ?? 0) + read.add({ app, day, ids: `[${posts.join(",")}]` }))
       if (days.size <= maxDays) return
       const oldest = Math.min(...days.keys())
       days.delete(oldest)
@@ -76,6 +75,7 @@ const open = () => {
   const connection = Engine.connect("")
   connection.exec(`
     PRAGMA synchronous = OFF;
+    PRAGMA journal_mode = MEMORY;
     CREATE TABLE read (app INTEGER NOT NULL, day INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (app, day, id))
       STRICT, WITHOUT ROWID;
   `)

@@ -26,13 +26,30 @@ export interface Scene {
 
 /** Computes fields of a record of a kind; `undefined` if there is nothing to show. */
 export interface Derivations {
-  readonly [field: string]: Derivation["of"] | undefined
+  readonly [field: string]: Derivation | undefined
 }
 
-// A method, so that each can declare the record of its kind.
 interface Derivation {
+  /** The fields of the record that it reads. */
+  readonly reads: ReadonlyArray<string>
+  // A method, so that each can declare the record of its kind.
   of(record: object, scene: Scene): unknown
 }
+
+const from = <R>() =>
+<const Name extends keyof R & string>(
+  reads: ReadonlyArray<Name>,
+  of: (record: Pick<R, Name>, scene: Scene) => unknown
+): Derivation => ({ reads, of })
+
+const [fromPost, fromUser, fromMedia, fromMessage, fromSpace, fromJob] = [
+  from<Post>(),
+  from<User>(),
+  from<Media>(),
+  from<DmEvent>(),
+  from<Space>(),
+  from<Addresses>()
+]
 
 /** The owner of a record, and the metrics in each field that only the owner may see. */
 export interface Private {
@@ -44,41 +61,54 @@ export interface Private {
 const retention = 30 * 86_400_000
 
 const ofPost = {
-  context_annotations: ({ text }: Post) => Recognition.contextsOf(text),
-  display_text_range: ({ referenced_posts = [], text }: Post) => {
+  context_annotations: fromPost(["text"], ({ text }) => Recognition.contextsOf(text)),
+  display_text_range: fromPost(["referenced_posts", "text"], ({ referenced_posts = [], text }) => {
     const length = Entities.counter(text)(text.length)
     // The leading mentions of a reply are shown separately.
     const [addressees = ""] = referenced_posts.some(({ type }) => type === "replied_to")
       ? text.match(/^(@\w+\s+)+/) ?? []
       : []
     return [addressees.length, length]
-  },
-  edit_controls: Editing.controlsOf,
-  entities: ({ entities, text }: Post, { wire }: Scene) =>
-    Recognition.enrich(entities, wire === "x" ? [] : Recognition.annotationsOf(text)),
-  media_metadata: ({ attachments: { media_keys = [] } = {} }: Post, { store }: Scene) =>
-    media_keys.length === 0
-      ? undefined
-      : store.attachments.mediaByKeys(media_keys).map(({ alt_text, media_key }) => ({
-        media_key,
-        ...(alt_text !== undefined && { alt_text })
-      })),
-  non_public_metrics: ({ created_at, public_metrics }: Post, { now }: Scene) =>
-    Date.parse(created_at) < now - retention ? undefined : { impression_count: public_metrics.impression_count },
-  note_post: ({ note_post }: Post) =>
-    note_post && { text: note_post.text, entities: Recognition.enrich(note_post.entities) },
-  organic_metrics: ({ created_at, public_metrics }: Post, { now }: Scene) => {
+  }),
+  edit_controls: fromPost(Editing.fields, Editing.controlsOf),
+  entities: fromPost(
+    ["entities", "text"],
+    ({ entities, text }, { wire }) => Recognition.enrich(entities, wire === "x" ? [] : Recognition.annotationsOf(text))
+  ),
+  media_metadata: fromPost(
+    ["attachments"],
+    ({ attachments: { media_keys = [] } = {} }, { store }) =>
+      media_keys.length === 0
+        ? undefined
+        : store.attachments.mediaByKeys(media_keys).map(({ alt_text, media_key }) => ({
+          media_key,
+          ...(alt_text !== undefined && { alt_text })
+        }))
+  ),
+  non_public_metrics: fromPost(
+    ["created_at", "public_metrics"],
+    ({ created_at, public_metrics }, { now }) =>
+      Date.parse(created_at) < now - retention ? undefined : { impression_count: public_metrics.impression_count }
+  ),
+  note_post: fromPost(
+    ["note_post"],
+    ({ note_post }) => note_post && { text: note_post.text, entities: Recognition.enrich(note_post.entities) }
+  ),
+  organic_metrics: fromPost(["created_at", "public_metrics"], ({ created_at, public_metrics }, { now }) => {
     if (Date.parse(created_at) < now - retention) return undefined
     const { impression_count, like_count, reply_count, repost_count } = public_metrics
     return { impression_count, like_count, reply_count, repost_count }
-  },
+  }),
   // Reposts do not have this field.
-  paid_partnership: ({ paid_partnership = false, referenced_posts = [] }: Post) =>
-    referenced_posts.some(({ type }) => type === "reposted") ? undefined : paid_partnership
+  paid_partnership: fromPost(
+    ["paid_partnership", "referenced_posts"],
+    ({ paid_partnership = false, referenced_posts = [] }) =>
+      referenced_posts.some(({ type }) => type === "reposted") ? undefined : paid_partnership
+  )
 }
 
 const ofUser = {
-  connection_status: ({ id }: User, { store, viewer: { userId } }: Scene) => {
+  connection_status: fromUser(["id"], ({ id }, { store, viewer: { userId } }) => {
     if (userId === undefined || userId === id) return undefined
     const [to, from] = [store.follows.state(userId, id), store.follows.state(id, userId)]
     const status = [
@@ -88,23 +118,30 @@ const ofUser = {
       ...(store.mutes.has(userId, id) ? ["muting"] : [])
     ]
     return status
-  },
-  entities: ({ entities }: User) =>
-    entities && { url: Recognition.enrich(entities.url), description: Recognition.enrich(entities.description) },
-  public_metrics: ({ id, public_metrics }: User, { store }: Scene) => {
+  }),
+  entities: fromUser(
+    ["entities"],
+    ({ entities }) =>
+      entities && { url: Recognition.enrich(entities.url), description: Recognition.enrich(entities.description) }
+  ),
+  public_metrics: fromUser(["id", "public_metrics"], ({ id, public_metrics }, { store }) => {
     const media_count = store.attachments.mediaOf(id)
     return media_count === 0 ? public_metrics : { ...public_metrics, media_count }
-  },
+  }),
   // The verified followers of an account are its subscribers.
-  subscribes_to_you: ({ id, verified_type }: User, { store, viewer: { userId } }: Scene) =>
-    userId === undefined || userId === id
-      ? undefined
-      : verified_type === "blue" && store.follows.state(id, userId) === "following",
-  subscription_type: ({ id, verified_type }: User, { viewer }: Scene) =>
-    id !== viewer.userId ? undefined : verified_type === "blue" ? "Premium" : "None"
+  subscribes_to_you: fromUser(
+    ["id", "verified_type"],
+    ({ id, verified_type }, { store, viewer: { userId } }) =>
+      userId === undefined || userId === id
+        ? undefined
+        : verified_type === "blue" && store.follows.state(id, userId) === "following"
+  ),
+  subscription_type: fromUser(
+    ["id", "verified_type"],
+    ({ id, verified_type }, { viewer }) =>
+      id !== viewer.userId ? undefined : verified_type === "blue" ? "Premium" : "None"
+  )
 }
-
-const views = ({ public_metrics }: Media) => public_metrics?.view_count
 
 const playback = (count: number) =>
   Object.fromEntries(
@@ -115,42 +152,51 @@ const playback = (count: number) =>
 const address = (path: string | undefined, { origin }: Scene) => path?.startsWith("/") === true ? origin + path : path
 
 const ofMedia = {
-  non_public_metrics: (media: Media) => {
-    const count = views(media)
-    return count === undefined ? undefined : playback(count)
-  },
-  organic_metrics: (media: Media) => {
-    const count = views(media)
-    return count === undefined ? undefined : { ...playback(count), view_count: count }
-  },
-  preview_image_url: ({ preview_image_url }: Media, scene: Scene) => address(preview_image_url, scene),
-  url: ({ url }: Media, scene: Scene) => address(url, scene),
-  variants: ({ variants }: Media, scene: Scene) =>
-    variants?.map((variant) => ({ ...variant, url: address(variant.url, scene) }))
+  non_public_metrics: fromMedia(
+    ["public_metrics"],
+    ({ public_metrics }) => public_metrics && playback(public_metrics.view_count)
+  ),
+  organic_metrics: fromMedia(
+    ["public_metrics"],
+    ({ public_metrics }) =>
+      public_metrics && { ...playback(public_metrics.view_count), view_count: public_metrics.view_count }
+  ),
+  preview_image_url: fromMedia(
+    ["preview_image_url"],
+    ({ preview_image_url }, scene) => address(preview_image_url, scene)
+  ),
+  url: fromMedia(["url"], ({ url }, scene) => address(url, scene)),
+  variants: fromMedia(
+    ["variants"],
+    ({ variants }, scene) => variants?.map((variant) => ({ ...variant, url: address(variant.url, scene) }))
+  )
 }
 
 const ofMessage = {
-  entities: ({ cashtags, hashtags, mentions, urls }: DmEvent) =>
-    cashtags || hashtags || mentions || urls
-      ? Recognition.enrich({
-        ...(cashtags && { cashtags }),
-        ...(hashtags && { hashtags }),
-        ...(mentions && { mentions }),
-        ...(urls && { urls })
-      })
-      : undefined
+  entities: fromMessage(
+    ["cashtags", "hashtags", "mentions", "urls"],
+    ({ cashtags, hashtags, mentions, urls }) =>
+      cashtags || hashtags || mentions || urls
+        ? Recognition.enrich({
+          ...(cashtags && { cashtags }),
+          ...(hashtags && { hashtags }),
+          ...(mentions && { mentions }),
+          ...(urls && { urls })
+        })
+        : undefined
+  )
 }
 
 const ofSpace = {
-  topics: ({ topic_ids }: Space, { store, wire }: Scene) =>
+  topics: fromSpace(["topic_ids"], ({ topic_ids }, { store, wire }) =>
     wire === "x-2026-02" && topic_ids !== undefined
       ? store.spaces.topicsByIds(topic_ids).map(({ id, name }) => ({ id, name }))
-      : undefined
+      : undefined)
 }
 
 const ofComplianceJob = {
-  download_url: ({ download_url }: Addresses, scene: Scene) => address(download_url, scene),
-  upload_url: ({ upload_url }: Addresses, scene: Scene) => address(upload_url, scene)
+  download_url: fromJob(["download_url"], ({ download_url }, scene) => address(download_url, scene)),
+  upload_url: fromJob(["upload_url"], ({ upload_url }, scene) => address(upload_url, scene))
 }
 
 /** The URLs of a compliance job. */
@@ -167,6 +213,12 @@ export const of: { readonly [K in Kind]?: Derivations } = {
   dm_event: ofMessage,
   space: ofSpace,
   compliance_job: ofComplianceJob
+}
+
+/** The fields that are read of every record of a kind, where a selection of fields may be read. */
+export const always: { readonly [K in Kind]?: ReadonlyArray<string> } = {
+  post: ["id", "author_id", "left_out"],
+  user: ["id", "username", "suspended"]
 }
 
 /** The private fields by kind. */

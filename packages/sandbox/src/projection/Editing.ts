@@ -7,8 +7,22 @@ const span = 3_600_000
 
 const most = 5
 
+/** The fields of a post that its `edit_controls` come from. */
+export const fields = [
+  "attachments",
+  "author_id",
+  "community_id",
+  "edit_history_post_ids",
+  "fixed",
+  "id",
+  "in_reply_to_user_id",
+  "referenced_posts"
+] as const
+
 /** The `edit_controls` of a post. */
-export const controlsOf = ({ attachments, author_id, community_id, fixed, ...post }: Post) => {
+export const controlsOf = (
+  { attachments, author_id, community_id, fixed, ...post }: Pick<Post, typeof fields[number]>
+) => {
   const { edit_history_post_ids: [first = post.id, ...edits], in_reply_to_user_id, referenced_posts = [] } = post
   return {
     is_edit_eligible: attachments?.poll_ids === undefined && community_id === undefined && fixed !== true &&

@@ -9,6 +9,7 @@ import { User } from "@postwire/core/schema/models/User"
 import type { Result } from "@postwire/core/schema/Response"
 import * as Problem from "../http/Problem.ts"
 import * as MediaFiles from "../media/MediaFiles.ts"
+import type * as Records from "../store/Records.ts"
 import * as Derived from "./Derived.ts"
 
 /** The selection of a request: `expansions` and the field selectors by parameter name. */
@@ -35,7 +36,11 @@ export interface Resource {
 interface Expandable {
   readonly model: AnyModel
   /** The objects of these references, without missing ones. */
-  readonly find: (references: ReadonlyArray<string>, field: string) => ReadonlyArray<Item>
+  readonly find: (
+    references: ReadonlyArray<string>,
+    field: string,
+    read: Records.Selection | undefined
+  ) => ReadonlyArray<Item>
   /** The error for a missing reference. Default: not found. */
   readonly absence?: (named: Problem.Named) => Problem.Entry
 }
@@ -51,11 +56,16 @@ export const project = (
   if (!("model" in result) || data === undefined) {
     return { data, includes: undefined, errors: [], resources: Array.isArray(data) ? plainResources(items) : [] }
   }
-  const known = (selection["expansions"] ?? []).filter((name) => Object.hasOwn(result.model.expansions, name))
   const refused: Array<Problem.Entry> = []
-  const select = selector(scene, result.model, selection, known.map(fieldOf), (entry) => {
-    refused.push({ ...entry, section: "data" })
-  })
+  const select = selector(
+    scene,
+    result.model,
+    selection,
+    expansionsOf(result.model, selection).map(fieldOf),
+    (entry) => {
+      refused.push({ ...entry, section: "data" })
+    }
+  )
   const selected = items.map(select)
   const { errors, includes, resources } = expand(scene, result.model, selection, items)
   const { identifier, kind } = result.model
@@ -70,8 +80,36 @@ export const project = (
 const plainResources = (items: ReadonlyArray<Item>): ReadonlyArray<Resource> =>
   items.flatMap(({ id }) => typeof id === "string" ? [{ kind: undefined, id, place: "data" as const }] : [])
 
+/** The requested expansions that a model has. */
+const expansionsOf = ({ expansions }: AnyModel, selection: Selection): ReadonlyArray<string> =>
+  (selection["expansions"] ?? []).filter((name) => Object.hasOwn(expansions, name))
+
 /** The field that holds the references of an expansion. It is always included, so that clients can join the objects. */
 const fieldOf = (expansion: string): string => expansion.split(".", 1)[0] as string
+
+/** The names of the selected fields. */
+const namesOf = (model: AnyModel, selection: Selection, expanded: Iterable<string>): ReadonlySet<string> => {
+  const asked = model.selector === undefined ? [] : selection[model.selector] ?? []
+  const names = new Set([...model.defaults, ...asked, ...expanded])
+  if (names.has("topic_ids")) names.add("topics")
+  return names
+}
+
+/** The fields of the records of a result that its projection reads; undefined for all. */
+export const readOf = (result: Result, selection: Selection): Records.Selection | undefined =>
+  "model" in result
+    ? readIn(result.model, selection, expansionsOf(result.model, selection).map(fieldOf))
+    : undefined
+
+const readIn = (model: AnyModel, selection: Selection, expanded: Iterable<string>): Records.Selection | undefined => {
+  const always = Derived.always[model.kind]
+  const derivations = Derived.of[model.kind] ?? {}
+  return always && new Set([
+    ...always,
+    ...expanded,
+    ...Array.from(namesOf(model, selection, expanded)).flatMap((name) => derivations[name]?.reads ?? [name])
+  ])
+}
 
 const selector = (
   scene: Derived.Scene,
@@ -82,9 +120,7 @@ const selector = (
 ): (item: Item) => Item => {
   const derivations = Derived.of[model.kind] ?? {}
   const owned = Derived.privateTo[model.kind]
-  const asked = model.selector === undefined ? [] : selection[model.selector] ?? []
-  const names = new Set([...model.defaults, ...asked, ...expanded])
-  if (names.has("topic_ids")) names.add("topics")
+  const names = namesOf(model, selection, expanded)
   const wanted = Object.keys(model.fields).filter((name) => names.has(name))
   return (item) => {
     const selected: Record<string, unknown> = {}
@@ -100,11 +136,32 @@ const selector = (
       }
       if (Array.isArray(leftOut) && leftOut.includes(name)) continue
       const derive = derivations[name]
-      const value = derive === undefined ? item[name] : derive(item, scene)
+      const value = derive === undefined ? item[name] : derive.of(item, scene)
       if (value !== undefined) selected[name] = value
     }
     return selected
   }
+}
+
+/** The expansion that another one, of the objects that it adds, goes through. */
+const detourOf = ({ expansions }: AnyModel, expansion: string) => {
+  for (const [through, middle] of Object.entries(expansions)) {
+    if (expansion.startsWith(`${through}.`)) return { through, middle, rest: expansion.slice(through.length + 1) }
+  }
+  return undefined
+}
+
+/** The fields of included objects that hold the references of expansions, by kind. */
+const reachedBy = (
+  model: AnyModel,
+  expansions: ReadonlyArray<string>
+): { readonly [K in Kind]?: ReadonlySet<string> } => {
+  const reached: { [K in Kind]?: Set<string> } = {}
+  for (const expansion of expansions) {
+    const detour = detourOf(model, expansion)
+    if (detour !== undefined) (reached[detour.middle] ??= new Set()).add(fieldOf(detour.rest))
+  }
+  return reached
 }
 
 const expand = (
@@ -113,18 +170,19 @@ const expand = (
   selection: Selection,
   items: ReadonlyArray<Item>
 ): Omit<Projected, "data"> => {
-  const asked = selection["expansions"] ?? []
+  const asked = expansionsOf(model, selection)
   if (asked.length === 0) return { includes: undefined, errors: [], resources: [] }
   const expandables = expandablesOf(scene)
   const found = new Map<Kind, Map<string, Item>>()
   const absent = new Map<string, Problem.Entry>()
   const refused: Array<Problem.Entry> = []
-  const reached: { [K in Kind]?: Set<string> } = {}
+  const reached = reachedBy(model, asked)
 
   const resolve = (kind: Kind, field: string, references: ReadonlyArray<string>): ReadonlyArray<Item> => {
     const expandable = expandables[kind]
     if (expandable === undefined || references.length === 0) return []
-    const objects = expandable.find([...new Set(references)], field)
+    const read = readIn(expandable.model, selection, reached[kind] ?? [])
+    const objects = expandable.find([...new Set(references)], field, read)
     const known = found.get(kind) ?? new Map<string, Item>()
     found.set(kind, known)
     const ids = new Set<unknown>()
@@ -144,13 +202,10 @@ const expand = (
   for (const expansion of asked) {
     const kind = model.expansions[expansion]
     if (kind === undefined) continue
-    const through = Object.keys(model.expansions).find((prefix) => expansion.startsWith(`${prefix}.`))
-    if (through === undefined) {
-      resolve(kind, expansion, referencesAt(items, expansion))
-    } else {
-      const middle = model.expansions[through] as Kind
-      const rest = expansion.slice(through.length + 1)
-      ;(reached[middle] ??= new Set()).add(fieldOf(rest))
+    const detour = detourOf(model, expansion)
+    if (detour === undefined) resolve(kind, expansion, referencesAt(items, expansion))
+    else {
+      const { middle, rest, through } = detour
       resolve(kind, expansion, referencesAt(resolve(middle, through, referencesAt(items, through)), rest))
     }
   }
@@ -202,17 +257,17 @@ const referencesAt = (items: ReadonlyArray<Item>, path: string): ReadonlyArray<s
 const expandablesOf = ({ now, store, viewer }: Derived.Scene): { readonly [K in Kind]?: Expandable } => {
   const plain = (found: ReadonlyArray<object>) => found as ReadonlyArray<Item>
   // Mentions refer to users by name, everything else by id.
-  const usersAt = (references: ReadonlyArray<string>, field: string) =>
-    field.endsWith(".username") ? store.users.byUsernames(references) : store.users.byIds(references)
+  const usersAt = (references: ReadonlyArray<string>, field: string, read?: Records.Selection) =>
+    field.endsWith(".username") ? store.users.byUsernames(references) : store.users.byIds(references, read)
   return {
     post: {
       model: Post,
-      find: (ids) => plain(store.posts.byIds(ids, viewer)),
+      find: (ids, _, read) => plain(store.posts.byIds(ids, viewer, read)),
       absence: (named) => (store.posts.byId(named.id) === undefined ? Problem.notFound : Problem.notAuthorized)(named)
     },
     user: {
       model: User,
-      find: (references, field) => plain(usersAt(references, field).filter(({ suspended }) => !suspended)),
+      find: (references, field, read) => plain(usersAt(references, field, read).filter(({ suspended }) => !suspended)),
       absence: (named) =>
         (usersAt([named.id], named.parameter).length === 0 ? Problem.notFound : Problem.suspended)(named)
     },

@@ -116,7 +116,11 @@ export class Performer {
         usage,
         postCap,
         streams,
-        page: { limit: fault === "short" ? Math.ceil(limit / 3) : limit, cursor },
+        page: {
+          limit: fault === "short" ? Math.ceil(limit / 3) : limit,
+          cursor,
+          selection: Projection.readOf(definition.result, received.selection)
+        },
         processing: trace.fault?.processing
       })
       if (reply.file !== undefined) return MediaFiles.response(reply.file)

@@ -45,8 +45,9 @@ export const make = (database: Database) => {
     VALUES (:app, :day, :operation, :requests, :charged, :repeated, :micros)
     ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, charged = charged + excluded.charged,
       repeated = repeated + excluded.repeated, micros = micros + excluded.micros`)
+  const resources = `${database.bulkIn}.charged_resources`
   const remember = database.command(`
-    INSERT OR IGNORE INTO charged_resources (app_id, day, kind, id)
+    INSERT OR IGNORE INTO ${resources} (app_id, day, kind, id)
     SELECT :app, :day, :kind, value FROM json_each(:ids)`)
   const all = database.select(charge, "FROM charges c ORDER BY app_id, day, operation")
   const between = database.query<{ readonly micros: number }>(
@@ -71,6 +72,6 @@ export const make = (database: Database) => {
     all: () => all.all(),
     /** The charges of an app from one day (inclusive) to another (exclusive), in millionths of a dollar. */
     between: (app: string, from: string, to: string): number => between.get({ app, from, to })?.micros ?? 0,
-    clear: (): void => database.transaction(() => database.exec("DELETE FROM charges; DELETE FROM charged_resources"))
+    clear: (): void => database.transaction(() => database.exec(`DELETE FROM charges; DELETE FROM ${resources}`))
   }
 }

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
-import type { Row, Shape } from "./Records.ts"
-import { segmentColumns } from "./Tables.ts"
+import type { Row, Selection, Shape } from "./Records.ts"
+import { bulk } from "./Tables.ts"
 
 /** Named parameters of a statement. */
 export type Values = Readonly<Record<string, SQLInputValue>>
@@ -19,14 +19,22 @@ export interface Query<Row> {
   readonly get: (values?: Values) => Row | undefined
 }
 
-/** The schema that holds the bytes of media: the database itself, or a temporary file if the database is in memory. */
-export type BytesSchema = "main" | "spilled"
+/** A query for records, with a statement for each selection of their fields. */
+export interface Select<A> extends Query<A> {
+  readonly all: (values?: Values, selection?: Selection) => ReadonlyArray<A>
+}
+
+/** The number of selections whose statements stay prepared. */
+const maxSelections = 50
+
+/** The schema that holds the tables of `bulk`: the database itself, or a temporary file if the database is in memory. */
+export type BulkSchema = "main" | "spilled"
 
 /** One connection. */
 export type Database = ReturnType<typeof over>
 
 /** A database over a connection that may be replaced. */
-export const over = (current: () => DatabaseSync, bytesIn: BytesSchema) => {
+export const over = (current: () => DatabaseSync, bulkIn: BulkSchema) => {
   let depth = 0
   let actions: Array<() => void> = []
   /** Prepares on first use, and again when `restore` has replaced the connection. */
@@ -59,19 +67,37 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema) => {
   }
   const inserts = new Map<string, (values: Values) => number>()
   return {
-    bytesIn,
+    bulkIn,
     exec: (sql: string): void => current().exec(sql),
     query: <Row>(sql: string): Query<Row> => query(sql),
     command,
     /** A query for records: `rest` follows the columns. */
-    select: <A>({ columns, decode }: Shape<A>, rest: string): Query<A> => {
-      const { all, get } = query<Row>(`SELECT ${columns} ${rest}`, (statement) => statement.setReturnArrays(true))
-      return {
-        all: (values) => all(values).map(decode),
-        get: (values) => {
-          const row = get(values)
-          return row === undefined ? undefined : decode(row)
+    select: <A>(shape: Shape<A>, rest: string): Select<A> => {
+      const of = ({ columns, decode }: Shape<A>): Query<A> => {
+        const { all, get } = query<Row>(`SELECT ${columns} ${rest}`, (statement) => statement.setReturnArrays(true))
+        return {
+          all: (values) => all(values).map(decode),
+          get: (values) => {
+            const row = get(values)
+            return row === undefined ? undefined : decode(row)
+          }
         }
+      }
+      const { all, get } = of(shape)
+      const { only } = shape
+      const selections = new Map<string, Query<A>>()
+      return {
+        all: (values, selection) => {
+          if (selection === undefined || only === undefined) return all(values)
+          const key = [...selection].join()
+          let known = selections.get(key)
+          if (known === undefined) {
+            if (selections.size === maxSelections) selections.clear()
+            selections.set(key, known = of(only(selection)))
+          }
+          return known.all(values)
+        },
+        get
       }
     },
     /** Inserts a row, given by column, and returns the number of changed rows. Objects are stored as JSON. */
@@ -118,8 +144,8 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema) => {
       withFile((path) => {
         // Names the platform's VFS: a memory connection would take the path for a name in memory.
         current().prepare("VACUUM INTO ?").run(nameOf(path))
-        if (bytesIn === "spilled") {
-          attached(current(), path, "INSERT INTO file.media_segments SELECT * FROM spilled.media_segments")
+        if (bulkIn === "spilled") {
+          attached(current(), path, forBulk((name) => `INSERT INTO file.${name} SELECT * FROM spilled.${name}`))
         }
         return readFileSync(path)
       }),
@@ -146,8 +172,11 @@ const attached = (connection: DatabaseSync, path: string, sql: string): void => 
   }
 }
 
+const forBulk = (statementsOf: (name: string, columns: string) => string): string =>
+  Object.entries(bulk).map(([name, columns]) => statementsOf(name, columns)).join(";")
+
 /**
- * Attaches a temporary file for the bytes of media to an in-memory database. The system removes it when the process ends,
+ * Attaches a temporary file for the tables of `bulk` to an in-memory database. The system removes it when the process ends,
  * however that happens.
  */
 export const spill = (connection: DatabaseSync): void =>
@@ -157,19 +186,19 @@ export const spill = (connection: DatabaseSync): void =>
     ATTACH 'file:?vfs=${platformVfs}' AS spilled;
     PRAGMA temp_store = MEMORY;
     PRAGMA spilled.cache_size = -4096;
-    CREATE TABLE spilled.media_segments ${segmentColumns};
+    PRAGMA spilled.journal_mode = MEMORY;
+    ${forBulk((name, columns) => `CREATE TABLE spilled.${name} ${columns}`)}
   `)
 
-/** Moves the bytes of media from a file to the temporary file of an in-memory database. */
+/** Moves the tables of `bulk` from a file to the temporary file of an in-memory database. */
 export const unload = (connection: DatabaseSync, path: string): void =>
   attached(
     connection,
     path,
-    `
-      CREATE TABLE IF NOT EXISTS file.media_segments ${segmentColumns};
-      INSERT INTO spilled.media_segments SELECT * FROM file.media_segments;
-      DELETE FROM file.media_segments;
-    `
+    forBulk((name, columns) => `
+      CREATE TABLE IF NOT EXISTS file.${name} ${columns};
+      INSERT INTO spilled.${name} SELECT * FROM file.${name};
+      DELETE FROM file.${name}`)
   )
 
 const nameOf = (path: string): string => `${pathToFileURL(path).href}?vfs=${platformVfs}`

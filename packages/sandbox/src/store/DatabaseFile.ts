@@ -17,13 +17,13 @@ export interface Replaceable extends Database {
  * checkpoints only.
  */
 export const open = (file: string, begin: (database: Database) => void): Replaceable => {
-  const bytesIn = file === memory ? "spilled" : "main"
+  const bulkIn = file === memory ? "spilled" : "main"
   let connection: DatabaseSync | undefined = connect(file)
   // Undefined only while the file is being replaced; if reopening fails, the next statement tries again.
   const current = (): DatabaseSync => connection ??= withLog(connect(file))
-  const database = over(current, bytesIn)
+  const database = over(current, bulkIn)
   try {
-    if (bytesIn === "spilled") spill(connection)
+    if (bulkIn === "spilled") spill(connection)
     begin(database)
     withLog(connection)
   } catch (error) {
@@ -43,7 +43,7 @@ export const open = (file: string, begin: (database: Database) => void): Replace
             spill(next)
             unload(next, path)
             copy(path, name)
-            const prepared = prepare(over(() => next, bytesIn))
+            const prepared = prepare(over(() => next, bulkIn))
             current().close()
             connection = next
             return prepared
@@ -60,7 +60,7 @@ export const open = (file: string, begin: (database: Database) => void): Replace
           const next = connect(beside)
           let prepared
           try {
-            prepared = prepare(over(() => next, bytesIn))
+            prepared = prepare(over(() => next, bulkIn))
           } finally {
             next.close()
           }

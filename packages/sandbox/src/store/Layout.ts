@@ -1,6 +1,6 @@
 /** Creates, migrates, verifies, counts and empties the tables of a database. */
 import type { Database } from "./Database.ts"
-import { json, tables } from "./Tables.ts"
+import { bulk, json, tables } from "./Tables.ts"
 
 /** Incremented whenever a table changes. */
 export const version = 13
@@ -145,7 +145,7 @@ export const counter = (database: Database): () => Counts => {
 export const clear = (database: Database): void =>
   database.transaction(() => {
     for (const table of names) database.exec(`DELETE FROM ${table}`)
-    database.exec(`DELETE FROM ${database.bytesIn}.media_segments`)
+    for (const table of Object.keys(bulk)) database.exec(`DELETE FROM ${database.bulkIn}.${table}`)
     database.exec("INSERT INTO post_index (post_index) VALUES ('delete-all'); DELETE FROM sqlite_sequence")
   })
 

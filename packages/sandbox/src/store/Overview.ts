@@ -239,11 +239,13 @@ export const make = (database: Database) => {
     const { columns, decode } = Records.record("t", fields)
     const absent = Object.fromEntries(Object.keys(fields).map((name) => [name, null]))
     const made = database.select(
-      {
-        columns: `${columns.replaceAll("media_segments", `${database.bytesIn}.media_segments`)},
-          CAST(t.${key} AS TEXT) AS page_key`,
-        decode: (row) => ({ key: String(row.at(-1)), item: { ...absent, ...decode(row) } as Item })
-      },
+      Records.keyed(
+        {
+          columns: columns.replaceAll("media_segments", `${database.bulkIn}.media_segments`),
+          decode: (row) => ({ ...absent, ...decode(row) } as Item)
+        },
+        `CAST(t.${key} AS TEXT) AS page_key`
+      ),
       `FROM ${from} WHERE ${ofUser ? of : "TRUE"} AND t.${key} ${named === true ? ">" : "<"} :after
        ORDER BY t.${key} ${named === true ? "ASC" : "DESC"} LIMIT :limit`
     )

@@ -1,6 +1,6 @@
 /** Keyset pagination. */
 import type { Database, Values } from "./Database.ts"
-import type { Shape } from "./Records.ts"
+import * as Records from "./Records.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** A position in a listing and the direction to read in. The item at the position is not part of the next page. */
@@ -22,6 +22,8 @@ export interface Page<A> {
 export interface PageRequest {
   readonly limit: number
   readonly cursor?: Cursor | undefined
+  /** Default: all fields are read. */
+  readonly selection?: Records.Selection | undefined
 }
 
 /** The exclusive bounds of a listing's keys. */
@@ -47,26 +49,23 @@ export interface PageSource {
  */
 export const pager = <A>(
   database: Database,
-  { columns, decode }: Shape<A>,
+  shape: Records.Shape<A>,
   { from, key, where }: PageSource
 ) => {
   const statement = (order: "ASC" | "DESC") =>
     database.select(
-      {
-        columns: `${columns}, CAST(${key} AS TEXT)`,
-        decode: (row) => ({ key: String(row.at(-1)), item: decode(row) })
-      },
+      Records.keyed(shape, `CAST(${key} AS TEXT)`),
       `FROM ${typeof from === "string" ? from : from(order)}
        WHERE ${where} AND ${key} > :low AND ${key} < :high ORDER BY ${key} ${order} LIMIT :limit`
     )
   const descending = statement("DESC")
   const ascending = statement("ASC")
-  return (values: Values, range: Range, { cursor, limit }: PageRequest): Page<A> => {
+  return (values: Values, range: Range, { cursor, limit, selection }: PageRequest): Page<A> => {
     const key = cursor === undefined ? undefined : BigInt(cursor.key)
     const forward = cursor?.direction !== "newer"
     const low = key !== undefined && !forward && key > range.low ? key : range.low
     const high = key !== undefined && forward && key < range.high ? key : range.high
-    const rows = (forward ? descending : ascending).all({ ...values, low, high, limit: limit + 1 })
+    const rows = (forward ? descending : ascending).all({ ...values, low, high, limit: limit + 1 }, selection)
     const more = rows.length > limit
     const found = rows.slice(0, limit)
     if (!forward) found.reverse()

@@ -165,7 +165,17 @@ export const of = (
   }
 }
 
-export const shape = Records.map(stored, of)
+/** The fields of a stored post that those of a post come from. Those without a column are in `facts`. */
+const sources = (selection: Records.Selection): Records.Selection =>
+  new Set([
+    "id",
+    "facts",
+    ...selection,
+    ...(selection.has("referenced_posts") ? ["in_reply_to_post_id", "quoted_post_id", "reposted_post_id"] : []),
+    ...(selection.has("geo") ? ["place_id"] : [])
+  ])
+
+export const shape = Records.map(stored, of, sources)
 
 /** Pages of posts; the source calls them `p`. */
 export const pages = (database: Database, source: PageSource) => pager(database, shape, source)

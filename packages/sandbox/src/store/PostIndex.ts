@@ -57,10 +57,9 @@ const isNarrow = ({ wanted }: Pick<Query.Query, "wanted">): boolean => wanted.le
 type Placed = readonly [step: number, post: Post.Post]
 
 /** The end of a page by relevancy, and the size of the next one. */
-interface Position {
+interface Position extends Pick<PageRequest, "limit" | "selection"> {
   readonly step: number
   readonly before: bigint
-  readonly limit: number
 }
 
 export const make = (database: Database) => {
@@ -98,10 +97,17 @@ export const make = (database: Database) => {
   const found = database.select(Post.shape, "FROM posts p WHERE p.id IN (SELECT value FROM json_each(:ids))")
 
   /** The posts of all matches, given as JSON, after a step and an id. */
-  const sort = (ids: string, viewer: string | null, { before, limit, step }: Position): ReadonlyArray<Placed> => {
+  const sort = (
+    ids: string,
+    viewer: string | null,
+    { before, limit, selection, step }: Position
+  ): ReadonlyArray<Placed> => {
     const rows = sorted.all({ ids, viewer, step, before, limit })
     const inStep = rows.map(({ id }) => id)
-    return inOrder(inStep, found.all({ ids: idList(inStep) }), ({ id }) => id).map((post, i) => [rows[i]!.step, post])
+    return inOrder(inStep, found.all({ ids: idList(inStep) }, selection), ({ id }) => id).map((
+      post,
+      i
+    ) => [rows[i]!.step, post])
   }
 
   /** The posts by step, after a step and an id. */
@@ -109,7 +115,7 @@ export const make = (database: Database) => {
     { unwanted, wanted }: Query.Query,
     viewer: string | null,
     range: Range,
-    { before, limit, step: highest }: Position
+    { before, limit, selection, step: highest }: Position
   ): ReadonlyArray<Placed> => {
     const posts: Array<Placed> = []
     let high = before < range.high ? before : range.high
@@ -117,7 +123,7 @@ export const make = (database: Database) => {
       const seen = Query.having("seen", String(step))
       // Most posts are in the lowest step, few in the others.
       const match = Query.match({ unwanted, wanted: step === 0 ? [...wanted, seen] : [seen, ...wanted] })
-      const page = latest({ match, viewer }, { ...range, high }, { limit: limit - posts.length })
+      const page = latest({ match, viewer }, { ...range, high }, { limit: limit - posts.length, selection })
       for (const post of page.items) posts.push([step, post])
       high = range.high
     }
@@ -128,10 +134,10 @@ export const make = (database: Database) => {
     query: Query.Query,
     viewer: string | null,
     range: Range,
-    { cursor, limit }: PageRequest
+    { cursor, limit, selection }: PageRequest
   ): Page<Post.Post> => {
     const [step = impressionSteps.length, before = Snowflake.maximum] = cursor?.key.split("-") ?? []
-    const after = { step: Number(step), before: BigInt(before), limit: limit + 1 }
+    const after = { step: Number(step), before: BigInt(before), limit: limit + 1, selection }
     const ordered = rarestFirst(query, range)
     // Sorting all matches of a common word is slow; the index returns each step in order of time.
     const few = isNarrow(query) ? gather.get({ match: Query.match(ordered), ...range }) : undefined

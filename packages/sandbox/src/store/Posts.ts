@@ -5,6 +5,7 @@ import { type PageRequest, unbounded } from "./Pages.ts"
 import * as Post from "./Post.ts"
 import * as PostIndex from "./PostIndex.ts"
 import { PostWriter } from "./PostWriter.ts"
+import type { Selection } from "./Records.ts"
 import * as Snowflake from "./Snowflake.ts"
 import type { EventPublisher } from "./StoreEvents.ts"
 import * as Users from "./Users.ts"
@@ -56,8 +57,8 @@ export const make = (database: Database, events: EventPublisher) => {
     /**
      * In the order of `ids`, without duplicates and without posts that do not exist or that `viewer`, if given, may not see.
      */
-    byIds: (ids: ReadonlyArray<string>, viewer?: Visibility.Viewer) =>
-      inOrder(ids, byIds.all({ ids: idList(ids), viewer: Visibility.valueOf(viewer) }), (post) => post.id),
+    byIds: (ids: ReadonlyArray<string>, viewer?: Visibility.Viewer, selection?: Selection) =>
+      inOrder(ids, byIds.all({ ids: idList(ids), viewer: Visibility.valueOf(viewer) }, selection), (post) => post.id),
     /** Publicly visible posts with ids strictly between two ids, oldest first. */
     between: (options: { readonly after: bigint; readonly before: bigint; readonly limit: number }) =>
       between.all({ ...options, viewer: Visibility.valueOf(everybody) }),

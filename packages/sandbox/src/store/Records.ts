@@ -28,10 +28,15 @@ export type RecordOf<F> =
   & { readonly [K in keyof F as F[K] extends { readonly isOptional: true } ? never : K]: ValueOf<F[K]> }
   & { readonly [K in keyof F as F[K] extends { readonly isOptional: true } ? K : never]?: ValueOf<F[K]> | undefined }
 
+/** The names of the fields of a record that are read; the others may be absent. */
+export type Selection = ReadonlySet<string>
+
 /** The columns to select for a record, and its decoder. */
 export interface Shape<A> {
   readonly columns: string
   readonly decode: (row: Row) => A
+  /** The shape with no more columns than a selection needs. Without it, every selection reads all of them. */
+  readonly only?: ((selection: Selection) => Shape<A>) | undefined
 }
 
 /** The type of the records of a shape. */
@@ -79,7 +84,12 @@ export const record = <const F extends Fields>(table: string, fields: F): Shape<
   return {
     columns: columnsOf(table, fields).join(", "),
     // `columnsOf` selects what the fields decode.
-    decode: decoderOf(fields, () => column++) as (row: Row) => RecordOf<F>
+    decode: decoderOf(fields, () => column++) as (row: Row) => RecordOf<F>,
+    only: (selection) =>
+      // Nothing reads the fields that are absent.
+      record(table, Object.fromEntries(Object.entries(fields).filter(([name]) => selection.has(name)))) as Shape<
+        RecordOf<F>
+      >
   }
 }
 
@@ -107,8 +117,23 @@ const decoderOf = (fields: Fields, next: () => number): (row: Row) => object => 
   }
 }
 
-/** A shape with further changes to its records. */
-export const map = <A, B>({ columns, decode }: Shape<A>, f: (record: A) => B): Shape<B> => ({
+/** A shape with further changes to its records; `sources` are the fields that those of a selection come from. */
+export const map = <A, B>(
+  { columns, decode, only }: Shape<A>,
+  f: (record: A) => B,
+  sources?: (selection: Selection) => Selection
+): Shape<B> => ({
   columns,
-  decode: (row) => f(decode(row))
+  decode: (row) => f(decode(row)),
+  only: only && sources && ((selection) => map(only(sources(selection)), f))
+})
+
+/** A shape with a further column, the key of the record. */
+export const keyed = <A>(
+  { columns, decode, only }: Shape<A>,
+  key: string
+): Shape<{ readonly key: string; readonly item: A }> => ({
+  columns: `${columns}, ${key}`,
+  decode: (row) => ({ key: String(row.at(-1)), item: decode(row) }),
+  only: only && ((selection) => keyed(only(selection), key))
 })

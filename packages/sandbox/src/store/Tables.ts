@@ -17,10 +17,16 @@ export const json = {
   users: ["entities"]
 }
 
-/** The columns of the table that holds the bytes of media; see `Database`. */
-export const segmentColumns = `(
-  media_id INTEGER NOT NULL, position INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (media_id, position)
-) STRICT`
+/** The tables that an in-memory database has in a temporary file, because they grow as long as it runs; see `Database`. */
+export const bulk = {
+  media_segments: `(
+    media_id INTEGER NOT NULL, position INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (media_id, position)
+  ) STRICT`,
+  charged_resources: `(
+    app_id INTEGER NOT NULL, day TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL,
+    PRIMARY KEY (app_id, day, kind, id)
+  ) STRICT, WITHOUT ROWID`
+}
 
 /** A table of pairs and its index. */
 const pairs = (table: string, a: string, b: string): ReadonlyArray<string> => [
@@ -32,6 +38,7 @@ const pairs = (table: string, a: string, b: string): ReadonlyArray<string> => [
 
 /** The statements that create missing tables. */
 export const tables: ReadonlyArray<string> = [
+  ...Object.entries(bulk).map(([name, columns]) => `CREATE TABLE IF NOT EXISTS ${name} ${columns}`),
   `CREATE TABLE IF NOT EXISTS users (
     id INTEGER PRIMARY KEY AUTOINCREMENT, username TEXT NOT NULL UNIQUE COLLATE NOCASE, name TEXT NOT NULL,
     description TEXT NOT NULL, location TEXT, url TEXT, profile_image_url TEXT NOT NULL,
@@ -54,7 +61,6 @@ export const tables: ReadonlyArray<string> = [
     failure TEXT, used INTEGER NOT NULL DEFAULT 0
   ) STRICT`,
   "CREATE INDEX IF NOT EXISTS uploads_by_owner ON uploads (owner_id)",
-  `CREATE TABLE IF NOT EXISTS media_segments ${segmentColumns}`,
   `CREATE TABLE IF NOT EXISTS media_subtitles (
     media_id INTEGER NOT NULL, language_code TEXT NOT NULL, subtitles_id INTEGER NOT NULL,
     display_name TEXT NOT NULL, PRIMARY KEY (media_id, language_code)
@@ -178,10 +184,6 @@ export const tables: ReadonlyArray<string> = [
     app_id INTEGER NOT NULL, day TEXT NOT NULL, operation TEXT NOT NULL, requests INTEGER NOT NULL,
     charged INTEGER NOT NULL, repeated INTEGER NOT NULL, micros INTEGER NOT NULL,
     PRIMARY KEY (app_id, day, operation)
-  ) STRICT, WITHOUT ROWID`,
-  `CREATE TABLE IF NOT EXISTS charged_resources (
-    app_id INTEGER NOT NULL, day TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL,
-    PRIMARY KEY (app_id, day, kind, id)
   ) STRICT, WITHOUT ROWID`,
   // Times are in milliseconds, here and below.
   `CREATE TABLE IF NOT EXISTS grants (

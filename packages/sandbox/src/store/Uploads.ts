@@ -103,7 +103,7 @@ const statements = (database: Database, segments: string) => ({
 })
 
 export const make = (database: Database) => {
-  const segments = `${database.bytesIn}.media_segments`
+  const segments = `${database.bulkIn}.media_segments`
   const sql = statements(database, segments)
   const nextId = ids(database, "media", "uploads")
 

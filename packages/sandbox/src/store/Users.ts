@@ -126,7 +126,8 @@ export const make = (database: Database, events: EventPublisher) => {
     /** Ignores case. */
     byUsername,
     /** In the order of `ids`, without duplicates and unknown ids. */
-    byIds: (ids: ReadonlyArray<string>) => inOrder(ids, byIds.all({ ids: idList(ids) }), (user) => user.id),
+    byIds: (ids: ReadonlyArray<string>, selection?: Records.Selection) =>
+      inOrder(ids, byIds.all({ ids: idList(ids) }, selection), (user) => user.id),
     /** In the order of `usernames`, without duplicates and unknown names. */
     byUsernames: (usernames: ReadonlyArray<string>): ReadonlyArray<User> =>
       [...new Set(usernames.map((name) => name.toLowerCase()))].flatMap((name) => byUsername(name) ?? []),
