@@ -37,7 +37,7 @@ export interface Encoder {
   readonly rows: (rows: ReadonlyArray<object>) => ReadonlyArray<string>
 }
 
-const endings: { readonly [P in Packing]: string } = { none: "", gzip: ".gz", zstd: ".zst", spool: ".gz" }
+const endings: { readonly [P in Packing]: string } = { none: "", gzip: ".gz", zstd: ".zst", spool: ".zst" }
 
 /** One JSON object per line. */
 export const lines = (rows: ReadonlyArray<object>): ReadonlyArray<string> => rows.map(lineOf)
@@ -270,7 +270,7 @@ const seenIn = async (path: string, bytes: number): Promise<Seen> => {
   )
   const insert = database.prepare("INSERT OR IGNORE INTO seen VALUES (?)")
   database.exec("BEGIN")
-  for await (const names of linesOf(path, { bytes })) {
+  for await (const names of linesOf(path, bytes)) {
     for (const name of names) insert.run(name)
   }
   const recent = new Set<string>()

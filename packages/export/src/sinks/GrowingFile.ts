@@ -15,18 +15,17 @@ const gzip = promisify<Uint8Array, zlib.ZlibOptions, Uint8Array>(zlib.gzip)
 
 type Compress = ((bytes: Uint8Array) => Promise<Uint8Array>) | undefined
 
+// A Node without it loads this module, too, to report that it is not supported.
+const zstd = (bytes: Uint8Array): Promise<Uint8Array> => promisify<Uint8Array, Uint8Array>(zlib.zstdCompress)(bytes)
+
 const compressors: { readonly [C in Compression]: Compress } = {
   none: undefined,
   gzip: (bytes) => gzip(bytes, {}),
-  // A Node without it loads this module, too, to report that it is not supported.
-  zstd: (bytes) => promisify<Uint8Array, Uint8Array>(zlib.zstdCompress)(bytes)
+  zstd
 }
 
-/** The compression of a file. A spool is read by the export alone, so its members hold as many pages as are written at once. */
+/** The compression of a file. A spool is read by the export alone, so its frames hold as many pages as are written at once. */
 export type Packing = Compression | "spool"
-
-/** Compresses a part of a spool: a better compression takes longer than reading more bytes. */
-const squeeze = (bytes: Uint8Array): Promise<Uint8Array> => gzip(bytes, { level: zlib.constants.Z_BEST_SPEED })
 
 /** The most bytes that wait: larger writes are no faster. */
 const maxWaitingBytes = 262_144
@@ -92,7 +91,7 @@ export class GrowingFile {
     // A compressed file has bytes even without rows.
     if (this.#waitingBytes === 0 && this.#bytes > 0) return
     const waiting = this.#waiting.subarray(0, this.#waitingBytes)
-    const bytes = this.#packing === "spool" ? await squeeze(waiting) : waiting
+    const bytes = this.#packing === "spool" ? await zstd(waiting) : waiting
     for (let written = 0; written < bytes.length;) {
       const { bytesWritten } = await this.#file.write(bytes, written, bytes.length - written, this.#bytes + written)
       written += bytesWritten

@@ -33,7 +33,7 @@ const layOut = async (chunks: AsyncIterable<ReadonlyArray<object>>, path: string
   const bytes = new ByteWriter()
   const writer = new ParquetWriter({
     writer: bytes,
-    schema: schemaOf(table),
+    schema: schemaOf(table, textTypes),
     codec: "ZSTD",
     compressors: { ZSTD: zlib.zstdCompressSync },
     createdBy: "postwire"
@@ -56,6 +56,7 @@ const layOut = async (chunks: AsyncIterable<ReadonlyArray<object>>, path: string
     }
   }
   if (columns[0]?.cells.length !== 0) await flush()
+  writer.schema = schemaOf(table, parquetTypes)
   await writer.finish()
   await drain(bytes, file)
   await file.sync()
@@ -67,12 +68,14 @@ const drain = async (bytes: ByteWriter, file: fs.FileHandle): Promise<void> => {
   bytes.index = 0
 }
 
-const schemaOf = ({ columns }: Table): Array<SchemaElement> => [
+type Types = { readonly [T in ColumnType]: Pick<SchemaElement, "type" | "converted_type"> }
+
+const schemaOf = ({ columns }: Table, types: Types): Array<SchemaElement> => [
   { name: "root", num_children: columns.length },
-  ...columns.map(({ name, type }): SchemaElement => ({ name, repetition_type: "OPTIONAL", ...parquetTypes[type] }))
+  ...columns.map(({ name, type }): SchemaElement => ({ name, repetition_type: "OPTIONAL", ...types[type] }))
 ]
 
-const parquetTypes: { readonly [T in ColumnType]: Pick<SchemaElement, "type" | "converted_type"> } = {
+const parquetTypes: Types = {
   text: { type: "BYTE_ARRAY", converted_type: "UTF8" },
   json: { type: "BYTE_ARRAY", converted_type: "JSON" },
   integer: { type: "INT64" },
@@ -80,12 +83,14 @@ const parquetTypes: { readonly [T in ColumnType]: Pick<SchemaElement, "type" | "
   boolean: { type: "BOOLEAN" }
 }
 
+/** The types of the cells. The writer takes values of JSON columns and encodes them itself; ours are texts already. */
+const textTypes: Types = { ...parquetTypes, json: parquetTypes.text }
+
 const asIs = (cell: Cell): unknown => cell
 
 const storedAs: { readonly [T in ColumnType]: (cell: Cell) => unknown } = {
   text: asIs,
-  // The Parquet writer takes values and encodes them itself.
-  json: (cell) => cell === undefined ? undefined : JSON.parse(String(cell)),
+  json: asIs,
   integer: (cell) => cell === undefined ? undefined : BigInt(cell),
   real: asIs,
   boolean: asIs

@@ -48,7 +48,7 @@ export const make = (
                 holds,
                 rows,
                 table: holds === "errors" ? undefined : Files.tableOf(job, holds, holds),
-                lines: () => objectsIn(path, holds !== "errors")
+                lines: () => objectsIn(path)
               })),
               folder
             ))
@@ -58,6 +58,6 @@ export const make = (
   }
 }
 
-async function* objectsIn(path: string, gzip: boolean): AsyncGenerator<ReadonlyArray<object>> {
-  for await (const lines of linesOf(path, { gzip })) yield lines.map((line): object => JSON.parse(line))
+async function* objectsIn(path: string): AsyncGenerator<ReadonlyArray<object>> {
+  for await (const lines of linesOf(path)) yield lines.map((line): object => JSON.parse(line))
 }

@@ -51,7 +51,7 @@ export const merged = (
       if (number < first) continue
       let at = 0
       let held: Page | undefined
-      for await (const texts of linesOf(path, { gzip: true })) {
+      for await (const texts of linesOf(path)) {
         for (const text of texts) {
           if (held !== undefined) yield told(held)
           held = undefined

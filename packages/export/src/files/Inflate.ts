@@ -15,11 +15,14 @@ export async function* inflate(chunks: AsyncIterable<Buffer>): AsyncGenerator<Bu
     if (head.length > 0) yield head
     yield* { [Symbol.asyncIterator]: () => iterator }
   })()
-  if (head[0] === 0x1f && head[1] === 0x8b) yield* through(all, zlib.createGunzip())
+  if (head[0] === 0x1f && head[1] === 0x8b) yield* through(all, zlib.createGunzip({ chunkSize }))
   else if (head.length >= 4 && isZstandard(head.readUInt32LE(0))) {
-    yield* through(frames(all), zlib.createZstdDecompress())
+    yield* through(frames(all), zlib.createZstdDecompress({ chunkSize }))
   } else yield* all
 }
+
+/** Bytes that are decompressed at a time. Each takes a turn of a thread. */
+const chunkSize = 262_144
 
 async function* through(chunks: AsyncIterable<Buffer>, transform: Transform): AsyncGenerator<Buffer> {
   const input = Readable.from(chunks)
