@@ -91,16 +91,16 @@ const reading = <E>(
   pull: Pull.Pull<Arr.NonEmptyReadonlyArray<Uint8Array>, E>,
   decoder: DecodeLines.Decoder
 ): Entries<E> => {
-  let parts: Array<ReadonlyArray<Uint8Array>> = []
+  let parts: Array<Uint8Array> = []
   const next: Entries<E> = Effect.suspend(() => {
-    const part = parts.shift()
-    if (part === undefined) {
+    if (parts.length === 0) {
       return Effect.flatMap(pull, (pieces) => {
-        parts = partsOf(pieces)
+        parts = pieces.flatMap(partsOf)
         return next
       })
     }
-    const entries = decoder.push(...part)
+    const entries: Array<DecodeLines.Entry> = []
+    while (parts.length > 0 && entries.length < turnLines) decoder.push(parts.shift()!, entries)
     const read = Arr.isReadonlyArrayNonEmpty(entries) ? Effect.succeed(entries) : next
     return parts.length === 0 ? read : Effect.andThen(Effect.yieldNow, read)
   })
@@ -113,18 +113,19 @@ const reading = <E>(
   return Effect.suspend((): Entries<E> => isOver ? Cause.done() : all)
 }
 
-/** The most bytes that are decoded before other fibers run. Short lines take the longest. */
+/** The number of lines after which other fibers run. */
+const turnLines = 64
+
+/** The most bytes that are decoded together, so that many short lines are read in turns, too. They take the longest. */
 const partBytes = 16_384
 
-const partsOf = (pieces: ReadonlyArray<Uint8Array>): Array<ReadonlyArray<Uint8Array>> => {
-  if (pieces.every(({ length }) => length <= partBytes)) return [pieces]
-  return pieces.flatMap((piece) =>
-    Array.from(
+const partsOf = (piece: Uint8Array): ReadonlyArray<Uint8Array> =>
+  piece.length <= partBytes
+    ? [piece]
+    : Array.from(
       { length: Math.ceil(piece.length / partBytes) },
-      (_, index) => [piece.subarray(index * partBytes, (index + 1) * partBytes)]
+      (_, index) => piece.subarray(index * partBytes, (index + 1) * partBytes)
     )
-  )
-}
 
 /** Counts the spending. Items that reach a limit are charged, so they are delivered before the limit ends the stream. */
 const counting = <E>(pull: Entries<E>, meter: Meter): Entries<E | Errors.SpendLimitReached> => {

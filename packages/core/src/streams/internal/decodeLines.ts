@@ -39,8 +39,8 @@ export const isItem = (entry: Entry): entry is StreamItem.AnyItem => !("_tag" in
 
 /** Decodes the bytes of one connection. */
 export interface Decoder {
-  /** Decodes the lines that are complete with these pieces. */
-  readonly push: (...pieces: ReadonlyArray<Uint8Array>) => ReadonlyArray<Entry>
+  /** Decodes the lines that are complete with a piece, and adds them to `entries`. */
+  readonly push: (piece: Uint8Array, entries?: Array<Entry>) => ReadonlyArray<Entry>
   /** Decodes the rest, which has no line end. */
   readonly end: () => ReadonlyArray<Entry>
 }
@@ -139,11 +139,8 @@ export const make = (
 
   const tooLong = unreadable(`the line is longer than ${longest} bytes`)
   return {
-    push(...pieces) {
-      const entries: Array<Entry> = []
-      for (const piece of pieces) {
-        lines.push(piece, (line) => entries.push(read(line)), () => entries.push(tooLong))
-      }
+    push(piece, entries = []) {
+      lines.push(piece, (line) => entries.push(read(line)), () => entries.push(tooLong))
       return entries
     },
     end() {
