@@ -242,7 +242,8 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
   const search = async (page: Page, words: string) => {
     await page.getByRole("textbox", { name: "Search" }).fill(words)
     await page.locator(".pagefind-ui__message", { hasText: `for ${words}` }).waitFor()
-    return page.locator(".pagefind-ui__result-title .pagefind-ui__result-link")
+    // Each result is shown as soon as its own text has been loaded, so that a later one may be the first to have a link.
+    return page.locator(".pagefind-ui__result:nth-child(1) .pagefind-ui__result-title .pagefind-ui__result-link")
   }
 
   it.each([400, 1280])("finds what people look for, at %i pixels", (width) =>

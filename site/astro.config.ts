@@ -21,7 +21,7 @@ export default defineConfig({
   integrations: [
     starlight({
       title: "Postwire",
-      description: "A client for a social posting service: Promises, blocking calls and Effects.",
+      description: "A client, command line and local sandbox for X's (formerly Twitter's) API v2.",
       sidebar: groups([...globSync(`${folder}/**/*.md`, { cwd: root }), ...others].map(idOf)).map((
         { collapsed, ids, label }
       ) => ({

@@ -22,7 +22,7 @@ export const openApi = (wire: WireName) => ({
   openapi: "3.1.1",
   info: {
     title: `Postwire, ${wire} wire`,
-    summary: "A social posting service as the clients of Postwire speak with it.",
+    summary: "X's (formerly Twitter's) API v2 as the clients of Postwire speak with it.",
     version: version(),
     license: { name: "MIT", identifier: "MIT" }
   },

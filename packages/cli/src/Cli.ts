@@ -57,7 +57,7 @@ export const load = async (args: ReadonlyArray<string>) => {
   return Command.make("postwire").pipe(
     Command.withSubcommands(loaded.map(({ command }) => command)),
     Command.withGlobalFlags([Debug]),
-    Args.help("A client, a local service and exports for a social posting service.")
+    Args.help("Client, exports and local sandbox for X's (formerly Twitter's) API v2.")
   )
 }
 
