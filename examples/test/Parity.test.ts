@@ -224,6 +224,8 @@ afterAll(() => {
 /** Plays a scenario on every face, each time from the same state, and gives what all of them came to. */
 const agree = async (kind: string, play: Play, fault?: object, on = clients): Promise<Outcome> => {
   const outcomes: Array<Outcome> = []
+  // The service's clock stands still, and signatures are valid for five minutes.
+  await admin("POST", "/clock", { now: new Date().toISOString() })
   for (const [, face] of on) {
     await admin("PUT", "/snapshot", snapshot)
     if (fault !== undefined) await admin("POST", "/faults", fault)
