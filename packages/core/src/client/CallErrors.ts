@@ -171,9 +171,12 @@ export const redactResponse = (
   if (decoded instanceof ResponseDecoder.Undecodable) {
     return undecodable({ operation: name, effect, confirmWith }, answer, { reason: decoded.reason, text }, redact)
   }
-  // The lists are shared with the body, so that both are redacted.
-  for (const [index, problem] of decoded.errors.entries()) {
-    Reflect.set(decoded.errors, index, Redaction.within(problem, redact))
+  // The lists are shared with the body, so that both are redacted. Without a backslash, the JSON has all their texts as they are.
+  const problems = JSON.stringify(decoded.errors)
+  if (problems.includes("\\") || redact(problems) !== problems) {
+    for (const [index, problem] of decoded.errors.entries()) {
+      Reflect.set(decoded.errors, index, Redaction.within(problem, redact))
+    }
   }
   for (const [index, anomaly] of decoded.anomalies.entries()) {
     Reflect.set(decoded.anomalies, index, Anomaly.redacted(anomaly, redact))

@@ -40,9 +40,12 @@ export interface Encoder {
 const endings: { readonly [P in Packing]: string } = { none: "", gzip: ".gz", zstd: ".zst", spool: ".zst" }
 
 /** One JSON object per line. */
-export const lines = (rows: ReadonlyArray<object>): ReadonlyArray<string> => rows.map(lineOf)
-
-const lineOf = (row: object): string => `${JSON.stringify(row)}\n`
+export const lines = (rows: ReadonlyArray<object>): ReadonlyArray<string> => {
+  const texts: Array<string> = []
+  // A text of two parts would be copied once more when it is written.
+  for (const row of rows) texts.push(JSON.stringify(row), "\n")
+  return texts
+}
 
 /** A sink of files. `path` is that of the items. */
 export const make = (path: string, format: Format, packing: Packing): FileSink => ({
