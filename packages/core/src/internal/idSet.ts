@@ -1,8 +1,8 @@
-/** A set of ids that needs some 16 bytes for each: they are 64-bit numbers in two arrays instead of strings. */
+/** A set of ids that needs some 16 bytes for each: they are 64-bit numbers in an array instead of strings. */
 export class IdSet {
   #size = 0
-  #high = new Uint32Array(64)
-  #low = new Uint32Array(64)
+  /** The high and the low half of each slot side by side, as looking further away takes longest. */
+  #slots = new Uint32Array(128)
   /** Ids that are not such numbers. */
   readonly #texts = new Set<string>()
 
@@ -12,37 +12,37 @@ export class IdSet {
   }
 
   has(id: string): boolean {
-    if (!read(id)) return this.#texts.has(id)
-    return placeOf(this.#high, this.#low, high, low) < 0
+    return read(id) ? placeOf(this.#slots, high, low) < 0 : this.#texts.has(id)
   }
 
-  /** Adds an id; returns whether it is new. */
-  add(id: string): boolean {
+  /** Adds an id, unless it is in `others`; returns whether it is new. */
+  add(id: string, others?: IdSet): boolean {
     if (!read(id)) {
+      if (others?.#texts.has(id) === true) return false
       const before = this.#texts.size
       return this.#texts.add(id).size > before
     }
-    const place = placeOf(this.#high, this.#low, high, low)
+    if (others !== undefined && others.#size > 0 && placeOf(others.#slots, high, low) < 0) return false
+    const place = placeOf(this.#slots, high, low)
     if (place < 0) return false
-    this.#high[place] = high
-    this.#low[place] = low
-    if (++this.#size > this.#high.length * 0.7) this.#grow()
+    this.#slots[place] = high
+    this.#slots[place + 1] = low
+    if (++this.#size > this.#slots.length * 0.35) this.#grow()
     return true
   }
 
   #grow(): void {
-    const high = new Uint32Array(this.#high.length * 2)
-    const low = new Uint32Array(high.length)
-    for (let at = 0; at < this.#high.length; at++) {
-      const value = this.#high[at] ?? 0
-      const rest = this.#low[at] ?? 0
-      if (value === 0 && rest === 0) continue
-      const place = placeOf(high, low, value, rest)
-      high[place] = value
-      low[place] = rest
+    const before = this.#slots
+    const slots = new Uint32Array(before.length * 2)
+    for (let at = 0; at < before.length; at += 2) {
+      const high = before[at]!
+      const low = before[at + 1]!
+      if (high === 0 && low === 0) continue
+      const place = placeOf(slots, high, low)
+      slots[place] = high
+      slots[place + 1] = low
     }
-    this.#high = high
-    this.#low = low
+    this.#slots = slots
   }
 }
 
@@ -55,21 +55,18 @@ const mostDigits = 19
 
 const wrap = 2 ** 32
 
-/** Reads a number digit by digit. One that begins with 0 is refused, since 0 marks a free slot. */
+/** Reads a number. One that begins with 0 is refused, since 0 marks a free slot. */
 const read = (id: string): boolean => {
   const { length } = id
   if (length === 0 || length > mostDigits || id.charCodeAt(0) === zero) return false
+  // Nine digits at a time are small integers, which are the fastest.
+  const first = digits(id, 0, length - 18)
+  const middle = digits(id, Math.max(0, length - 18), length - 9)
+  const last = digits(id, Math.max(0, length - 9), length)
+  if (first < 0 || middle < 0 || last < 0) return false
   // Both parts are below 2^53.
-  let first = 0
-  let last = 0
-  for (let at = 0; at < length; at++) {
-    const digit = id.charCodeAt(at) - zero
-    if (digit < 0 || digit > 9) return false
-    if (at < length - 9) first = first * 10 + digit
-    else last = last * 10 + digit
-  }
-  const upper = Math.floor(first / 0x10000) * 1e9
-  const lower = (upper % 0x10000) * 0x10000 + (first % 0x10000) * 1e9 + last
+  const upper = Math.floor((first * 1e9 + middle) / 0x10000) * 1e9
+  const lower = (upper % 0x10000) * 0x10000 + ((first * 1e9 + middle) % 0x10000) * 1e9 + last
   high = Math.floor(upper / 0x10000) + Math.floor(lower / wrap)
   low = lower % wrap
   return true
@@ -77,13 +74,24 @@ const read = (id: string): boolean => {
 
 const zero = 48
 
+/** The number that digits of a text make; negative if they are not digits. */
+const digits = (text: string, from: number, to: number): number => {
+  let number = 0
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - zero
+    if (digit < 0 || digit > 9) return -1
+    number = number * 10 + digit
+  }
+  return number
+}
+
 /** The free slot for a number; negative if it is already in the set. */
-const placeOf = (highs: Uint32Array, lows: Uint32Array, high: number, low: number): number => {
-  const mask = highs.length - 1
-  let at = mixed(high, low) & mask
-  while (highs[at] !== 0 || lows[at] !== 0) {
-    if (highs[at] === high && lows[at] === low) return -1
-    at = (at + 1) & mask
+const placeOf = (slots: Uint32Array, high: number, low: number): number => {
+  const mask = slots.length - 2
+  let at = (mixed(high, low) << 1) & mask
+  while (slots[at] !== 0 || slots[at + 1] !== 0) {
+    if (slots[at] === high && slots[at + 1] === low) return -1
+    at = (at + 2) & mask
   }
   return at
 }

@@ -24,7 +24,7 @@ export class Duplicates {
       this.#young = new IdSet()
       this.#begun = now
     }
-    return !(this.#old.size > 0 && this.#old.has(id)) && this.#young.add(id)
+    return this.#young.add(id, this.#old)
   }
 }
 
