@@ -232,18 +232,19 @@ export const compileWith = (compile: typeof compileCopy): void => {
   compileCopy = compile
 }
 
-/** Every fiftieth interpreted copy is compiled for its set of keys, which is probably a frequent one. */
-const copiesBeforeCompiling = 50
-
-/** The most sets of keys that are compiled for one kind of object. */
-const maxCompiled = 8
+/**
+ * The most sets of keys that are compiled for one kind of object: the first ones. Objects of literals have the hidden classes of
+ * those that `JSON.parse` makes, so that later code meets as few of them as without copies; a few interpreted copies would slow
+ * down verification for good.
+ */
+const maxCompiled = 16
 
 const object = (members: ReadonlyArray<Member>): Rename | undefined => {
   if (members.length === 0) return undefined
   const renamed = members.filter(({ from, to }) => from !== to)
   const byKey: ReadonlyMap<string, Member> = new Map(members.map((member) => [member.from, member]))
   const compiled: Array<Copy> = []
-  let interpreted = 0
+  let left = maxCompiled
   return (value) => {
     if (!Predicate.isObject(value)) return value
     for (let i = 0; i < compiled.length; i++) {
@@ -253,11 +254,10 @@ const object = (members: ReadonlyArray<Member>): Rename | undefined => {
     for (let i = 0; i < renamed.length; i++) {
       if (!Object.hasOwn(value, renamed[i]!.from)) continue
       const copied = copiedFrom(value, byKey)
-      if (compileCopy !== undefined && ++interpreted % copiesBeforeCompiling === 0 && compiled.length < maxCompiled) {
-        const copy = compileCopy(copied)
-        if (copy !== undefined) compiled.push(copy)
-      }
-      return rebuild(value, copied)
+      const copy = left-- > 0 ? compileCopy?.(copied) : undefined
+      if (copy === undefined) return rebuild(value, copied)
+      compiled.push(copy)
+      return copy(value) ?? rebuild(value, copied)
     }
     let copy: Record<string, unknown> | undefined
     for (let i = 0; i < members.length; i++) {
@@ -306,12 +306,13 @@ const problem = (names: Names, values: Names, levels = 3): Rename | undefined =>
 }
 
 const renameKeys = (names: Names, value: Record<string, unknown>): unknown => {
-  const members = Object.keys(value).map((key): Member => ({
-    from: key,
-    to: renameDotted(names, key),
-    inner: undefined
-  }))
-  return object(members.filter(({ from, to }) => from !== to))?.(value) ?? value
+  const renamed = new Map(
+    Object.keys(value).flatMap((from) => {
+      const to = renameDotted(names, from)
+      return to === from ? [] : [[from, { from, to, inner: undefined }]]
+    })
+  )
+  return renamed.size === 0 ? value : rebuild(value, copiedFrom(value, renamed))
 }
 
 const neutralProblem = /*#__PURE__*/ problem(fromFebruary, /*#__PURE__*/ invert(february.values)) ?? unchanged
