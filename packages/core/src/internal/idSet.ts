@@ -18,7 +18,7 @@ export class IdSet {
   /** Adds an id, unless it is in `others`; returns whether it is new. */
   add(id: string, others?: IdSet): boolean {
     if (!read(id)) {
-      if (others?.#texts.has(id) === true) return false
+      if (others !== undefined && others.#texts.has(id)) return false
       const before = this.#texts.size
       return this.#texts.add(id).size > before
     }
