@@ -252,7 +252,7 @@ const bodyOf = (prepared: Prepared, response: HttpClientResponse) =>
   )
 
 interface Arrived {
-  readonly response: HttpClientResponse
+  readonly response: HttpClientResponse & { readonly [received]?: UndiciHttpClient.IncomingHeaders }
   readonly body: Uint8Array<ArrayBuffer>
   readonly cost: Cost | undefined
 }
@@ -260,7 +260,8 @@ interface Arrived {
 /** Responds in the shared memory if there is room, otherwise with a message that transfers the body. */
 const respond = (id: number, { body, cost, response }: Arrived, mayUseSharedMemory: boolean) => {
   const { status } = response
-  const headers = linesOf(response)
+  // A copy, since headers that were read hide cookies from JSON.
+  const headers = JSON.stringify({ ...response[received] ?? response.headers })
   if (
     mayUseSharedMemory && cost === undefined && Atomics.load(places, place.answer) === 0 &&
     // A UTF-16 unit has at most three bytes.
@@ -277,20 +278,6 @@ const respond = (id: number, { body, cost, response }: Arrived, mayUseSharedMemo
   // A part of a larger buffer is copied, since other code reads the rest.
   const own = body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body)
   answer({ _tag: "Response", id, status, headers, body: own, cost }, [own.buffer])
-}
-
-/** The headers as lines. Each cookie has its own, since joined cookies cannot be separated again. */
-const linesOf = (
-  response: HttpClientResponse & { readonly [received]?: UndiciHttpClient.IncomingHeaders }
-): string => {
-  const headers = response[received] ?? response.headers
-  let lines = ""
-  for (const name in headers) {
-    const value = headers[name] ?? ""
-    if (typeof value === "string") lines += `${name}\n${value}\n`
-    else lines += value.map((one) => `${name}\n${one}\n`).join("")
-  }
-  return lines
 }
 
 const close = async ({ client, id }: Request & { readonly _tag: "Close" }) => {

@@ -155,7 +155,7 @@ export type Answer =
     readonly _tag: "Response"
     readonly id: number
     readonly status: number
-    /** Alternating names and values, one per line. */
+    /** As JSON. The values of a repeated one are a list, since joined cookies cannot be separated again. */
     readonly headers: string
     readonly body: Uint8Array
     /** The cost, if the client counts spending. */

@@ -32,7 +32,11 @@ export const rawOf = ({ body, headers, status }: Received): RawResponse => {
   return {
     status,
     ok: status >= 200 && status < 300,
-    headers: new Headers(pairsOf(headers)),
+    headers: new Headers(
+      Object.entries(parsed(headers)).flatMap(([name, value]) =>
+        [value].flat().map((one): [string, string] => [name, one])
+      )
+    ),
     bytes: () => bytes.slice(),
     text,
     json: () => JSON.parse(text())
@@ -49,18 +53,7 @@ const textOf = ({ buffer, byteLength, byteOffset }: Uint8Array): string => {
 }
 
 /** The headers by name; the values of a repeated one are joined. */
-const headersOf = (lines: string): Record<string, string> => {
-  const headers = new Map<string, string>()
-  for (const [name, value] of pairsOf(lines)) {
-    const before = headers.get(name)
-    headers.set(name, before === undefined ? value : `${before}, ${value}`)
-  }
-  return Object.fromEntries(headers)
-}
+const headersOf = (json: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(parsed(json)).map(([name, value]) => [name, [value].flat().join(", ")]))
 
-const pairsOf = (lines: string): Array<[name: string, value: string]> => {
-  const pairs: Array<[name: string, value: string]> = []
-  const parts = lines.split("\n")
-  for (let i = 0; i + 1 < parts.length; i += 2) pairs.push([parts[i]!, parts[i + 1]!])
-  return pairs
-}
+const parsed = (json: string): Readonly<Record<string, string | ReadonlyArray<string>>> => JSON.parse(json)
