@@ -80,12 +80,12 @@ const run = async (bench: Rounds.Bench, seconds: number): Promise<void> => {
       share: full ? 1 / 3 : 1
     }))
   if (full) {
-    const count = bench.rounds === undefined ? 1_000_000 : 10_000
-    const at = { section: "exports", scenario: `a post of ${count.toLocaleString("en")}` }
-    await Rounds.long(bench, at, Rounds.select(bench, ["generator"], ["JSON Lines"]), start, { count: 2_000 }, {
-      count
-    }, 2)
+    const kept = Rounds.select(bench, ["generator"], ["JSON Lines", "Parquet", "SQLite"])
+    for (const count of bench.rounds === undefined ? [100_000, 1_000_000] : [10_000]) {
+      const at = { section: "exports", scenario: `a post of ${count.toLocaleString("en")}` }
+      await Rounds.long(bench, at, kept, start, { count: 2_000 }, { count }, 1)
+    }
   }
 }
 
-export const section: Rounds.Section = { name: "exports", seconds: 13, fullSeconds: 240, run }
+export const section: Rounds.Section = { name: "exports", seconds: 13, fullSeconds: 300, run }
