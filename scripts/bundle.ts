@@ -10,7 +10,6 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { isBuiltin } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import * as Workflows from "../packages/core/src/promise/Workflows.ts"
 import { minimum } from "../packages/core/src/runtime/SupportedNode.ts"
 import * as OAuth2 from "../packages/node/src/OAuth2.ts"
 import { declare } from "./declarations.ts"
@@ -27,53 +26,6 @@ const common = {
   metafile: true
 } satisfies BuildOptions
 
-/** Loads rarely used code on demand, a fifth of what Node would load with a client. Bundlers decide that for themselves. */
-const workflows: Plugin = {
-  name: "workflows",
-  setup: ({ onLoad, onResolve }) => {
-    const promise = join(root, "packages/core/src/promise")
-    onResolve(
-      { filter: /\/Workflows(\.ts)?$/ },
-      ({ namespace, path }) =>
-        namespace === "deferred" ? undefined : { path, namespace: "deferred", sideEffects: false }
-    )
-    onLoad({ filter: /.*/, namespace: "deferred" }, () => ({
-      resolveDir: promise,
-      // All that it exports are functions that return Effects.
-      contents: [
-        `import * as Effect from "effect/Effect"`,
-        `const load = Effect.promise(() => import("./Workflows.ts"))`,
-        ...Object.keys(Workflows).map((name) =>
-          `export const ${name} = (...args) => Effect.flatMap(load, ({ ${name} }) => ${name}(...args))`
-        )
-      ].join("\n")
-    }))
-  }
-}
-
-/** Loads the code of streams on demand: every client has all operations, and with them those that stream. */
-const streams: Plugin = {
-  name: "streams",
-  setup: ({ onLoad, onResolve }) => {
-    const core = join(root, "packages/core/src/streams")
-    onResolve(
-      { filter: /\/Streaming\.ts$/ },
-      ({ importer, path }) =>
-        importer === join(core, "StreamOperation.ts") ? { path, namespace: "streams", sideEffects: false } : undefined
-    )
-    onLoad({ filter: /.*/, namespace: "streams" }, () => ({
-      resolveDir: core,
-      contents: `
-        import * as Effect from "effect/Effect"
-        import * as Stream from "effect/Stream"
-        const load = Effect.promise(() => import("./Streaming.ts"))
-        export const items = (...args) => Stream.unwrap(Effect.map(load, ({ items }) => items(...args)))
-        export const run = (...args) => Stream.unwrap(Effect.map(load, ({ run }) => run(...args)))
-      `
-    }))
-  }
-}
-
 const entry = (module: string) =>
   ({
     ...common,
@@ -88,11 +40,18 @@ const entry = (module: string) =>
     lineLimit: 160
   }) satisfies BuildOptions
 
+/** Leaves out what only the worker runs: streams, and the methods that make many calls. */
+const callingSide: Plugin = {
+  name: "calling-side",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /core\/src\/(streams\/StreamRunner|promise\/internal\/workflows)\.ts$/ }, () => ({ contents: "" }))
+  }
+}
+
 /** An entry that publishes. */
 const publishing = (module: string) =>
   ({
     ...entry(module),
-    plugins: [workflows, streams],
     splitting: true,
     chunkNames: `${module}-[name]-[hash]`
   }) satisfies BuildOptions
@@ -148,7 +107,7 @@ const command = {
 
 const builds = {
   node: [publishing("index"), undici],
-  sync: [entry("index"), publishing("PostwireWorker"), undici],
+  sync: [{ ...entry("index"), plugins: [callingSide] }, publishing("PostwireWorker"), undici],
   cli: [command]
 }
 

@@ -7,7 +7,7 @@ import { spawn } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { join } from "node:path"
+import { join, relative } from "node:path"
 import { DatabaseSync, StatementSync } from "node:sqlite"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
@@ -103,25 +103,41 @@ const bundled = {
     export { getPost } from "@postwire/core/operations/Posts"
     export * as Client from "@postwire/core/client/Client"
     export * as FetchHttpClient from "effect/http/FetchHttpClient"`,
+  "the catalogue": `
+    export * from "@postwire/core/Catalogue"
+    export * as Client from "@postwire/core/client/Client"
+    export * as FetchHttpClient from "effect/http/FetchHttpClient"`,
   "all of the core": `export * from "@postwire/core"; export * as FetchHttpClient from "effect/http/FetchHttpClient"`,
   texts: `export { fits, length } from "@postwire/core/text/PostText"`,
   "the client on fetch":
     `import { createClient } from "./src/index.ts"; globalThis.client = createClient({ bearerToken: "a" })`
 }
 
-/** Bytes of bundles, gzip. */
+/** Bytes of bundles, gzip: of the files that a program loads as it starts. */
 const bundles = async (): Promise<Figures> => {
   const figures: Record<string, number> = {}
   for (const [name, contents] of Object.entries(bundled)) {
-    const { outputFiles } = await build({
+    const { metafile: { outputs }, outputFiles } = await build({
+      absWorkingDir: root,
       stdin: { contents, resolveDir: join(root, "packages/web") },
+      outdir: ".",
       bundle: true,
+      splitting: true,
       minify: true,
       format: "esm",
       platform: "browser",
+      metafile: true,
       write: false
     })
-    figures[`bytes of a bundle with ${name}, gzip`] = gzipSync(outputFiles[0]!.contents).length
+    const initial = new Set(Object.keys(outputs).filter((path) => outputs[path]!.entryPoint === "<stdin>"))
+    for (const path of initial) {
+      for (const { kind, path: imported } of outputs[path]!.imports) {
+        if (kind === "import-statement") initial.add(imported)
+      }
+    }
+    figures[`bytes of a bundle with ${name}, gzip`] = outputFiles
+      .filter(({ path }) => initial.has(relative(root, path)))
+      .reduce((sum, { contents }) => sum + gzipSync(contents).length, 0)
   }
   return figures
 }

@@ -1,29 +1,17 @@
 /**
- * The Effects of the methods that make many calls, and of streams. The bundled entries load this module with the first such call
- * (ADR 23), so all that it exports are functions that return Effects.
+ * The Effects of the methods that make many calls, and of streams. Most programs need none of them, so the first such call loads
+ * them: a bundler makes a file of its own of them (ADR 18).
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
-import { invalidParameter, InvalidSettings } from "../errors/Errors.ts"
 import type * as Source from "../media/Source.ts"
-import * as Upload from "../media/Upload.ts"
-import * as Publish from "../publishing/Publish.ts"
-import * as Thread from "../publishing/Thread.ts"
 import type { Definition } from "../schema/Definition.ts"
-import * as Journal from "../storage/Journal.ts"
-import * as StreamRules from "../streams/rules/StreamRules.ts"
-import * as SharedStream from "../streams/shared/SharedStream.ts"
-import * as StreamLog from "../streams/shared/StreamLog.ts"
-import * as Streaming from "../streams/Streaming.ts"
+import type { AnyItem } from "../schema/StreamItem.ts"
+import type * as SharedStream from "../streams/shared/SharedStream.ts"
+import type { StreamEvent } from "../streams/StreamEvents.ts"
 import type { StreamOptions } from "../streams/StreamOptions.ts"
-import * as Compliance from "../workflows/Compliance.ts"
-import * as Conversation from "../workflows/Conversation.ts"
-import * as ListMembers from "../workflows/ListMembers.ts"
 import type { Provided } from "./Calls.ts"
-import { type ByName, type Kind, mapInputs, type Name, type StreamName, type UploadOptions } from "./Methods.ts"
+import type { Name, StreamName } from "./Methods.ts"
 
 /** Converts a file of a platform to one of the core. Values of another type stay, for the core to reject. */
 export type InputOf<I> = (input: I) => Source.Input
@@ -34,84 +22,33 @@ export type Next<A, E> = Effect.Effect<ReadonlyArray<A> | undefined, E, Provided
 /** Opens a stream. */
 export type Opening<A> = Effect.Effect<Next<A, Error>, Error, Scope.Scope | Provided>
 
-/** Methods that return Effects, and open streams. */
-interface Effects extends Kind {
-  readonly one: Effect.Effect<this["value"], Error, Provided>
-  readonly many: Opening<this["value"]>
-  readonly ids: Compliance.Ids
-}
-
-const opened = <A, E>(
-  stream: Stream.Stream<A, E, Provided>
-): Effect.Effect<Next<A, E>, never, Scope.Scope | Provided> =>
-  Effect.map(Stream.toPull(stream), (pull) =>
-    Pull.matchEffect(pull, {
-      onSuccess: (some) => Effect.succeed<ReadonlyArray<A> | undefined>(some),
-      onFailure: Effect.failCause,
-      onDone: () => Effect.undefined
-    }))
-
-const upload = (input: Source.Input, { resume, ...options }: UploadOptions<Source.Input> = {}) => {
-  if (resume === undefined) return Upload.upload(input, options)
-  return Journal.isKey(resume)
-    ? Upload.upload.resumable(resume, input, options)
-    : Effect.fail(invalidParameter("upload", "resume", Journal.keyRule, resume))
-}
-
-const effects: ByName<Source.Input, Effects> = {
-  upload,
-  "upload.events": (input, options) =>
-    opened(Upload.eventsOf((onProgress) => upload(input, { ...options, onProgress }))),
-  publish: Publish.publish,
-  // The core rejects the empty key of a call without options.
-  publishThread: (posts, options = { key: "" }) => Thread.publishThread(posts, options),
-  planListMembers: ListMembers.planListMembers,
-  syncListMembers: ListMembers.syncListMembers,
-  getConversation: Conversation.getConversation,
-  "getConversation.parts": (id, options) => opened(Conversation.getConversation.parts(id, options)),
-  planRules: StreamRules.planRules,
-  syncRules: StreamRules.syncRules,
-  "compliance.upload": Compliance.upload,
-  "compliance.wait": Compliance.wait,
-  "compliance.results": (job) => opened(Compliance.results(job)),
-  "compliance.check": (options) => opened(Compliance.check(options))
-}
+const load = /*#__PURE__*/ Effect.promise(() => import("./internal/workflows.ts"))
 
 /** Opens a stream: its items. */
-export const openLive = (definition: Definition, parameters: unknown, options?: StreamOptions) =>
-  opened(Streaming.items(definition, parameters, options))
+export const openLive = (definition: Definition, parameters: unknown, options?: StreamOptions): Opening<AnyItem> =>
+  Effect.flatMap(load, (effects) => effects.openLive(definition, parameters, options))
 
 /** Opens a stream: its events. */
-export const openLiveEvents = (definition: Definition, parameters: unknown, options?: StreamOptions) =>
-  opened(Streaming.run(definition, parameters, options))
+export const openLiveEvents = (
+  definition: Definition,
+  parameters: unknown,
+  options?: StreamOptions
+): Opening<StreamEvent<AnyItem>> =>
+  Effect.flatMap(load, (effects) => effects.openLiveEvents(definition, parameters, options))
 
 /** Joins a stream that processes share. */
-export const openShared = Effect.fnUntraced(function*(
+export const openShared = (
   name: string,
   definition: Definition,
   parameters: object,
   options?: SharedStream.SharedOptions
-) {
-  const log = yield* Effect.serviceOption(StreamLog.StreamLog)
-  if (Option.isNone(log)) {
-    return yield* new InvalidSettings({
-      setting: "streamLog",
-      rule: "is missing: a shared stream needs a log that all its processes use"
-    })
-  }
-  const events = (options: StreamOptions) => Streaming.run(definition, parameters, options)
-  return yield* Effect.provideService(
-    SharedStream.share(name, definition, events, options),
-    StreamLog.StreamLog,
-    log.value
-  )
-})
+) => Effect.flatMap(load, (effects) => effects.openShared(name, definition, parameters, options))
 
 /** Opens the items of a shared stream. */
-export const openConsumer = <Item, E>(
+export const openConsumer = <Item, E extends Error>(
   shared: SharedStream.SharedStream<Item, E>,
   options: SharedStream.ConsumeOptions
-) => opened(shared.consume(options))
+): Opening<SharedStream.SharedItem<Item>> => Effect.flatMap(load, (effects) => effects.openConsumer(shared, options))
 
 /** The Effect of a method on a platform, for arguments that the types of a client have checked. */
 export function effectOf<I>(
@@ -120,7 +57,10 @@ export function effectOf<I>(
   args: ReadonlyArray<unknown>
 ): Effect.Effect<unknown, Error, Provided>
 export function effectOf<I>(name: StreamName, inputOf: InputOf<I>, args: ReadonlyArray<unknown>): Opening<unknown>
-// `effects` is checked against the table.
-export function effectOf(name: Name, inputOf: (input: unknown) => unknown, args: ReadonlyArray<unknown>): unknown {
-  return Reflect.apply(effects[name], undefined, mapInputs(name, args, inputOf))
+export function effectOf<I>(
+  name: Name,
+  inputOf: InputOf<I>,
+  args: ReadonlyArray<unknown>
+): Effect.Effect<unknown, Error, Scope.Scope | Provided> {
+  return Effect.flatMap(load, (effects) => effects.effectOf(name, inputOf, args))
 }

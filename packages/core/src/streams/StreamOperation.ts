@@ -9,8 +9,8 @@ import type { StreamError } from "../errors/StreamErrors.ts"
 import type { Definition, Live as Liveness } from "../schema/Definition.ts"
 import type { Selection } from "../schema/Selection.ts"
 import type { ItemOf } from "../schema/StreamItem.ts"
+import * as Streaming from "./internal/loading.ts"
 import type { StreamEvent } from "./StreamEvents.ts"
-import * as Streaming from "./Streaming.ts"
 import type { StreamOptions } from "./StreamOptions.ts"
 
 /** A declaration of a streaming operation. */
