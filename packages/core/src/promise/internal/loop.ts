@@ -21,7 +21,7 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
   #isOver = false
   #batch: ReadonlyArray<A> = []
   #at = 0
-  /** Resumes the fiber, which then reads the next batch. A closure made for each batch would keep it: V8 makes it in old space. */
+  /** Resumes the fiber, which then reads the next batch. */
   #resume: (effect: Effect.Effect<void>) => void = () => {}
   /** Called when there is a batch, or the stream has ended. */
   #notify = () => {}
@@ -70,7 +70,7 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
   #take(): IteratorResult<B> | undefined {
     const one = this.#batch[this.#at]
     if (one === undefined) return undefined
-    this.#at++
+    if (++this.#at === this.#batch.length) this.#batch = []
     return { done: false, value: this.#itemOf(one) }
   }
 
@@ -111,21 +111,20 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
   }
 
   #follow(options: Omit<O, "signal"> | undefined): Effect.Effect<void, Error, Calls.Provided> {
-    const give = (some: ReadonlyArray<A>) =>
-      Effect.callback<void>((resume) => {
-        this.#batch = some
-        this.#at = 0
-        this.#resume = resume
-        this.#notify()
-      })
+    // Neither a closure nor the generator holds a batch: it would live on while the next one is decoded.
+    const keep = (some: ReadonlyArray<A> | undefined) => {
+      this.#batch = some ?? []
+      this.#at = 0
+      return some !== undefined
+    }
+    const given = Effect.callback<void>((resume) => {
+      this.#resume = resume
+      this.#notify()
+    })
     const opened = this.#open(options)
     return Effect.scoped(Effect.gen(function*() {
-      const next = yield* opened
-      while (true) {
-        const some = yield* next
-        if (some === undefined) return
-        yield* give(some)
-      }
+      const next = Effect.map(yield* opened, keep)
+      while (yield* next) yield* given
     }))
   }
 }

@@ -91,16 +91,19 @@ const reading = <E>(
   pull: Pull.Pull<Arr.NonEmptyReadonlyArray<Uint8Array>, E>,
   decoder: DecodeLines.Decoder
 ): Entries<E> => {
-  let parts: Array<Uint8Array> = []
+  let parts: ReadonlyArray<Uint8Array> = []
+  let at = 0
   const next: Entries<E> = Effect.suspend(() => {
     if (parts.length === 0) {
       return Effect.flatMap(pull, (pieces) => {
-        parts = pieces.flatMap(partsOf)
+        parts = pieces.every(({ length }) => length <= partBytes) ? pieces : pieces.flatMap(partsOf)
+        at = 0
         return next
       })
     }
     const entries: Array<DecodeLines.Entry> = []
-    while (parts.length > 0 && entries.length < turnLines) decoder.push(parts.shift()!, entries)
+    while (at < parts.length && entries.length < turnLines) decoder.push(parts[at++]!, entries)
+    if (at === parts.length) parts = []
     const read = Arr.isReadonlyArrayNonEmpty(entries) ? Effect.succeed(entries) : next
     return parts.length === 0 ? read : Effect.andThen(Effect.yieldNow, read)
   })
@@ -120,12 +123,10 @@ const turnLines = 64
 const partBytes = 16_384
 
 const partsOf = (piece: Uint8Array): ReadonlyArray<Uint8Array> =>
-  piece.length <= partBytes
-    ? [piece]
-    : Array.from(
-      { length: Math.ceil(piece.length / partBytes) },
-      (_, index) => piece.subarray(index * partBytes, (index + 1) * partBytes)
-    )
+  Array.from(
+    { length: Math.ceil(piece.length / partBytes) },
+    (_, index) => piece.subarray(index * partBytes, (index + 1) * partBytes)
+  )
 
 /** Counts the spending. Items that reach a limit are charged, so they are delivered before the limit ends the stream. */
 const counting = <E>(pull: Entries<E>, meter: Meter): Entries<E | Errors.SpendLimitReached> => {
