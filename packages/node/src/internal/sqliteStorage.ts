@@ -1,11 +1,13 @@
 /** A storage in an SQLite file that processes of one machine share. Its steps are transactions. */
 import { InvalidSettings } from "@postwire/core/errors/Errors"
+import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import type * as Storage from "@postwire/core/storage/Storage"
 import { setMillis, StorageUnavailable } from "@postwire/core/storage/Storage"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import type { DatabaseSync } from "node:sqlite"
 import { isBusy, makePrivate } from "./sqliteFile.ts"
 
@@ -21,7 +23,22 @@ export interface Options {
 /** A file that others keep locked for longer counts as unavailable. */
 const lockTimeoutMillis = 2_000
 
-const betweenAttempts = Schedule.min([Schedule.exponential("5 millis", 1.5), Schedule.spaced("100 millis")])
+/** The pauses between attempts while the file is locked, in milliseconds. Each is half as long again as the one before. */
+const pauses = { first: 5, last: 100 }
+
+/** A step that found the file locked. */
+interface Waiting {
+  /** The time until which it waits. */
+  readonly until: number
+  /** Runs it; false if the file is locked. */
+  readonly attempt: () => boolean
+  readonly giveUp: () => void
+}
+
+interface Failure {
+  readonly isLocked: boolean
+  readonly reason: string
+}
 
 /** The storage in a file, by the machine's clock; closed with the scope. Fails only when the file cannot be opened. */
 export const make = Effect.fnUntraced(function*(
@@ -33,42 +50,72 @@ export const make = Effect.fnUntraced(function*(
     opened?.close()
     opened = undefined
   }
-  const attempt = <A>(use: () => A) =>
-    Effect.try({
-      try: use,
-      catch: (cause) => ({
-        isLocked: isBusy(cause),
-        reason: cause instanceof Error ? cause.message : "node:sqlite failed"
-      })
-    })
-  const turns = Semaphore.makeUnsafe(1)
-  let waiting = 0
-  const atomically = <A>(use: (own: ReturnType<typeof open>) => A): Effect.Effect<A, StorageUnavailable> => {
-    const once = Effect.tapError(
-      attempt(() => use(steps())),
-      ({ isLocked }) => isLocked ? Effect.void : Effect.sync(close)
-    )
-    // A step that finds the file locked retries without blocking the thread, one at a time; later steps wait behind it.
-    const patiently = Effect.suspend(() => {
-      waiting++
-      return turns.withPermit(Effect.retry(once, { while: ({ isLocked }) => isLocked, schedule: betweenAttempts }))
-        .pipe(
-          Effect.timeoutOrElse({
-            duration: lockTimeoutMillis,
-            orElse: () => Effect.fail({ isLocked: true, reason: "the file stays locked" })
-          }),
-          Effect.ensuring(Effect.sync(() => waiting--))
-        )
-    })
-    return Effect.suspend(() =>
-      waiting > 0 ? patiently : Effect.catchIf(once, ({ isLocked }) => isLocked, () => patiently)
-    ).pipe(Effect.mapError(({ reason }) => new StorageUnavailable({ reason })))
+  const attempt = <A>(use: (own: ReturnType<typeof open>) => A): Result.Result<A, Failure> => {
+    try {
+      return Result.succeed(use(steps()))
+    } catch (cause) {
+      const isLocked = isBusy(cause)
+      if (!isLocked) close()
+      return Result.fail({ isLocked, reason: cause instanceof Error ? cause.message : "node:sqlite failed" })
+    }
   }
+  const queue = new Set<Waiting>()
+  let isServed = false
+  // Serves the queue without blocking the thread. One that has the file serves all that wait: their steps take microseconds, and
+  // timers and fibers of their own would cost each of them many times as much.
+  const serve = Effect.gen(function*() {
+    let pause = pauses.first
+    while (queue.size > 0) {
+      const now = yield* Monotonic.millis
+      for (const waiting of queue) {
+        if (waiting.attempt()) pause = pauses.first
+        else if (waiting.until <= now) waiting.giveUp()
+        else {
+          yield* Effect.sleep(Math.min(pause, waiting.until - now))
+          pause = Math.min(pause * 1.5, pauses.last)
+          break
+        }
+      }
+    }
+  }).pipe(Effect.ensuring(Effect.sync(() => isServed = false)))
+  const patiently = <A>(use: (own: ReturnType<typeof open>) => A): Effect.Effect<A, Failure> =>
+    Effect.contextWith((context: Context.Context<never>) =>
+      Effect.callback((resume) => {
+        const end = (result: Result.Result<A, Failure>) => {
+          queue.delete(waiting)
+          resume(Effect.fromResult(result))
+        }
+        const waiting: Waiting = {
+          until: Monotonic.millisUnsafe(Context.get(context, Clock.Clock)) + lockTimeoutMillis,
+          attempt: () => {
+            const result = attempt(use)
+            if (Result.isFailure(result) && result.failure.isLocked) return false
+            end(result)
+            return true
+          },
+          giveUp: () => end(Result.fail({ isLocked: true, reason: "the file stays locked" }))
+        }
+        queue.add(waiting)
+        if (!isServed) {
+          isServed = true
+          Effect.runForkWith(context)(serve)
+        }
+        return Effect.sync(() => queue.delete(waiting))
+      })
+    )
+  const atomically = <A>(use: (own: ReturnType<typeof open>) => A): Effect.Effect<A, StorageUnavailable> =>
+    Effect.suspend(() => {
+      // Later steps wait behind those that wait.
+      const result = queue.size > 0 ? undefined : attempt(use)
+      return result === undefined || (Result.isFailure(result) && result.failure.isLocked)
+        ? patiently(use)
+        : Effect.fromResult(result)
+    }).pipe(Effect.mapError(({ reason }) => new StorageUnavailable({ reason })))
   yield* Effect.addFinalizer(() => Effect.sync(close))
-  yield* attempt(steps).pipe(
-    Effect.catchIf(({ isLocked }) => isLocked, () => Effect.void),
-    Effect.mapError(({ reason }) => new InvalidSettings({ setting, rule: `is a file that cannot be used (${reason})` }))
-  )
+  const first = attempt(() => {})
+  if (Result.isFailure(first) && !first.failure.isLocked) {
+    return yield* new InvalidSettings({ setting, rule: `is a file that cannot be used (${first.failure.reason})` })
+  }
   return {
     get: (keys) => atomically(({ get }) => get(keys)),
     modify: (target, f) => atomically(({ modify }) => modify(target, f)),
