@@ -2,18 +2,17 @@
 // each, which may only go down:
 //
 //     pnpm guards   measures, and lowers the bounds that can go down
-import { build } from "esbuild"
 import { spawn } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { join, relative } from "node:path"
+import { join } from "node:path"
 import { DatabaseSync, StatementSync } from "node:sqlite"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
-import { gzipSync } from "node:zlib"
 import { createClient } from "../packages/node/src/index.ts"
 import * as Sandbox from "../packages/sandbox/src/Sandbox.ts"
+import { initialBytes } from "./bundleSize.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -117,27 +116,7 @@ const bundled = {
 const bundles = async (): Promise<Figures> => {
   const figures: Record<string, number> = {}
   for (const [name, contents] of Object.entries(bundled)) {
-    const { metafile: { outputs }, outputFiles } = await build({
-      absWorkingDir: root,
-      stdin: { contents, resolveDir: join(root, "packages/web") },
-      outdir: ".",
-      bundle: true,
-      splitting: true,
-      minify: true,
-      format: "esm",
-      platform: "browser",
-      metafile: true,
-      write: false
-    })
-    const initial = new Set(Object.keys(outputs).filter((path) => outputs[path]!.entryPoint === "<stdin>"))
-    for (const path of initial) {
-      for (const { kind, path: imported } of outputs[path]!.imports) {
-        if (kind === "import-statement") initial.add(imported)
-      }
-    }
-    figures[`bytes of a bundle with ${name}, gzip`] = outputFiles
-      .filter(({ path }) => initial.has(relative(root, path)))
-      .reduce((sum, { contents }) => sum + gzipSync(contents).length, 0)
+    figures[`bytes of a bundle with ${name}, gzip`] = await initialBytes(join(root, "packages/web"), contents)
   }
   return figures
 }

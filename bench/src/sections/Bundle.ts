@@ -1,6 +1,5 @@
-/** Sizes: bundles as a browser loads them, and packages as installed with all that they bring. */
-import { build } from "esbuild"
-import { gzipSync } from "node:zlib"
+/** Sizes: of bundles, the files that a program loads as it starts, and packages as installed with all that they bring. */
+import { initialBytes } from "../../../scripts/bundleSize.ts"
 import * as Checkout from "../Checkout.ts"
 import * as Installed from "../Installed.ts"
 import * as Rounds from "../Rounds.ts"
@@ -48,18 +47,8 @@ const peers: Readonly<Record<string, string>> = {
   openai: `import OpenAI from "openai"; globalThis.client = new OpenAI({ apiKey: "a" })`
 }
 
-const bundled = async (folder: string, contents: string, platform: "browser" | "node"): Promise<number> => {
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: folder },
-    bundle: true,
-    minify: true,
-    format: "esm",
-    platform,
-    write: false,
-    logLevel: "error"
-  })
-  return gzipSync(outputFiles[0]!.contents).length / 1e3
-}
+const bundled = async (folder: string, contents: string, platform: "browser" | "node"): Promise<number> =>
+  await initialBytes(folder, contents, platform) / 1e3
 
 const run = async (bench: Rounds.Bench): Promise<void> => {
   bench.say("bundle: packing and installing", 0)
