@@ -3,7 +3,8 @@
 //   has to install those. What uploads and publishes is a file of its own, which the first upload loads, as is what streams, and
 //   what they share;
 // - their declarations, likewise;
-// - Undici as a module, for programs that are bundled, since not every bundler makes one of it;
+// - Undici's Agent in one file, which loads in half of the time, and Undici as a module, for programs that are bundled, since not
+//   every bundler makes one of it;
 // - the command with all that it needs, in files that its parts load on demand.
 import { build, type BuildOptions, type Plugin } from "esbuild"
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -71,22 +72,38 @@ const builtins: Plugin = {
   }
 }
 
-const undici = {
-  ...common,
-  stdin: {
-    contents: `
-      export { default, default as Agent } from "undici/lib/dispatcher/agent.js"
-      export { default as EnvHttpProxyAgent } from "undici/lib/dispatcher/env-http-proxy-agent.js"
-      export { default as ProxyAgent } from "undici/lib/dispatcher/proxy-agent.js"
-    `,
-    resolveDir: join(root, "packages/node"),
-    sourcefile: "undici.js"
-  },
-  outfile: "dist/bundled/undici.js",
-  plugins: [builtins],
-  minify: true,
-  keepNames: true
-} satisfies BuildOptions
+/** The Agent of a session speaks HTTP/1.1 only (ADR 6): it needs neither HTTP/2 nor Node's `node:http2`. */
+const withoutHttp2: Plugin = {
+  name: "without-http2",
+  setup: ({ onLoad }) => void onLoad({ filter: /\/client-h2\.js$/ }, () => ({ contents: "" }))
+}
+
+const undici = (module: string, exports: Readonly<Record<string, string>>, plugins: Array<Plugin>) =>
+  ({
+    ...common,
+    stdin: {
+      contents: Object.entries(exports)
+        .map(([name, path]) => `export { default as ${name} } from "undici/lib/dispatcher/${path}.js"`)
+        .join("\n"),
+      resolveDir: join(root, "packages/node"),
+      sourcefile: "undici.js"
+    },
+    outfile: `dist/bundled/${module}.js`,
+    plugins: [builtins, ...plugins],
+    // Undici's own name for a bundle such as the one in Node: without its second, experimental parser.
+    define: { esbuildDetection: "1" },
+    minify: true,
+    keepNames: true
+  }) satisfies BuildOptions
+
+const undicis = [
+  undici("undiciAgent", { default: "agent" }, [withoutHttp2]),
+  undici("undici", {
+    default: "agent",
+    EnvHttpProxyAgent: "env-http-proxy-agent",
+    ProxyAgent: "proxy-agent"
+  }, [])
+]
 
 const command = {
   ...common,
@@ -106,8 +123,8 @@ const command = {
 } satisfies BuildOptions
 
 const builds = {
-  node: [publishing("index"), undici],
-  sync: [{ ...entry("index"), plugins: [callingSide] }, publishing("PostwireWorker"), undici],
+  node: [publishing("index"), ...undicis],
+  sync: [{ ...entry("index"), plugins: [callingSide] }, publishing("PostwireWorker"), ...undicis],
   cli: [command]
 }
 

@@ -12,7 +12,6 @@ export type { CallOptions } from "@postwire/core/promise/Calls"
 export type { PageOptions } from "@postwire/core/promise/Pages"
 export {
   type Answer,
-  type Chosen,
   type EffectAccess,
   type Methods,
   type PromiseOperation,
@@ -20,6 +19,7 @@ export {
   type WithEffect,
   withEffect
 } from "@postwire/core/promise/PromiseClient"
+export type { Chosen } from "@postwire/core/promise/ReturnType"
 
 const platform: Platform<Input> = {
   // A buffered response still has its original headers, and needs no Effect.

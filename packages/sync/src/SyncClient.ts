@@ -95,7 +95,7 @@ export const check = Effect.fnUntraced(function*(
     if (value === undefined || typeof value === "string") continue
     return yield* new InvalidSettings({ setting, rule: "cannot be handed to a worker, unless by name" })
   }
-  // Checked here, because the worker starts with the first call.
+  // Checked here, because the worker opens the client with the first call.
   if (settings.waitOnRateLimit === true) yield* Effect.scoped(Layer.build(NodeClient.layerStore(settings)))
   if (settings.spendStore !== undefined) yield* Effect.scoped(Layer.build(NodeClient.layerSpendStore(settings)))
   if (settings.account !== undefined) yield* Effect.scoped(Layer.build(NodeClient.layerTokenStore(settings)))

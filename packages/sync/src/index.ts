@@ -9,7 +9,7 @@
  * ```
  */
 import "@postwire/core/runtime/SupportedNode"
-import { checkForm, type Chosen, formOf } from "@postwire/core/promise/PromiseClient"
+import { checkForm, type Chosen, formOf } from "@postwire/core/promise/ReturnType"
 import type * as Core from "@postwire/core/publishing/Publish"
 import type { Form } from "@postwire/core/schema/Definition"
 import { fromEnvironment } from "@postwire/node/NodeClient"
@@ -57,7 +57,7 @@ export type PostwireClientSync<F extends Form = "response"> =
 
 /**
  * Makes a client from settings, or from the environment by default. Throws `InvalidSettings` if a setting is invalid. A worker
- * thread, started by the first call and shared by all clients, does the work while the caller blocks. The process may exit without
+ * thread, started with the first client and shared by all, does the work while the caller blocks. The process may exit without
  * closing the client.
  */
 export const createClientSync: {

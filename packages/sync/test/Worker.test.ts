@@ -67,9 +67,9 @@ const isLong = process.env["POSTWIRE_LONG"] === "1"
 
 describe("a worker of its own", () => {
   it("belongs to one client and ends with it", async () => {
+    const before = workers.length
     const one = Sync.createClientSync(settings({ ownWorker: true }))
     const two = Sync.createClientSync(settings({ ownWorker: true }))
-    const before = workers.length
     for (const client of [one, two, one, two]) client.searchRecentPosts({ query: "large:1" })
     assert.strictEqual(workers.length, before + 2)
     one.close()

@@ -10,7 +10,6 @@ export type { CallOptions } from "@postwire/core/promise/Calls"
 export type { PageOptions } from "@postwire/core/promise/Pages"
 export {
   type Answer,
-  type Chosen,
   type EffectAccess,
   type Methods,
   type PromiseOperation,
@@ -18,6 +17,7 @@ export {
   type WithEffect,
   withEffect
 } from "@postwire/core/promise/PromiseClient"
+export type { Chosen } from "@postwire/core/promise/ReturnType"
 
 /** A client: its operations as methods, uploads, posts with files and threads, and `close`. */
 export type PromiseClient<F extends Form = "response", Also extends object = {}> = Client.PromiseClient<

@@ -9,7 +9,8 @@
  * ```
  */
 import type * as Composites from "@postwire/core/promise/Composites"
-import { build, formOf } from "@postwire/core/promise/PromiseClient"
+import { build } from "@postwire/core/promise/PromiseClient"
+import { formOf } from "@postwire/core/promise/ReturnType"
 import type * as Publish from "@postwire/core/publishing/Publish"
 import type { Form } from "@postwire/core/schema/Definition"
 import * as PromiseClient from "./PromiseClient.ts"

@@ -15,7 +15,7 @@ import type { Client } from "../client/Client.ts"
 import type { Operation, Paged } from "../client/Operation.ts"
 import * as Pagination from "../client/Pagination.ts"
 import * as RawRequest from "../client/RawRequest.ts"
-import { InvalidSettings } from "../errors/Errors.ts"
+import type { InvalidSettings } from "../errors/Errors.ts"
 import type { Definition, Direction, Form } from "../schema/Definition.ts"
 import type * as Documentation from "../schema/Documentation.ts"
 import type { Selection } from "../schema/Selection.ts"
@@ -25,25 +25,11 @@ import * as Calls from "./Calls.ts"
 import * as Composites from "./Composites.ts"
 import type { OperationMethod, PagedMethod, RequestMethod } from "./OperationMethods.ts"
 import { iterable } from "./Pages.ts"
+import { checkForm, type Chosen, formOf } from "./ReturnType.ts"
 import * as Streaming from "./Streaming.ts"
 import type { InputOf } from "./Workflows.ts"
 
 export type { Answer } from "./Calls.ts"
-
-const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
-
-/** Checks a return type. */
-export const checkForm = (form: Form): Effect.Effect<void, InvalidSettings> =>
-  forms.includes(form)
-    ? Effect.void
-    : Effect.fail(new InvalidSettings({ setting: "returnType", rule: `must be one of ${forms.join(", ")}` }))
-
-/** The return type of settings. If they have none, F is its default. */
-export const formOf = <F extends Form>({ returnType }: { readonly returnType?: F | undefined }): F =>
-  returnType ?? "response" as F
-
-/** The default return type needs no setting; any other must be set as a value, not only as a type. */
-export type Chosen<F extends Form> = "response" extends F ? unknown : { readonly returnType: NoInfer<F> }
 
 /** An operation as a method. Raw results are web `Response`s. */
 export interface PromiseOperation<in out P, out R, Sel extends keyof Selection, F extends Form = "response">

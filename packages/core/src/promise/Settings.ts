@@ -23,7 +23,7 @@ import type { SpendStore } from "../spend/SpendStore.ts"
 import type { Journal } from "../storage/Journal.ts"
 import * as Wire from "../wire/Wire.ts"
 import * as Spending from "./internal/spending.ts"
-import { checkForm } from "./PromiseClient.ts"
+import { checkForm } from "./ReturnType.ts"
 
 /** The settings that clients have on every platform. */
 export interface Settings<F extends Form = "response">

@@ -1,6 +1,7 @@
 /** The parts of a client, with or without Effect. */
 import { type Caller, type Provided, valueOf } from "@postwire/core/promise/Calls"
-import { build, formOf } from "@postwire/core/promise/PromiseClient"
+import { build } from "@postwire/core/promise/PromiseClient"
+import { formOf } from "@postwire/core/promise/ReturnType"
 import type { Form } from "@postwire/core/schema/Definition"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

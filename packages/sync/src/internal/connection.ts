@@ -1,4 +1,7 @@
-/** Connects a client to its worker. The first call opens the client there, and so does the first call after a worker was lost. */
+/**
+ * Connects a client to its worker, which starts with the client. The first call opens the client there, and so does the first call
+ * after a worker was lost.
+ */
 import { marker } from "@postwire/core/auth/Redaction"
 import type { CallOptions } from "@postwire/core/client/CallOptions"
 import { InvalidSettings } from "@postwire/core/errors/Errors"
@@ -11,7 +14,7 @@ import * as Bridge from "./bridge.ts"
 import * as NetworkDefaults from "./networkDefaults.ts"
 import type { Job } from "./protocol.ts"
 
-/** One worker serves all clients of a thread except those with a worker of their own. It starts with the first call. */
+/** One worker serves all clients of a thread except those with a worker of their own. */
 const shared = new Map<string, Bridge.Bridge>()
 let lastClient = 0
 
@@ -35,6 +38,9 @@ export class Connection {
   readonly #ownWorker: boolean
   readonly #isRenewed: boolean
   readonly #workerUrl: string | URL | undefined
+  /** The worker of its own. */
+  #own: Bridge.Bridge | undefined
+  /** The worker that has opened the client. */
   #bridge: Bridge.Bridge | undefined
   #isClosed = false
 
@@ -44,6 +50,8 @@ export class Connection {
     this.#ownWorker = ownWorker === true
     this.#isRenewed = settings.account !== undefined || settings.oauth2 !== undefined
     this.#workerUrl = workerUrl
+    // The first call reports why there is none.
+    this.#started()
   }
 
   get isClosed(): boolean {
@@ -105,9 +113,8 @@ export class Connection {
   close(): void {
     const bridge = this.#openBridge
     this.#isClosed = true
-    if (bridge === undefined) return
-    bridge.call({ _tag: "Close", client: this.#client }, this.#isRenewed ? renewalTimeoutMillis : answerTimeoutMillis)
-    if (this.#ownWorker) bridge.terminate()
+    bridge?.call({ _tag: "Close", client: this.#client }, this.#isRenewed ? renewalTimeoutMillis : answerTimeoutMillis)
+    this.#own?.terminate()
   }
 
   get #openBridge(): Bridge.Bridge | undefined {
@@ -115,13 +122,17 @@ export class Connection {
   }
 
   #open(): Bridge.Bridge | Bridge.NoAnswer | InvalidSettings {
-    const known = this.#ownWorker ? this.#bridge : shared.get(String(this.#workerUrl))
-    const bridge = known === undefined || known.isDead ? this.#start() : known
+    const bridge = this.#started()
     if (!(bridge instanceof Bridge.Bridge) || bridge === this.#bridge) return bridge
     const settings = this.#settings
     const defaults = NetworkDefaults.read({ secure: settings.baseUrl?.startsWith("http:") !== true })
     bridge.post({ _tag: "Open", client: this.#client, settings, defaults })
     return this.#bridge = bridge
+  }
+
+  #started(): Bridge.Bridge | Bridge.NoAnswer | InvalidSettings {
+    const known = this.#ownWorker ? this.#own : shared.get(String(this.#workerUrl))
+    return known === undefined || known.isDead ? this.#start() : known
   }
 
   #start(): Bridge.Bridge | Bridge.NoAnswer | InvalidSettings {
@@ -139,7 +150,8 @@ export class Connection {
     }
     try {
       const bridge = new Bridge.Bridge(this.#workerUrl)
-      if (!this.#ownWorker) shared.set(String(this.#workerUrl), bridge)
+      if (this.#ownWorker) this.#own = bridge
+      else shared.set(String(this.#workerUrl), bridge)
       return bridge
     } catch (error) {
       // Node may not allow a worker, for example with --permission.
