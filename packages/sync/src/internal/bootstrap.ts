@@ -22,7 +22,7 @@ export const bootstrap = `
     Atomics.add(places, ${place.answers}, 1)
     Atomics.notify(places, ${place.answers})
   })
-  // From the second process on, loading takes two thirds of the time. Bun has no such cache.
+  // From the second process on, a first call takes three quarters of the time. Bun has no such cache.
   process.getBuiltinModule("node:module").enableCompileCache?.()
   import(url).catch((error) => {
     keep(error)
