@@ -254,7 +254,7 @@ const object = (members: ReadonlyArray<Member>): Rename | undefined => {
     for (let i = 0; i < renamed.length; i++) {
       if (!Object.hasOwn(value, renamed[i]!.from)) continue
       const copied = copiedFrom(value, byKey)
-      const copy = left-- > 0 ? compileCopy?.(copied) : undefined
+      const copy = compileCopy !== undefined && left-- > 0 ? compileCopy(copied) : undefined
       if (copy === undefined) return rebuild(value, copied)
       compiled.push(copy)
       return copy(value) ?? rebuild(value, copied)
