@@ -36,13 +36,14 @@ const assertTold = ({ errors }: Pick<Commands.Ended, "errors">, what: RegExp, ad
 }
 
 describe("postwire export", () => {
-  it.live("writes a file, says what is in it, and is quiet where nobody looks", () =>
+  it.live("writes a file, says what it costs, and what is in it", () =>
     Effect.gen(function*() {
       const root = yield* folder
       const out = join(root, "a.csv.gz")
       const flags = ["--out", out, "--post-fields", "created_at", "--expansions", "author_id", "--max-results", "50"]
       const first = yield* run(...search, ...flags)
-      assert.deepStrictEqual([first.code, first.errors], [0, ""])
+      assert.strictEqual(first.code, 0)
+      assert.match(first.errors, /^postwire: \d+ posts, \d+ requests, up to \$\d+\.\d\d\.$/)
       assert.match(
         first.output,
         /^done: \d+ posts on \d+ pages\n {2}a\.csv\.gz .* posts\n {2}a\.csv\.gz\.postwire\/users\.csv\.gz .* users$/
@@ -175,7 +176,8 @@ describe("postwire export", () => {
       const { code, errors, output } = yield* Effect.promise(() =>
         ended(start([...search, "--out", "-", "--limit", "15"], env))
       )
-      assert.deepStrictEqual([code, errors], [0, ""])
+      assert.strictEqual(code, 0)
+      assert.match(errors, /^postwire: 15 posts, 1 request, up to \$0\.075\.\n$/)
       assert.strictEqual(output.trimEnd().split("\n").map((line) => JSON.parse(line) as unknown).length, 15)
       const closed = yield* Effect.promise(() => {
         const child = start([...search, "--out", "-", "--max-results", "10"], env)
@@ -183,11 +185,16 @@ describe("postwire export", () => {
         child.stdout!.destroy()
         return end
       })
-      assert.deepStrictEqual([closed.code, closed.errors], [141, ""])
+      assert.strictEqual(closed.code, 141)
+      assert.match(closed.errors, /^postwire: .*, up to \$.*\n$/)
       if (!existsSync("/dev/full")) return
       const full = yield* Effect.promise(() => ended(start([...search, "--out", "-"], env, openSync("/dev/full", "w"))))
       assert.strictEqual(full.code, 1)
-      assertTold(full, /No room to write standard output/, /Make room/)
+      assertTold(
+        { errors: full.errors.replace(/^postwire: .*, up to .*\n/, "") },
+        /No room to write standard output/,
+        /Make room/
+      )
     }).pipe(Effect.provide(sandbox)))
 
   it.live("takes credentials from a file that nobody else can read, and shows them nowhere", () =>

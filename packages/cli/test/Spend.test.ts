@@ -1,13 +1,16 @@
 /** `postwire spend`: what commands spend is kept for all of them, and limits are kept to. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { SpendStore } from "@postwire/core/spend/SpendStore"
 import * as SqliteSpendStore from "@postwire/node/SqliteSpendStore"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { ConfigProvider, Effect } from "effect"
+import { ConfigProvider, Effect, Layer, Stdio } from "effect"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as MovedClock from "../../core/test/support/MovedClock.ts"
 import { ageFile, agingMillis } from "../../core/test/support/SpendStores.ts"
+import { Environment } from "../src/connection/Variables.ts"
+import { Terminal } from "../src/terminal/Terminal.ts"
 import * as Commands from "./Commands.ts"
 
 /** Commands of a user with a store of their own. */
@@ -172,6 +175,27 @@ describe("a damaged file of this user", () => {
       const unlimited = yield* read({})
       assert.strictEqual(unlimited.code, 0, unlimited.errors)
       assert.include(unlimited.errors, `Spending is not recorded: ${reason}.`)
+    }).pipe(Effect.scoped, Effect.provide(sandbox)))
+})
+
+describe("a command at a terminal", () => {
+  it.live("shows the price, and asks nothing about it where the service is on this machine", () =>
+    Effect.gen(function*() {
+      const out = join(yield* Commands.folder, "a.jsonl")
+      const file = yield* Commands.credentials(yield* Commands.variables())
+      let shown = ""
+      const errors = { isTerminal: true, columns: 80, write: (text: string) => void (shown += text) }
+      const typing = Layer.merge(NodeServices.layer, Stdio.layerTest({ stdinIsTerminal: Effect.succeed(true) }))
+      const ended = yield* Commands.parseOn(
+        typing,
+        ...`export searchRecentPosts --query a --out ${out} --credentials ${file}`.split(" ")
+      ).pipe(
+        Effect.provideService(Terminal, { output: errors, errors }),
+        Effect.provideService(Environment, { POSTWIRE_ASK_ABOVE: "0" })
+      )
+      assert.strictEqual(ended.code, 0, ended.errors)
+      assert.match(ended.errors, /postwire: \d+ posts, \d+ requests?, up to \$\d/)
+      assert.notInclude(shown, "[y/N]")
     }).pipe(Effect.scoped, Effect.provide(sandbox)))
 })
 

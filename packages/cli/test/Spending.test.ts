@@ -3,6 +3,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Stdio, Terminal as Input } from "effect"
 import { TestConsole } from "effect/testing"
+import { isLoopback } from "../src/connection/Loopback.ts"
 import * as Spending from "../src/connection/Spending.ts"
 import { Environment } from "../src/connection/Variables.ts"
 import * as ErrorReport from "../src/terminal/ErrorReport.ts"
@@ -19,10 +20,11 @@ interface Told {
   /** What is typed at the terminal; without it there is none. */
   readonly typed?: string
   readonly variables?: Readonly<Record<string, string>>
+  readonly isLocal?: boolean
 }
 
 /** What is said, what was asked, and how it ended. */
-const agree = ({ flags, price: other, typed, variables = {} }: Told) =>
+const agree = ({ flags, price: other, typed, variables = {}, isLocal = false }: Told) =>
   Effect.gen(function*() {
     let asked = ""
     const errors = { isTerminal: typed !== undefined, columns: 80, write: (text: string) => void (asked += text) }
@@ -30,6 +32,7 @@ const agree = ({ flags, price: other, typed, variables = {} }: Told) =>
       Effect.match({ onFailure: (error) => ErrorReport.explain(error), onSuccess: () => ["agreed"] }),
       Effect.provideService(Terminal, { output: errors, errors }),
       Effect.provideService(Environment, variables),
+      Effect.provideService(Spending.IsLocal, isLocal),
       Effect.provideServiceEffect(
         Input.Terminal,
         Effect.map(
@@ -67,6 +70,7 @@ describe("agree", () => {
           { flags: { yes: true } },
           { flags: { maxSpend: Option.some(61_725_000) } },
           { price: { micros: 5_000_000 } },
+          { isLocal: true },
           { variables: { POSTWIRE_ASK_ABOVE: "61.725" } }
         ]
       ) assert.deepInclude(yield* agree({ typed: "n", ...agreed }), { asked: "", ended: ["agreed"] })
@@ -90,6 +94,23 @@ describe("agree", () => {
         ]
       })
     }))
+})
+
+describe("a host", () => {
+  it("is this machine by its name or address", () => {
+    const hosts = [
+      "localhost",
+      "127.0.0.1",
+      "127.8.0.255",
+      "::1",
+      "[::1]",
+      "localhost.evil.com",
+      "128.0.0.1",
+      "1127.0.0.1",
+      ""
+    ]
+    assert.deepStrictEqual(hosts.filter(isLoopback), hosts.slice(0, 5))
+  })
 })
 
 describe("an amount", () => {

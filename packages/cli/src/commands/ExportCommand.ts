@@ -222,6 +222,8 @@ const exportTo = Effect.fnUntraced(function*(
   const context = yield* Effect.context<Client | Stdio.Stdio | Input.Terminal>()
   let estimate: Option.Option<Pick<Plan.Estimate, "items" | "limits" | "pageSize">> = Option.none()
   const { errors } = yield* Terminal
+  const noun = nounOf(source.definition)
+  const sayEach = Spending.sayEach(source, flags, noun)
   /** Shows the rest of the estimate, and asks. */
   const confirmRest = (planned: Plan.Estimate, before: Partial<Pick<Progress, "items" | "spent">> = {}) => {
     const items = Math.max(
@@ -245,26 +247,30 @@ const exportTo = Effect.fnUntraced(function*(
       ),
       Effect.catchTag(
         "NotPlannable",
-        () => Report.say(`${Text.quantity(job.rows.count, "rows")}; the service has no count of their results.`)
+        () =>
+          Report.say(`${Text.quantity(job.rows.count, "rows")}; the service has no count of their results.`).pipe(
+            Effect.andThen(sayEach)
+          )
       )
     )
-  // Estimating costs a request unless `--each` bounds it, so only for a terminal or `--max-spend`. Partitions are counted anyway.
+  // Partitions are counted anyway. To count each row of `--each` costs more, so only for a terminal or `--max-spend`.
   const confirmCost = Effect.fnUntraced(function*(before: Progress) {
-    const isBound = each !== undefined && EachPlan.bound(each) !== undefined
-    const isLookedAt = errors.isTerminal || Option.isSome(flags.maxSpend)
-    if (parts !== undefined || before.complete || !(isLookedAt || isBound)) return
-    if (each !== undefined) return yield* confirmRows(each, before, isLookedAt)
+    if (parts !== undefined || before.complete) return
+    if (each !== undefined) {
+      const mayCount = errors.isTerminal || Option.isSome(flags.maxSpend)
+      return yield* mayCount || EachPlan.bound(each) !== undefined ? confirmRows(each, before, mayCount) : sayEach
+    }
     const planning = Effect.option(Plan.estimate(listing))
     // `--max-spend` needs the estimate, however long it takes.
     const planned = Option.isSome(flags.maxSpend)
       ? yield* planning
       : Option.flatten(yield* Effect.timeoutOption(planning, "5 seconds"))
     estimate = planned
-    if (Option.isSome(planned)) yield* confirmRest(planned.value, before)
+    yield* Option.isSome(planned) ? confirmRest(planned.value, before) : sayEach
   })
   return yield* ExportRun.show(
     flags,
-    { noun: nounOf(source.definition), estimated: () => estimate, confirmCost },
+    { noun, estimated: () => estimate, confirmCost },
     (showing) => {
       const options = { ...showing, ...optionsOf(flags), stop }
       return parts === undefined || sink.path === undefined

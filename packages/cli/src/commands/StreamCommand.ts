@@ -24,7 +24,6 @@ import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as GracefulStop from "../terminal/GracefulStop.ts"
 import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
-import * as Text from "../terminal/Text.ts"
 
 const units = {
   s: "seconds",
@@ -198,26 +197,16 @@ const confirmCost = Effect.fnUntraced(function*(
   flags: Flags & { readonly noun: string },
   { spent }: Follow.Progress
 ) {
-  const { limit, maxSpend, noun } = flags
-  const priceOf = (items: number) => Spending.mostOf(definition, parameters, { items, requests: 1 })
-  if (Option.isSome(limit)) {
-    return yield* Spending.confirmCost(flags, {
+  const { limit, noun } = flags
+  return yield* Option.isNone(limit)
+    ? Spending.sayEach({ definition, parameters }, flags, noun)
+    : Spending.confirmCost(flags, {
       items: limit.value,
       of: noun,
       requests: 1,
-      micros: priceOf(limit.value),
+      micros: Spending.mostOf(definition, parameters, { items: limit.value, requests: 1 }),
       spent
     })
-  }
-  const micros = priceOf(1)
-  const each = `Each ${Text.quantity(1, noun).slice(2)}`
-  yield* Report.say(
-    micros === 0
-      ? `${Text.quantity(2, noun).slice(2)} of this stream are free.`
-      : `${each} costs up to ${Text.dollars(micros)}; ${
-        Option.isSome(maxSpend) ? `stops at ${Text.dollars(maxSpend.value)}` : "--max-spend sets a limit"
-      }.`
-  )
 })
 
 const nounOf = ({ result }: Definition): string =>

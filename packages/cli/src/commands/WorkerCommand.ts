@@ -7,12 +7,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { createServer } from "node:net"
 import { hostname } from "node:os"
+import { isLoopback } from "../connection/Loopback.ts"
 import * as Variables from "../connection/Variables.ts"
 import * as Cluster from "../exporting/Cluster.ts"
 import * as Args from "../terminal/Args.ts"
 import * as Report from "../terminal/Report.ts"
-
-const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 
 export const command = Command.make(
   "worker",
@@ -48,7 +47,7 @@ export const command = Command.make(
     const worker = Worker.layer({
       database,
       address: { host, port },
-      listen: loopback.test(host) ? host : undefined,
+      listen: isLoopback(host) ? host : undefined,
       rateLimitStore: Option.getOrUndefined(store),
       tokenStore: Option.getOrUndefined(tokenStore)
     }).pipe(Layer.provide(ConfigProvider.layer(provider)))

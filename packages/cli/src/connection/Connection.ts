@@ -27,7 +27,9 @@ import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 import * as Accounts from "./Accounts.ts"
+import { isLoopback } from "./Loopback.ts"
 import * as SpendAccount from "./SpendAccount.ts"
+import * as Spending from "./Spending.ts"
 import * as Variables from "./Variables.ts"
 
 /** `--wire`, which overrides the environment. */
@@ -126,7 +128,8 @@ const layer = (
       )
     const rateLimit = RateLimit.layerWait({}).pipe(Layer.provide(NodeClient.layerStore(settings)))
     const speak = yield* Report.speaker
-    return Layer.merge(Client.layer(service), layerWaits(speak)).pipe(
+    const isLocal = isLoopback(URL.parse(settings.baseUrl ?? "")?.hostname ?? "")
+    return Layer.mergeAll(Client.layer(service), layerWaits(speak), Layer.succeed(Spending.IsLocal, isLocal)).pipe(
       Layer.provide([credentials, NodeCrypto.layer, http, rateLimit, SpendAccount.layer(variables, maxSpend)]),
       Layer.provideMerge(Spend.layerTotal),
       Layer.provide(layerLogger(speak))

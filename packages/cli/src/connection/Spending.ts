@@ -5,6 +5,7 @@ import * as Plan from "@postwire/export/sources/Plan"
 import type { Source } from "@postwire/export/sources/Source"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Args from "../terminal/Args.ts"
@@ -73,6 +74,27 @@ export const priceOf = (
   duration: requests === 0 ? 0 : Plan.durationOf(requests, limits, 0)
 })
 
+/** Shows the price of each item of a listing, where their number is unknown. */
+export const sayEach = (
+  { definition, parameters }: Pick<Source<unknown>, "definition" | "parameters">,
+  { maxSpend }: Pick<Flags, "maxSpend">,
+  of: string
+): Effect.Effect<void> => {
+  const micros = mostOf(definition, parameters, { items: 1, requests: 1 })
+  return Report.say(
+    micros === 0
+      ? `The ${of} are free.`
+      : `Each ${of.replace(/s$/, "")} costs up to ${Text.dollars(micros)}; ${
+        Option.isSome(maxSpend) ? `stops at ${Text.dollars(maxSpend.value)}` : "--max-spend sets a limit"
+      }.`
+  )
+}
+
+/** True if the service is on this machine, where nothing costs real dollars. */
+export const IsLocal = Context.Reference<boolean>("@postwire/cli/connection/Spending/IsLocal", {
+  defaultValue: () => false
+})
+
 /** The variable with the amount in dollars above which a command asks. */
 export const variable = "POSTWIRE_ASK_ABOVE"
 
@@ -96,7 +118,7 @@ export const describe = ({ duration, items, micros, of, requests }: Price): stri
 
 /**
  * Shows the cost of a command before its first request. Refuses it above `--max-spend`, and asks the user on a terminal if the cost
- * is high, unless a flag confirms it.
+ * is high, unless a flag confirms it or the service is on this machine.
  */
 export const confirmCost = Effect.fnUntraced(function*({ maxSpend, yes }: Flags, price: Price) {
   const { micros, spent = 0 } = price
@@ -108,7 +130,7 @@ export const confirmCost = Effect.fnUntraced(function*({ maxSpend, yes }: Flags,
     )
   }
   yield* Report.say(`${describe(price)}.`)
-  if (yes || Option.isSome(maxSpend) || micros <= (yield* threshold)) return
+  if (yes || Option.isSome(maxSpend) || (yield* IsLocal) || micros <= (yield* threshold)) return
   if (!(yield* Prompt.isPossible) || (yield* Prompt.confirm(`Spend up to ${Text.dollars(micros)}?`))) return
   return yield* ErrorReport.refuse(
     `${Text.dollars(micros)} not confirmed: nothing was requested`,

@@ -1,13 +1,12 @@
 /** The redirect address of a sign-in, which must match the app's settings exactly. */
 import * as Effect from "effect/Effect"
+import { isLoopback } from "../connection/Loopback.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
-
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /** The default address; a service on this machine may use the port itself. */
 export const usual = (baseUrl: string): string => {
   const { hostname, port } = URL.parse(baseUrl) ?? { hostname: "", port: "" }
-  return `http://localhost:${loopback.test(hostname) && port === "8080" ? 8081 : 8080}/callback`
+  return `http://localhost:${isLoopback(hostname) && port === "8080" ? 8081 : 8080}/callback`
 }
 
 /** Checks an address. Only local ones can be listened to; with any other, the user pastes the result. */
@@ -19,7 +18,7 @@ export const check = Effect.fnUntraced(function*(redirect: string, isListenedAt:
       `Pass it exactly as in the app's settings, ${exactly}, such as http://localhost:8080/callback.`
     )
   }
-  if (isListenedAt && (parsed.protocol !== "http:" || !loopback.test(parsed.hostname))) {
+  if (isListenedAt && (parsed.protocol !== "http:" || !isLoopback(parsed.hostname))) {
     return yield* ErrorReport.refuse(
       `--redirect ${redirect} does not lead to this machine over http`,
       "Add http://localhost:8080/callback to the app, or pass --headless and paste the last address."
