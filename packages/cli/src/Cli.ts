@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
 import packageJson from "../package.json" with { type: "json" }
+import { groups, lines, type Name } from "./commands/Lines.ts"
 import * as Args from "./terminal/Args.ts"
 import * as ErrorReport from "./terminal/ErrorReport.ts"
 import * as Presenter from "./terminal/Presenter.ts"
@@ -22,7 +23,11 @@ const Debug = GlobalFlag.Setting("debug")({
   flag: Args.toggle("debug", "Show errors in full detail")
 })
 
-/** The commands in the order of the help. Each is a module of its own: all take three times as long to load as one. */
+const Quiet = GlobalFlag.Setting("quiet")({
+  flag: Args.toggle("quiet", "Show only results and errors: no progress, no notices")
+})
+
+/** Each command is a module of its own: all take three times as long to load as one. */
 const commands = {
   export: () => import("./commands/ExportCommand.ts"),
   plan: () => import("./commands/PlanCommand.ts"),
@@ -46,18 +51,52 @@ const commands = {
   demo: () => import("./commands/Demo.ts"),
   sandbox: () => import("./commands/SandboxCommand.ts"),
   worker: () => import("./commands/WorkerCommand.ts"),
-  status: () => import("./commands/StatusCommand.ts")
+  status: () => import("./commands/StatusCommand.ts"),
+  help: () => import("./commands/HelpCommand.ts")
+} satisfies Record<Name, unknown>
+
+const isName = (word: string | undefined): word is Name => word !== undefined && Object.hasOwn(lines, word)
+
+const names = Object.keys(lines).filter(isName)
+
+/** A command as a list shows it. */
+const listed = (name: Name) => Command.make(name).pipe(Args.help(lines[name]))
+
+/** The arguments without `help COMMAND`, which is `COMMAND --help`. */
+export const plain = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const [first, second, ...rest] = args
+  if (first !== "help" || second?.startsWith("-") === true) return args
+  return second === undefined ? ["--help"] : isName(second) ? [second, ...rest, "--help"] : args
 }
+
+/** The names of the modules that these arguments need: help and suggestions have enough with the lines. */
+const neededFor = (args: ReadonlyArray<string>): ReadonlyArray<Name> =>
+  args.some((arg) => /^--(completions|wizard)\b/.test(arg)) ? names : args.filter(isName)
 
 /** The command line for these arguments: the command that they begin with, none for the version, all for help and suggestions. */
 export const load = async (args: ReadonlyArray<string>) => {
-  const named = Object.entries(commands).filter(([name]) => name === args[0])
-  const needed = named.length > 0 || args.join() === "--version" ? named : Object.entries(commands)
-  const loaded = await Promise.all(needed.map(([, load]) => load()))
+  const needed = neededFor(args)
+  const loaded = await Promise.all(
+    names
+      .filter((name) => isName(args[0]) ? name === args[0] : args.join() !== "--version")
+      .map(async (name) => [name, needed.includes(name) ? (await commands[name]()).command : listed(name)] as const)
+  )
   return Command.make("postwire").pipe(
-    Command.withSubcommands(loaded.map(({ command }) => command)),
-    Command.withGlobalFlags([Debug]),
-    Args.help("Client, exports and local sandbox for X's (formerly Twitter's) API v2.")
+    Command.withSubcommands(
+      Object.entries(groups).flatMap(([group, own]) => {
+        const commands = loaded.flatMap(([name, command]) => name in own ? [command] : [])
+        return commands.length === 0 ? [] : [{ group, commands }]
+      })
+    ),
+    Command.provideEffect(
+      Terminal,
+      Effect.zipWith(Terminal, Quiet, (terminal, isQuiet) => isQuiet ? { ...terminal, isQuiet } : terminal)
+    ),
+    Command.withGlobalFlags([Debug, Quiet]),
+    Args.help("Client, exports and local sandbox for X's (formerly Twitter's) API v2.", undefined, {
+      "postwire help export": "A command, and its flags",
+      "postwire help environment": "A topic: config, credentials, environment or exit-codes"
+    })
   )
 }
 
@@ -66,8 +105,9 @@ const isDebug = process.argv.includes("--debug")
 /** Runs the command line of this process. */
 export const run = async (): Promise<void> => {
   const arrived = StandardOutput.watch()
-  const postwire = await load(process.argv.slice(2))
-  Command.run(postwire, { version: packageJson.version }).pipe(
+  const args = plain(process.argv.slice(2))
+  const postwire = await load(args)
+  Command.runWith(postwire, { version: packageJson.version })(args).pipe(
     Effect.andThen(arrived),
     Effect.tapCause((cause) => ErrorReport.report(cause, isDebug)),
     Effect.provide([NodeServices.layer, Logger.layer([logger]), Presenter.layer]),

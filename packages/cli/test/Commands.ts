@@ -9,13 +9,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { load } from "../src/Cli.ts"
+import { load, plain } from "../src/Cli.ts"
 import { environmentOf } from "../src/commands/SandboxCommand.ts"
 import { Environment } from "../src/connection/Variables.ts"
 import * as ErrorReport from "../src/terminal/ErrorReport.ts"
 import * as Presenter from "../src/terminal/Presenter.ts"
-
-const postwire = await load([])
 
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-cli-"))),
@@ -51,7 +49,8 @@ export const parseOn = (
       POSTWIRE_JOURNAL: "/nonexistent/journal",
       ...yield* Environment
     }
-    const exit = yield* Effect.exit(Command.runWith(postwire, { version: "1.2.3" })(args)).pipe(
+    const postwire = yield* Effect.promise(() => load(plain(args)))
+    const exit = yield* Effect.exit(Command.runWith(postwire, { version: "1.2.3" })(plain(args))).pipe(
       Effect.provideService(Environment, environment)
     )
     if (Exit.isFailure(exit)) yield* ErrorReport.report(exit.cause, false)

@@ -19,7 +19,7 @@ import * as Report from "../src/terminal/Report.ts"
 import { Terminal } from "../src/terminal/Terminal.ts"
 import * as Commands from "./Commands.ts"
 
-const postwire = await load([])
+const postwire = await load(["--completions"])
 
 /** Runs a command line that does not end by itself until it has said this. */
 const untilSaid = (what: string, ...args: ReadonlyArray<string>) =>

@@ -11,6 +11,7 @@ import * as Args from "../terminal/Args.ts"
 import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
+import { lines } from "./Lines.ts"
 
 export const command = Command.make(
   "accounts",
@@ -36,7 +37,7 @@ export const command = Command.make(
 ).pipe(
   Args.help(
     "List the accounts: user, app, scopes, and when the token expires and was refreshed. No token is shown.",
-    "List the accounts",
+    lines.accounts,
     {
       "postwire accounts --default ada": "From now on commands use this account"
     }

@@ -19,6 +19,7 @@ import * as StandardOutput from "../terminal/StandardOutput.ts"
 import * as Table from "../terminal/Table.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
+import { lines } from "./Lines.ts"
 
 export const outputFlags = {
   json: Args.toggle("json", "Print JSON, as without a terminal"),
@@ -89,7 +90,7 @@ export const command = Command.make("call").pipe(
       )
     )
   ),
-  Args.help("Call any operation once. Lists return one page; export fetches all pages.", "Call any operation once", {
+  Args.help("Call any operation once. Lists return one page; export fetches all pages.", lines.call, {
     "postwire call getUser --username ada --user-fields public_metrics": "One user",
     "postwire call searchRecentPosts --query effect --raw": "A page of posts, as the service sent it",
     "postwire call createPost --text 'Hello'": "A new post",

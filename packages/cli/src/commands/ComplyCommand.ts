@@ -11,6 +11,7 @@ import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
+import { lines } from "./Lines.ts"
 
 const own = {
   file: Argument.String("file").pipe(
@@ -32,7 +33,7 @@ export const command = Command.make("comply", own, ({ file, ...flags }) => run(f
   Args.help(
     "Check a stored file against the service: rows that were deleted, suspended or protected are removed in a new file beside " +
       "it, and scrubbed places are removed. A report lists the removed rows, with reasons. Needs an app's bearer token; it is free.",
-    "Remove deleted content from a stored file",
+    lines.comply,
     {
       "postwire comply posts.jsonl": "Writes posts.compliant.jsonl, and posts.compliant.jsonl.removed.csv",
       "postwire comply authors.csv --users --out authors-now.csv": "The same for users"

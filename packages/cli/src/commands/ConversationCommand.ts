@@ -20,6 +20,7 @@ import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
+import { lines } from "./Lines.ts"
 
 const flags = {
   post: Argument.String("id").pipe(Argument.withDescription("The id of any post of the conversation")),
@@ -44,7 +45,7 @@ export const command = Command.make("conversation", flags, (given) => run(given)
   Args.help(
     "Show a conversation as a tree: its first post and all replies that a search returns or that others reply to. Missing posts " +
       "are listed: deleted, protected, out of the search's reach. With --out it is exported to a file, resumably.",
-    "Show a conversation as a tree",
+    lines.conversation,
     {
       "postwire conversation 1460323737035677698": "The replies of the last seven days",
       "postwire conversation 1460323737035677698 --archive --out talk.csv --resume":

@@ -19,6 +19,7 @@ import * as Progress from "../terminal/Progress.ts"
 import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
+import { lines } from "./Lines.ts"
 
 const own = {
   archive: Args.toggle("archive", "Count in the full archive, not the last seven days"),
@@ -39,7 +40,7 @@ export const command = Command.make(
     parameters: OperationFlags.make(getAllPostsCount.definition, { without: ["query", "next_token"] })
   },
   ({ own, parameters, query }) => run({ ...OperationFlags.parametersOf(parameters), query }, own)
-).pipe(Args.help("Count the posts that match a query over time, and draw them.", "Draw how many posts match a query", {
+).pipe(Args.help("Count the posts that match a query over time, and draw them.", lines.counts, {
   "postwire counts 'effect lang:en' --granularity day": "The last seven days",
   "postwire counts effect --archive --start-time 2026-01-01T00:00:00Z --out effect.svg": "A year as a drawing"
 }))

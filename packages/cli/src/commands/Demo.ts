@@ -18,6 +18,7 @@ import * as Args from "../terminal/Args.ts"
 import * as Progress from "../terminal/Progress.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
+import { lines } from "./Lines.ts"
 
 /** The code of the export, for display; a test compares it with the lines below. */
 export const shown = [
@@ -140,4 +141,4 @@ export const command = Command.make(
     out: Flag.String("out").pipe(Args.withDefault("Folder for the results", "out"))
   },
   run
-).pipe(Args.help("Run the main job: a real export, from a local service."))
+).pipe(Args.help("Run the main job: a real export, from a local service.", lines.demo))

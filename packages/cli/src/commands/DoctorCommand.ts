@@ -13,8 +13,11 @@ import { examine } from "../doctor/Examination.ts"
 import { journalCheck } from "../doctor/Journal.ts"
 import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Palette from "../terminal/Palette.ts"
 import * as Report from "../terminal/Report.ts"
+import type { Screen } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
+import { lines } from "./Lines.ts"
 
 export const command = Command.make(
   "doctor",
@@ -35,7 +38,7 @@ export const command = Command.make(
     )
     const checks = [...examined, yield* journalCheck(variables)]
     const bad = checks.filter(({ status }) => status === "bad").map(({ name }) => name)
-    yield* Report.print(json, { ok: bad.length === 0, checks }, () => checks.flatMap(linesOf))
+    yield* Report.print(json, { ok: bad.length === 0, checks }, () => checks.flatMap(linesOf), paint)
     if (bad.length > 0) {
       return yield* ErrorReport.refuse(
         `${bad.length === 1 ? "One thing is" : `${bad.length} things are`} wrong: ${bad.join(", ")}`
@@ -45,9 +48,22 @@ export const command = Command.make(
 ).pipe(
   Args.help(
     "Check accounts, credentials, the clock, rate limits and the connection, and give advice.",
-    "Find out why commands do not work"
+    lines.doctor
   )
 )
+
+const roles = { ok: "good", info: "faint", warning: "warning", bad: "bad" } as const
+
+/** Paints the statuses; a symbol takes the place of the spaces after them. */
+const paint = (text: string, screen: Screen): string =>
+  text.replace(
+    /^(ok|info|warning|bad) +/gm,
+    (padded, status: Check["status"]) =>
+      Text.pad(
+        Palette.mark(screen, roles[status], status === "warning" && screen.hasColors === true ? "warn" : status),
+        padded.length
+      )
+  )
 
 /** Lines of at most 80 columns. */
 const linesOf = ({ advice, finding, name, status }: Check): ReadonlyArray<string> => [

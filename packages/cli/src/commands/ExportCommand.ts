@@ -32,6 +32,7 @@ import { nounOf } from "../terminal/Noun.ts"
 import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
+import { lines } from "./Lines.ts"
 
 export const owner = Args.text(
   "owner",
@@ -85,7 +86,7 @@ export const command = Command.make("export").pipe(
   })),
   Args.help(
     "Export any paged operation into a file. An interrupted export can be resumed.",
-    "Export an operation into a file",
+    lines.export,
     {
       "postwire export searchRecentPosts --query effect --out effect.jsonl":
         "Every match of the last seven days, one JSON object a line",

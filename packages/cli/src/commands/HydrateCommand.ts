@@ -16,6 +16,7 @@ import * as OperationFlags from "../flags/OperationFlags.ts"
 import * as Args from "../terminal/Args.ts"
 import * as Report from "../terminal/Report.ts"
 import * as ExportCommand from "./ExportCommand.ts"
+import { lines } from "./Lines.ts"
 
 const own = {
   file: Argument.String("file").pipe(
@@ -45,7 +46,7 @@ export const command = Command.make(
   Args.help(
     "Fetch the posts or users of a file of ids, in its order, and write the outcome of every id beside them: found, " +
       "withheld, deleted, protected, suspended, invalid. An interrupted run can be resumed.",
-    "Fetch the posts or users of a file of ids",
+    lines.hydrate,
     {
       "postwire hydrate ids.txt --out posts.parquet --post-fields created_at,public_metrics":
         "A hundred posts per request; the outcome of each id is in posts.parquet.postwire",

@@ -16,6 +16,7 @@ import * as Report from "../terminal/Report.ts"
 import * as Table from "../terminal/Table.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as ExportCommand from "./ExportCommand.ts"
+import { lines } from "./Lines.ts"
 
 const members = getListMembers.definition
 
@@ -74,7 +75,7 @@ export const command = Command.make("lists").pipe(
   Command.withSubcommands([ListSync.command, exporting, all]),
   Args.help(
     "Change and export the members of lists, and show the lists of a user.",
-    "Import and export members of lists"
+    lines.lists
   )
 )
 

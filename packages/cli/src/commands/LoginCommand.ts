@@ -25,6 +25,7 @@ import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
+import { lines } from "./Lines.ts"
 
 const flags = {
   name: Argument.String("name").pipe(
@@ -56,7 +57,7 @@ export const command = Command.make("login", flags, (given) => run(given)).pipe(
   Args.help(
     "Sign a user in with OAuth 2.0 and save the tokens as an account, which is refreshed automatically. The app's secret is read " +
       "from POSTWIRE_CLIENT_SECRET or the file of --credentials.",
-    "Sign in, and stay signed in",
+    lines.login,
     {
       "postwire login": "In the browser of this machine, with all scopes",
       "postwire login ada --for createPost,getBookmarks": "For these operations only",

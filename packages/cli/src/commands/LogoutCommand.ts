@@ -15,6 +15,7 @@ import * as SaveAccount from "../login/SaveAccount.ts"
 import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
+import { lines } from "./Lines.ts"
 
 export const command = Command.make(
   "logout",
@@ -44,7 +45,7 @@ export const command = Command.make(
       yield* revoke(account, variables).pipe(
         Effect.catch((error) =>
           force
-            ? Report.say(`The grant could not be revoked: ${error.message}`)
+            ? Report.insist(`The grant could not be revoked: ${error.message}`)
             : ErrorReport.refuse(
               `Account "${name.value}" is kept, since its grant could not be revoked: ${
                 ErrorReport.statementOf(error)
@@ -62,7 +63,7 @@ export const command = Command.make(
 ).pipe(
   Args.help(
     "Sign out of an account: revoke its grant at the service, then remove it.",
-    "Sign out: revoke and remove an account"
+    lines.logout
   )
 )
 

@@ -14,6 +14,7 @@ import * as OperationFlags from "../flags/OperationFlags.ts"
 import * as Args from "../terminal/Args.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
+import { lines } from "./Lines.ts"
 
 const own = {
   postCap: Args.int("post-cap", 1).pipe(Args.optional("Posts that the project may read in a month")),
@@ -46,7 +47,7 @@ export const command = Command.make("plan").pipe(
   )),
   Args.help(
     "Estimate what an export costs: posts, requests, dollars, time, share of the post cap.",
-    "Estimate what an export costs"
+    lines.plan
   )
 )
 

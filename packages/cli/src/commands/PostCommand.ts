@@ -13,6 +13,7 @@ import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as TextFile from "../terminal/TextFile.ts"
+import { lines } from "./Lines.ts"
 
 const flags = {
   text: Argument.String("text").pipe(
@@ -36,7 +37,7 @@ export const command = Command.make("post", flags, (given) => run(given)).pipe(
   Args.help(
     "Post a text with pictures, a video or a poll, and print the id. Everything is checked before anything is sent. If a file " +
       "cannot be uploaded, nothing is posted.",
-    "Post a text with pictures or a poll",
+    lines.post,
     {
       "postwire post 'Good morning'": "A text",
       "postwire post 'My cat' --media cat.jpg --alt 'A black cat on a wall'": "With a picture, described",

@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as UndeclaredFlags from "../flags/UndeclaredFlags.ts"
 import * as Args from "../terminal/Args.ts"
 import * as CallCommand from "./CallCommand.ts"
+import { lines } from "./Lines.ts"
 
 const flags = {
   method: Argument.Literals("method", RawRequest.methods).pipe(Argument.withDescription("The method, in capitals")),
@@ -28,7 +29,7 @@ export const command = Command.make("request", flags, (given) => run(given)).pip
   Args.help(
     "Request any path of the service, with the credentials and limits of every call. Names are the service's own: " +
       "nothing is renamed in either direction.",
-    "Request any path of the service",
+    lines.request,
     {
       "postwire request GET /2/users/me --query user.fields=verified": "A read",
       "postwire request POST /2/widgets --body @widget.json --user-auth": "A write"

@@ -27,6 +27,7 @@ import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
 import * as TextFile from "../terminal/TextFile.ts"
 import * as Underline from "../terminal/Underline.ts"
+import { lines } from "./Lines.ts"
 
 const common = {
   file: Argument.String("file").pipe(
@@ -126,7 +127,7 @@ export const command = Command.make("rules").pipe(
   Command.withSubcommands([plan, apply, list]),
   Args.help(
     "Keep the rules of the filtered stream in a file. Needs the app's bearer token; it is free.",
-    "Rules of the filtered stream from a file"
+    lines.rules
   )
 )
 

@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Args from "../terminal/Args.ts"
 import * as Report from "../terminal/Report.ts"
+import { lines } from "./Lines.ts"
 
 /** The environment variables for a client of a sandbox. */
 export const environmentOf = (baseUrl: string, seeded: Seed.Seeded): Readonly<Record<string, string>> =>
@@ -98,7 +99,7 @@ export const command = Command.make(
       return yield* Effect.never
     })).pipe(Effect.provide(Sandbox.layerServer(options)))
   })
-).pipe(Args.help("Start the whole service locally: HTTP, authentication, SQLite.", undefined, {
+).pipe(Args.help("Start the whole service locally: HTTP, authentication, SQLite.", lines.sandbox, {
   "postwire sandbox": "The service on port 8080, in memory",
   "postwire sandbox --port 0 --json --posts 25000": "For scripts: a free port, one JSON line"
 }))

@@ -14,6 +14,7 @@ import * as Chart from "../terminal/Chart.ts"
 import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
+import { lines } from "./Lines.ts"
 
 export interface View {
   readonly service: string
@@ -63,7 +64,7 @@ export const command = Command.make(
     yield* Report.print(json, plainOf(view), () => linesOf(view, Math.min(output.columns, 120)))
   }, Effect.scoped)
 ).pipe(
-  Args.help("Show what was spent by day, operation and account, and the rest of your limits.", "Show what was spent", {
+  Args.help("Show what was spent by day, operation and account, and the rest of your limits.", lines.spend, {
     "postwire spend": "The last 30 days",
     "postwire spend --days 365 --json": "A year, for programs"
   })

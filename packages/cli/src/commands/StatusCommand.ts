@@ -7,6 +7,7 @@ import * as Cluster from "../exporting/Cluster.ts"
 import * as Args from "../terminal/Args.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
+import { lines } from "./Lines.ts"
 
 export interface View {
   /** Milliseconds, by the clock of the database. */
@@ -40,7 +41,7 @@ export const command = Command.make(
     }).pipe(Effect.provide(Worker.layerWatch(database)))
     yield* Report.print(json, view, () => linesOf(view, Option.isSome(id)))
   })
-).pipe(Args.help("Show the exports of a cluster: progress, workers, failures.", "Show the exports of a cluster"))
+).pipe(Args.help("Show the exports of a cluster: progress, workers, failures.", lines.status))
 
 /** Lines of at most 80 columns. Completed exports show parts only if they were named. */
 export const linesOf = (view: View, isOne: boolean): ReadonlyArray<string> => [

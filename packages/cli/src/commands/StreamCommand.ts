@@ -24,6 +24,7 @@ import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as GracefulStop from "../terminal/GracefulStop.ts"
 import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
+import { lines } from "./Lines.ts"
 
 const units = {
   s: "seconds",
@@ -111,7 +112,7 @@ export const command = Command.make(
   Args.help(
     "Write the items of a stream (default: streamPosts), line by line. It stays connected until Ctrl-C. " +
       "The same command continues where the last run ended.",
-    "Write a stream to files",
+    lines.stream,
     {
       "postwire stream --post-fields author_id | jq -r .text": "Every match of the rules",
       "postwire stream --out posts.jsonl.zst --rotate-every 1h":

@@ -14,6 +14,7 @@ import * as ThreadSteps from "../publishing/ThreadSteps.ts"
 import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
+import { lines } from "./Lines.ts"
 
 const flags = {
   file: Argument.String("file").pipe(
@@ -44,7 +45,7 @@ export const command = Command.make("thread", flags, (given) => run(given)).pipe
   Args.help(
     "Post a file as a thread, each part in reply to the one before, and print the ids. All parts and files are checked before " +
       "anything is sent. After an interruption, the same command continues; no part is posted twice.",
-    "Post a file as a thread",
+    lines.thread,
     {
       "postwire thread talk.md --dry-run": "Show the parts, their weights and files",
       "postwire thread talk.md": "Post them; run it again after an interruption",

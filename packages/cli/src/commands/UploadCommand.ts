@@ -15,6 +15,7 @@ import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
+import { lines } from "./Lines.ts"
 
 const flags = {
   file: Argument.String("file").pipe(Argument.withDescription("The picture, GIF, video or subtitles")),
@@ -36,7 +37,7 @@ export const command = Command.make("upload", flags, (given) => run(given)).pipe
   Args.help(
     "Upload a file and print its media id, for postwire post --media-id and for calls. It is checked before anything is sent. " +
       "After an interruption, the same command continues.",
-    "Upload a file, and print its media id",
+    lines.upload,
     {
       "postwire upload cat.jpg --alt 'A black cat on a wall'": "A picture, described",
       "postwire upload talk.mp4 --subtitles talk.srt --language EN": "A video with subtitles",

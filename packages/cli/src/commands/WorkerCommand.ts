@@ -12,6 +12,7 @@ import * as Variables from "../connection/Variables.ts"
 import * as Cluster from "../exporting/Cluster.ts"
 import * as Args from "../terminal/Args.ts"
 import * as Report from "../terminal/Report.ts"
+import { lines } from "./Lines.ts"
 
 export const command = Command.make(
   "worker",
@@ -61,7 +62,7 @@ export const command = Command.make(
 ).pipe(
   Args.help(
     "Run parts of exports until it is stopped, together with other workers of the database.",
-    "Run parts of exports for a cluster",
+    lines.worker,
     {
       "postwire worker --cluster postgres://postwire@db.internal/exports":
         "On every machine, with the credentials in its environment"

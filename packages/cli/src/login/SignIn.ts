@@ -72,7 +72,7 @@ const showAddress = (url: string) => Console.error(`\n${url}\n`)
 const openBrowser = (url: string, variables: Variables, advice: string) =>
   Effect.catch(
     Effect.flatMap(Browser.Browser, (browser) => browser.open(url, variables)),
-    ({ message }) => Report.say(message, advice)
+    ({ message }) => Report.insist(message, advice)
   )
 
 /** Signs in with the browser of this machine and a local listener. */
@@ -95,7 +95,7 @@ export const byBrowser = Effect.fnUntraced(
         })
     )
     yield* look(url, redirect)
-    yield* Report.say("Sign in and allow the app, in the browser, at:")
+    yield* Report.insist("Sign in and allow the app, in the browser, at:")
     yield* showAddress(url)
     yield* Effect.forkScoped(
       openBrowser(url, variables, "Open the address on this machine; elsewhere, pass --headless.")
@@ -136,9 +136,9 @@ export const byAddress = Effect.fnUntraced(
   ) {
     const { url } = authorization
     yield* look(url, redirect)
-    yield* Report.say("Sign in and allow the app, in any browser, at:")
+    yield* Report.insist("Sign in and allow the app, in any browser, at:")
     yield* showAddress(url)
-    yield* Report.say(
+    yield* Report.insist(
       `The browser then goes to ${redirect}, which need not load: copy the whole address from the browser.`,
       "Paste it here within 30 seconds: the code in it is valid once, and no longer."
     )
@@ -151,7 +151,7 @@ export const byPin = Effect.fnUntraced(
   function*(settings: OAuth1Login.Settings, consumer: OAuth1Login.Consumer, variables: Variables) {
     const requestToken = yield* OAuth1Login.requestToken({ ...settings, ...consumer, callback: "oob" })
     const url = yield* OAuth1Login.authorizeUrl({ ...settings, requestToken })
-    yield* Report.say("Sign in and allow the app, in any browser, at:")
+    yield* Report.insist("Sign in and allow the app, in any browser, at:")
     yield* showAddress(url)
     yield* openBrowser(url, variables, "Open the address yourself.")
     const verifier = yield* Prompt.line("the PIN", "PIN that it shows:")

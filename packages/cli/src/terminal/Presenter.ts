@@ -1,34 +1,23 @@
-/** Formats help, and the two lines for an invalid command line, with suggestions. */
+/** Shows help, and the two lines for an invalid command line, with suggestions. */
 import type { NonShowHelpErrors } from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
-import type { FlagDoc, HelpDoc } from "effect/cli/HelpDoc"
-import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
+import type { HelpDoc } from "effect/cli/HelpDoc"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import * as Help from "./Help.ts"
 import * as Report from "./Report.ts"
 import { forShells } from "./ShellWords.ts"
 import { Terminal } from "./Terminal.ts"
-import * as Text from "./Text.ts"
 
 /** Help goes to standard output, errors to standard error. */
 export const layer = CliOutput.layerPresenter({
   present: (event) => {
     switch (event._tag) {
       case "Help":
-        return Effect.gen(function*() {
-          const { canColor } = yield* TerminalCapabilities
-          const { output } = yield* Terminal
-          const { flags } = event.helpDoc
-          const help = CliOutput.defaultFormatter({ colors: canColor }).formatHelpDoc({
-            ...event.helpDoc,
-            flags: [
-              ...flags.filter(({ required }) => required).map(marked),
-              ...flags.filter(({ required }) => !required)
-            ]
-          })
-          yield* Console.log(help.split("\n\n").map((section) => fit(section, output.columns)).join("\n\n"))
-        })
+        return Effect.flatMap(
+          Terminal,
+          ({ output }) => Console.log(Help.render(Help.sectionsOf(event.helpDoc), output))
+        )
       case "Version":
         return CliOutput.defaultPresenter.present(event)
       case "InvalidInvocation":
@@ -40,12 +29,6 @@ export const layer = CliOutput.layerPresenter({
           ), { discard: true })
     }
   }
-})
-
-/** Marks required flags. */
-const marked = (flag: FlagDoc): FlagDoc => ({
-  ...flag,
-  description: Option.some(`${Option.getOrElse(flag.description, () => "")} (required)`.trimStart())
 })
 
 const adviceFor = ({ commandPath, errors, helpDoc }: CliOutput.Presenter.InvalidInvocation): string => {
@@ -85,25 +68,3 @@ const sharing = (typed: string, names: ReadonlyArray<string>): ReadonlyArray<str
 
 const listed = (names: ReadonlyArray<string>): string =>
   names.length < 3 ? names.join(" or ") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`
-
-/** The widest left column; wider names get a line of their own. */
-const widest = 30
-
-/** Fits a section of help to the terminal: names on the left, descriptions on the right. */
-const fit = (section: string, columns: number): string => {
-  const lines = section.split("\n")
-  if (lines.every((line) => Text.width(line) <= columns)) return section
-  const rows = lines.map((line) => /^ {2}(\S.*?) {2,}(\S.*)$/.exec(line)?.slice(1) ?? [line])
-  const left =
-    Math.min(widest, Math.max(...rows.map(([name = "", text]) => text === undefined ? 0 : Text.width(name)))) + 4
-  return rows.flatMap(([name = "", text]) => {
-    if (text === undefined) {
-      return Text.wrap(name.trim(), columns - 2).map((line) => name.startsWith(" ") ? `  ${line}` : line)
-    }
-    const [first = "", ...more] = Text.wrap(text, columns - left).map((line) => " ".repeat(left) + line)
-    const label = `  ${name}`
-    return Text.width(label) < left - 1
-      ? [Text.pad(label, left) + first.slice(left), ...more]
-      : [...Text.wrap(name, columns - 2, 2).map((line) => `  ${line}`), first, ...more]
-  }).join("\n")
-}

@@ -2,6 +2,7 @@
 import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Palette from "./Palette.ts"
 import * as Report from "./Report.ts"
 import { Terminal } from "./Terminal.ts"
 
@@ -46,7 +47,8 @@ const withShare = (share: number | undefined, facts: ReadonlyArray<string>): Rea
 
 /** Shows progress. `end` follows the last `update`; the command itself reports the result. */
 export const make = Effect.fnUntraced(function*<State>(options: Options<State>) {
-  const { errors: screen } = yield* Terminal
+  const { errors: screen, isQuiet = false } = yield* Terminal
+  if (isQuiet) return { update: () => {}, end: () => {} }
   const clock = yield* Clock.Clock
   const start = Monotonic.millisUnsafe(clock)
   if (!screen.isTerminal && options.elsewhere !== "often") return yield* makeSeldom(options, clock)
@@ -55,7 +57,9 @@ export const make = Effect.fnUntraced(function*<State>(options: Options<State>) 
   let last: State | undefined
   const draw = (shown: Shown, now: number) => {
     const text = line(shown, options.usualLength, screen.columns)
-    screen.write(screen.isTerminal ? `\r${text}\u001b[K` : `${text}\n`)
+    screen.write(
+      screen.isTerminal ? `\r${text.replace(/█+/, (bar) => Palette.paint(screen, "good", bar))}\u001b[K` : `${text}\n`
+    )
     drawnAt = now
   }
   return {

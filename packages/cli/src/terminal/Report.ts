@@ -2,6 +2,7 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Args from "./Args.ts"
+import * as Palette from "./Palette.ts"
 import { type Screen, Terminal } from "./Terminal.ts"
 import * as Text from "./Text.ts"
 
@@ -10,9 +11,23 @@ export const json = Args.toggle("json", "Print JSON")
 /** `--json` of commands that run until they are stopped. */
 export const jsonWhenReady = Args.toggle("json", "Print one JSON line when ready")
 
+/** Adds colours to text without control characters. */
+type Paint = (text: string, screen: Screen) => string
+
 /** Prints a result: as JSON for programs, or as lines for users. Control characters are escaped. */
-export const print = (json: boolean, value: unknown, lines: () => ReadonlyArray<string>): Effect.Effect<void> =>
-  Console.log(json ? Text.plainJson(JSON.stringify(value, null, 2)) : Text.plain(lines().join("\n")))
+export const print = (
+  json: boolean,
+  value: unknown,
+  lines: () => ReadonlyArray<string>,
+  paint: Paint = (text) => text
+): Effect.Effect<void> =>
+  Effect.flatMap(Terminal, ({ output }) =>
+    Console.log(
+      json ? Text.plainJson(JSON.stringify(value, null, 2)) : paint(Text.plain(lines().join("\n")), output)
+    ))
+
+/** Paints the first line, which names the columns. */
+export const withTitles: Paint = (text, screen) => text.replace(/^.*/, (line) => Palette.paint(screen, "title", line))
 
 export const lines = (...lines: ReadonlyArray<string>): Effect.Effect<void> => print(false, undefined, () => lines)
 
@@ -27,9 +42,13 @@ export const data = (text: string): Effect.Effect<void> =>
     ({ output }) => Console.log(output.isTerminal ? Text.plainJson(text.replaceAll("\r\n", "\n")) : text)
   )
 
-/** Shows a notice on standard error, and advice if there is any. */
+/** Shows a notice on standard error, and advice if there is any. With `--quiet` it is omitted. */
 export const say = (text: string, advice?: string): Effect.Effect<void> =>
   Effect.map(speaker, (speak) => speak(text, advice))
+
+/** Shows an error, or a part of a prompt, also with `--quiet`. */
+export const insist = (text: string, advice?: string): Effect.Effect<void> =>
+  Effect.updateService(say(text, advice), Terminal, (terminal) => ({ ...terminal, isQuiet: false }))
 
 /** The function that shows a notice outside Effects. */
 export const speaker: Effect.Effect<ReturnType<typeof speak>> = Effect.gen(function*() {
@@ -37,20 +56,26 @@ export const speaker: Effect.Effect<ReturnType<typeof speak>> = Effect.gen(funct
 })
 
 /** Formats a notice and its advice: a line each, wrapped on a terminal. */
-export const speak = (to: Console.Console, { errors }: Terminal) => (text: string, advice?: string): void => {
-  const line = `postwire: ${Text.oneLine(text)}`
-  const shown = errors.isTerminal ? Text.wrap(line, errors.columns, 2).join("\n") : line
-  if (advice === undefined) return to.error(begin(errors) + shown)
-  const advised = errors.isTerminal ? Text.wrap(advice, errors.columns - 2) : [advice]
-  to.error([begin(errors) + shown, ...advised.map((line) => `  ${line}`)].join("\n"))
-}
+export const speak =
+  (to: Console.Console, { errors, isQuiet = false }: Terminal) => (text: string, advice?: string): void => {
+    if (isQuiet) return
+    const line = `${Palette.paint(errors, "faint", "postwire:")} ${Text.oneLine(text)}`
+    const shown = errors.isTerminal ? Text.wrap(line, errors.columns, 2).join("\n") : line
+    if (advice === undefined) return to.error(begin(errors) + shown)
+    const advised = errors.isTerminal ? Text.wrap(advice, errors.columns - 2) : [advice]
+    to.error([begin(errors) + shown, ...advised.map((line) => `  ${line}`)].join("\n"))
+  }
 
 /** On a terminal, a notice replaces the progress bar, which is drawn again below. */
 const begin = ({ isTerminal }: Screen): string => isTerminal ? "\r\u001b[K" : ""
 
 /** Shows on standard error how a command has failed. */
 export const sayFailure = (lines: ReadonlyArray<string>): Effect.Effect<void> =>
-  Effect.flatMap(Terminal, ({ errors }) => Console.error(begin(errors) + Text.plain(lines.join("\n"))))
+  Effect.flatMap(Terminal, ({ errors }) =>
+    Console.error(
+      begin(errors) +
+        Text.plain(lines.join("\n")).replace(/^postwire:/, (name) => Palette.mark(errors, "bad", name))
+    ))
 
 /** Returns a function that accepts a text unless it was accepted less than `pause` milliseconds ago. */
 export const news = (pause: number): (text: string, now: number) => boolean => {
@@ -68,11 +93,13 @@ const shown = 10
 
 /** Shows the first partial errors. `before` is the number of earlier ones. */
 export const sayProblems = (problems: ReadonlyArray<object>, before = 0): Effect.Effect<void> =>
-  Effect.forEach(problems.slice(0, Math.max(0, shown - before)), (problem) => say(describe(problem)), { discard: true })
+  Effect.forEach(problems.slice(0, Math.max(0, shown - before)), (problem) => insist(describe(problem)), {
+    discard: true
+  })
 
 /** Shows how many partial errors were omitted. */
 export const sayMoreProblems = (total: number): Effect.Effect<void> =>
-  total > shown ? say(`and ${Text.count(total - shown)} more`) : Effect.void
+  total > shown ? insist(`and ${Text.count(total - shown)} more`) : Effect.void
 
 interface Described {
   readonly detail?: unknown

@@ -5,6 +5,8 @@ export interface Screen {
   readonly isTerminal: boolean
   /** The width of the terminal; 80 without one. */
   readonly columns: number
+  /** True for colours and symbols. Default false. */
+  readonly hasColors?: boolean
   /** Writes what is drawn in place. Lines are printed with Effect's Console. */
   readonly write: (text: string) => void
 }
@@ -12,7 +14,13 @@ export interface Screen {
 export interface Terminal {
   readonly output: Screen
   readonly errors: Screen
+  /** True with `--quiet`: neither progress nor notices are shown. Default false. */
+  readonly isQuiet?: boolean
 }
+
+/** The rule of Effect's prompts, which know standard output only. */
+export const hasColors = (isTerminal: boolean, { FORCE_COLOR, NO_COLOR, TERM }: NodeJS.ProcessEnv): boolean =>
+  TERM !== "dumb" && (NO_COLOR ?? "") === "" && (isTerminal || !/^(0|false)?$/i.test(FORCE_COLOR ?? ""))
 
 const screenOf = (stream: NodeJS.WriteStream): Screen => ({
   get isTerminal() {
@@ -20,6 +28,9 @@ const screenOf = (stream: NodeJS.WriteStream): Screen => ({
   },
   get columns() {
     return stream.isTTY === true ? stream.columns || 80 : 80
+  },
+  get hasColors() {
+    return hasColors(stream.isTTY === true, process.env)
   },
   write: (text) => void stream.write(text)
 })
