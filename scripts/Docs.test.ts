@@ -76,7 +76,7 @@ describe("documentation", () => {
     const page = text("docs/sandbox.md")
     const files = [...page.matchAll(/<!-- from (\S+) -->/g)].map((match) => match[1]!)
     assert.sameMembers(files, readdirSync(new URL("examples/sandbox", root)).map((file) => `examples/sandbox/${file}`))
-    assert.strictEqual([...page.matchAll(/^`{3,}(ts|sh)/gm)].length, files.length)
+    assert.strictEqual([...page.matchAll(/^`{3,}(ts|sh|py)/gm)].length, files.length)
   })
 
   it("the sandbox's page names every part of a fault and of a rule", () => {

@@ -293,4 +293,16 @@ describe("the programs of the sandbox's page", () => {
       rmSync(folder, { recursive: true })
     }
   })
+  it("runs under pytest", async (context) => {
+    const python = ["-c", "import pytest, requests"]
+    if (await run("python3", python).then(() => false, () => true)) {
+      context.skip("python3 here lacks pytest or requests: pip install pytest requests")
+    }
+    const { stdout } = await run(
+      "python3",
+      ["-m", "pytest", "-q", "-p", "no:cacheprovider", path("../sandbox/test_service.py")],
+      { env: { ...process.env, POSTWIRE: `${process.execPath} ${postwire}`, PYTHONDONTWRITEBYTECODE: "1" } }
+    )
+    assert.match(stdout, /3 passed/)
+  })
 })

@@ -7,7 +7,7 @@ import * as Moving from "./Moving.ts"
 import { text } from "./Source.ts"
 
 /** A program, or a region of one: `<!-- from examples/bot.ts -->`, `<!-- from examples/guides/pages.ts#limit -->`. */
-export const program = /<!-- from (\S+?\.(ts|sh))(?:#(\S+))? -->\n(`{3,})\2\n[^]*?^\4$/gm
+export const program = /<!-- from (\S+?\.(ts|sh|py))(?:#(\S+))? -->\n(`{3,})\2\n[^]*?^\4$/gm
 
 /** A block that is generated from declarations: `<!-- generated: error NotFound -->`. */
 export const made = /<!-- generated: ([^\n]+) -->\n[^]*?^<!-- end -->$/gm

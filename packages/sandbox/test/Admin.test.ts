@@ -3,6 +3,7 @@ import { Redacted } from "effect"
 import { request as httpRequest } from "node:http"
 import { afterAll, beforeAll, beforeEach } from "vitest"
 import { catalogue } from "../../core/src/Catalogue.ts"
+import * as Admin from "../src/admin/Admin.ts"
 import * as Sandbox from "../src/Sandbox.ts"
 
 const start = Date.UTC(2026, 10, 20, 12)
@@ -125,7 +126,6 @@ describe("admin calls", () => {
     for (
       const [method, path] of [
         ["GET", "/"],
-        ["GET", ""],
         ["GET", "/nothing"],
         ["POST", "/health"],
         ["DELETE", "/faults/1"],
@@ -322,6 +322,69 @@ describe("admin calls", () => {
         assert.match(body.errors[0].message, /body/i)
       }
     }
+  })
+
+  it.each([
+    [
+      "POST",
+      "/faults",
+      { operation: "searchRecentPost", status: 500 },
+      "(did you mean searchRecentPosts?)\n  at [\"operation\"]"
+    ],
+    ["POST", "/faults", { operaton: "getMe", status: 500 }, "(did you mean operation?)\n  at [\"operaton\"]"],
+    ["POST", "/faults", { oneOf: [{ stat: 500 }] }, "(did you mean status?)\n  at [\"oneOf\"][0][\"stat\"]"],
+    ["POST", "/faults", { body: "broken_json" }, "(did you mean broken-json?)\n  at [\"body\"]"],
+    ["POST", "/request", { operation: "getMee", parameters: {} }, "(did you mean getMe?)\n  at [\"operation\"]"],
+    ["POST", "/fault", {}, "There is no call POST /_sandbox/fault. Did you mean POST /_sandbox/faults?"],
+    ["PUT", "/clock", {}, "There is no call PUT /_sandbox/clock. Did you mean GET /_sandbox/clock?"],
+    [
+      "GET",
+      "/something/else",
+      undefined,
+      "There is no call GET /_sandbox/something/else. GET /_sandbox lists the calls."
+    ]
+  ])("suggest the name that was meant: %s %s %j", async (method, path, payload, words) => {
+    const { body } = await call(method, path, payload)
+    const message: string = body.errors?.[0].message ?? body.detail
+    assert.include(message, words)
+    assert.isBelow(message.length, 600)
+  })
+
+  it.each([["15 mins", 900], ["15m", 900], [900_000, 900], ["15 minutes", 900], ["250ms", 0.25], ["2 hrs", 7_200], [
+    "1.5h",
+    5_400
+  ]])(
+    "take a duration as %j",
+    async (advance, seconds) => {
+      const { body: { now: before } } = await call("GET", "/clock")
+      const { body: { now } } = await call("POST", "/clock", { advance })
+      assert.closeTo((Date.parse(now) - Date.parse(before)) / 1_000, seconds, 5)
+      const { status } = await call("POST", "/faults", { delay: advance })
+      assert.strictEqual(status, 200)
+    }
+  )
+
+  it("describe themselves as OpenAPI, without the token", async () => {
+    const { body, status } = await call("GET", "", undefined, { authorization: undefined })
+    assert.strictEqual(status, 200)
+    assert.strictEqual(body.openapi, "3.1.0")
+    const described = Object.entries<object>(body.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ":$1")}`)
+    )
+    assert.sameMembers(described, Admin.calls.map((one) => one.replace(" /", " /_sandbox/")))
+    const schemaOf = (path: string) =>
+      body.paths[`/_sandbox${path}`].post.requestBody.content["application/json"].schema
+    assert.deepStrictEqual(schemaOf("/faults").properties.reset, {
+      type: "string",
+      enum: ["before", "during", "after"]
+    })
+    assert.deepStrictEqual(schemaOf("/bill").properties.cap, { anyOf: [{ type: "number" }, { type: "null" }] })
+    assert.deepStrictEqual(schemaOf("/budget").required, ["operation", "remaining"])
+    assert.deepStrictEqual(body.paths["/_sandbox/state/{collection}"].get.parameters, [
+      { name: "collection", in: "path", required: true, schema: { type: "string" } },
+      ...["after", "limit", "user"].map((name) => ({ name, in: "query", required: false, schema: { type: "string" } }))
+    ])
+    assert.notMatch(JSON.stringify(body), /"\$ref"|Infinity/)
   })
 
   it("know every operation", async () => {

@@ -287,6 +287,8 @@ describe("the page", () => {
           assert.strictEqual((await fetch(baseUrl + path)).status, 404, path)
         }
         assert.strictEqual((await fetch(`${baseUrl}/console`, { method: "POST" })).status, 404)
+        const first = await fetch(baseUrl, { redirect: "manual" })
+        assert.deepStrictEqual([first.status, first.headers.get("location")], [302, "/console"])
         const elsewhere = await fetch(`${baseUrl}/console`, { headers: { origin: "https://evil.example" } })
         assert.strictEqual(elsewhere.status, 403)
         const status = await new Promise((resolve) =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createClient } from "@postwire/node"
 import { Effect, Fiber, Redacted } from "effect"
-import { HttpClientRequest } from "effect/http"
+import { HttpBody, HttpClientRequest, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Journal from "../src/journal/Journal.ts"
 import * as Sandbox from "../src/Sandbox.ts"
@@ -85,6 +85,43 @@ describe("the journal", () => {
       assert.deepStrictEqual(bench.sandbox.requests, [])
       yield* bench.request("GET", "/2/users/me")
       assert.deepStrictEqual(bench.sandbox.requests.map(({ id }) => id), [7])
+    }))
+
+  it.effect("keeps the latest responses, without credentials", () =>
+    Effect.gen(function*() {
+      const bench = yield* make()
+      const { journal } = bench
+      yield* bench.request("GET", "/2/users/me")
+      const { body, headers } = journal.response(1)!
+      assert.deepInclude(JSON.parse(body), { data: { ...JSON.parse(body).data, username: "ada" } })
+      assert.deepInclude(headers, { "content-type": "application/json", "x-rate-limit-remaining": "74" })
+      const secret = bench.sandbox.app({ kind: "confidential" })
+      const form = "grant_type=client_credentials"
+      const basic = Buffer.from(`${secret.settings.consumerKey}:${secret.settings.consumerSecret}`).toString("base64")
+      const answer = yield* bench.http.execute(
+        HttpClientRequest.post(`${bench.baseUrl}/oauth2/token`, {
+          headers: { authorization: `Basic ${basic}` },
+          body: HttpBody.text(form, "application/x-www-form-urlencoded")
+        })
+      )
+      const token = JSON.parse(yield* answer.text).access_token
+      assert.isString(token)
+      assert.strictEqual(JSON.parse(journal.response(2)!.body).access_token, "<redacted>")
+      assert.notInclude(JSON.stringify(journal.response(2)), token)
+      // A broken connection has no response, and what is dropped is not missed.
+      bench.sandbox.faults.add({ reset: "after" })
+      yield* Effect.exit(bench.request("GET", "/2/users/me"))
+      assert.isUndefined(journal.response(3))
+      journal.clear()
+      assert.isUndefined(journal.response(1))
+      const small = Journal.make({ requests: 10, bytes: 3_000 })
+      for (let i = 0; i < 4; i++) small.begin()(entry, same, HttpServerResponse.jsonUnsafe({ i }))
+      assert.deepStrictEqual([1, 2, 3, 4].map((id) => small.response(id)?.body), [
+        undefined,
+        undefined,
+        "{\"i\":2}",
+        "{\"i\":3}"
+      ])
     }))
 
   it.effect("holds no credential, wherever it was put", () =>

@@ -10,6 +10,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { closestMatch } from "leven"
 import * as Crypto from "node:crypto"
 import * as Faults from "../faults/Faults.ts"
 import * as Names from "../http/Names.ts"
@@ -22,16 +23,18 @@ import * as RequestBody from "../journal/RequestBody.ts"
 import * as Bill from "../limits/Bill.ts"
 import { collections } from "../store/Overview.ts"
 import * as AdminApps from "./AdminApps.ts"
-import { call, type Endpoint, fallible, withBody } from "./AdminEndpoint.ts"
+import { call, type Endpoint, type Endpoints, fallible, invalid, withBody } from "./AdminEndpoint.ts"
 import * as AdminStreams from "./AdminStreams.ts"
 import type { Controls } from "./Controls.ts"
 import * as Description from "./Description.ts"
+import * as OpenApi from "./OpenApi.ts"
 
 /** The path prefix of the admin API. */
 export const root = "/_sandbox"
 
 /** True if a request is for the admin API. */
-export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean => url.startsWith(`${root}/`)
+export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean =>
+  url.startsWith(`${root}/`) || url === root
 
 /** True for a calendar date, optionally with a time and a zone. `Date` alone would accept February 30 as March 2. */
 const isDated = (text: string): boolean => {
@@ -80,39 +83,43 @@ const numberOf = (text: string | undefined, otherwise: number, maximum: number):
 }
 
 /** Suspends an account, by id or username, or ends its suspension. */
-const suspend = (suspended: boolean): Endpoint =>
-  fallible(({ store: { users } }, { user = "" }) => {
+const suspend = (summary: string, suspended: boolean): Endpoint =>
+  fallible(summary, ({ store: { users } }, { user = "" }) => {
     const found = users.byUsername(user) ?? (/^\d{1,19}$/.test(user) ? users.byId(user) : undefined)
     if (found === undefined) return Effect.fail(Problem.noRoute())
     users.setSuspended(found.id, suspended)
     return Effect.succeed({ id: found.id, username: found.username, suspended })
   })
 
-const endpoints: Readonly<Record<string, Endpoint>> = {
-  "GET /health": call((sandbox) => {
+const endpoints: Endpoints = {
+  "GET /health": call("The time, and the number of resources of each kind.", (sandbox) => {
     // A full disk is unhealthy even if no request writes.
     sandbox.store.touch()
     return { status: "ok", ...clockOf(sandbox), counts: sandbox.store.counts() }
   }),
-  "GET /credentials": call(({ seeded }) => ({
-    user: seeded.ada,
-    bearerToken: Redacted.value(seeded.userBearerToken),
-    appBearerToken: Redacted.value(seeded.appBearerToken),
-    consumerKey: seeded.consumerKey,
-    consumerSecret: Redacted.value(seeded.consumerSecret),
-    accessToken: Redacted.value(seeded.accessToken),
-    accessTokenSecret: Redacted.value(seeded.accessTokenSecret),
-    publicClient: seeded.publicClient,
-    confidentialClient: {
-      id: seeded.confidentialClient.id,
-      secret: Redacted.value(seeded.confidentialClient.secret)
-    },
-    redirects: seeded.redirects
-  })),
+  "GET /credentials": call(
+    "The credentials of ada and of the app, and the OAuth 2.0 clients of the seeded apps.",
+    ({ seeded }) => ({
+      user: seeded.ada,
+      bearerToken: Redacted.value(seeded.userBearerToken),
+      appBearerToken: Redacted.value(seeded.appBearerToken),
+      consumerKey: seeded.consumerKey,
+      consumerSecret: Redacted.value(seeded.consumerSecret),
+      accessToken: Redacted.value(seeded.accessToken),
+      accessTokenSecret: Redacted.value(seeded.accessTokenSecret),
+      publicClient: seeded.publicClient,
+      confidentialClient: {
+        id: seeded.confidentialClient.id,
+        secret: Redacted.value(seeded.confidentialClient.secret)
+      },
+      redirects: seeded.redirects
+    })
+  ),
   ...AdminApps.endpoints,
   ...AdminStreams.endpoints,
-  "GET /clock": call(clockOf),
+  "GET /clock": call("The time of the service.", clockOf),
   "POST /clock": withBody(
+    "Advances the clock, or sets it.",
     Schema.Union([Schema.Struct({ advance: Time }), Schema.Struct({ now: Instant })]),
     (sandbox, payload) => {
       if ("advance" in payload) sandbox.clock.advance(millisOf(payload.advance))
@@ -120,21 +127,27 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
       return clockOf(sandbox)
     }
   ),
-  "DELETE /clock": call((sandbox) => {
+  "DELETE /clock": call("Takes back every move of the clock.", (sandbox) => {
     sandbox.clock.reset()
     return clockOf(sandbox)
   }),
-  "GET /faults": call(faultsOf),
-  "POST /faults": withBody(Faults.Rule, ({ faults }, rule) => ({ id: faults.add(rule) })),
-  "DELETE /faults": call((sandbox) => {
+  "GET /faults": call("The rules in force, and how many requests met each.", faultsOf),
+  "POST /faults": withBody(
+    "Adds a rule and returns its id.",
+    Faults.Rule,
+    ({ faults }, rule) => ({ id: faults.add(rule) })
+  ),
+  "DELETE /faults": call("Removes all rules.", (sandbox) => {
     sandbox.faults.clear()
     return faultsOf(sandbox)
   }),
   "DELETE /faults/:id": {
+    summary: "Removes a rule.",
     answer: (sandbox, _request, { id }) =>
       sandbox.faults.remove(Number(id)) ? Effect.succeed(faultsOf(sandbox)) : Problem.noRoute()
   },
-  "GET /journal": {
+  "GET /journal?after": {
+    summary: "The latest requests; those after an id.",
     answer: ({ journal }, _request, { after = "0" }) =>
       /^\d{1,15}$/.test(after)
         ? Effect.succeed(
@@ -143,20 +156,26 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
         : Problem.invalidRequest("The `after` parameter is not an entry id.", { after })
   },
   // For frequent polling: the latest entries in short form, and the id of the oldest one kept.
-  "GET /journal/lines": call(({ journal }, { after, limit }) => ({
-    oldest: journal.oldest(),
-    lines: journal.entries(numberOf(after, 0, Infinity), numberOf(limit, 200, 10_000)).map(line)
-  })),
-  "GET /journal/:id": fallible(({ journal }, { id }) => {
+  "GET /journal/lines?after&limit": call(
+    "The latest requests in short, and the oldest id that is kept.",
+    ({ journal }, { after, limit }) => ({
+      oldest: journal.oldest(),
+      lines: journal.entries(numberOf(after, 0, Infinity), numberOf(limit, 200, 10_000)).map(line)
+    })
+  ),
+  "GET /journal/:id": fallible("A request in full, with its response if that is still kept.", ({ journal }, { id }) => {
     const entry = journal.entry(Number(id))
-    return entry === undefined ? Effect.fail(Problem.noRoute()) : Effect.succeed(entry)
+    return entry === undefined
+      ? Effect.fail(Problem.noRoute())
+      : Effect.succeed({ ...entry, response: journal.response(entry.id) })
   }),
-  "DELETE /journal": call(({ journal }) => {
+  "DELETE /journal": call("Empties the journal.", ({ journal }) => {
     journal.clear()
     return { entries: [] }
   }),
-  "GET /budget": call(budgetOf),
+  "GET /budget": call("The rate-limit windows, and the posts of the month.", budgetOf),
   "POST /budget": withBody(
+    "Sets what is left of an operation in its current window.",
     Schema.Struct({
       operation: Schema.Literals(names),
       remaining: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -166,12 +185,13 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
       return budgetOf(sandbox)
     }
   ),
-  "DELETE /budget": call((sandbox) => {
+  "DELETE /budget": call("Forgets what was counted.", (sandbox) => {
     sandbox.budget.clear()
     return budgetOf(sandbox)
   }),
-  "GET /bill": call(billOf),
+  "GET /bill": call("What each app was charged, in dollars, by day and operation.", billOf),
   "POST /bill": withBody(
+    "Sets what each app may spend in a month, in dollars; null for no cap.",
     Schema.Struct({
       cap: Schema.NullOr(
         Schema.Finite.check(Schema.makeFilter((dollars) => Bill.isCap(dollars) || "must be an amount of dollars"))
@@ -182,35 +202,45 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
       return billOf(sandbox)
     }
   ),
-  "DELETE /bill": call((sandbox) => {
+  "DELETE /bill": call("Forgets what was charged.", (sandbox) => {
     sandbox.bill.clear()
     return billOf(sandbox)
   }),
-  "GET /operations": call(({ wires }) => ({
-    wires,
-    operations: Description.operations(),
-    authorization: Names.endpoints
-  })),
+  "GET /operations": call(
+    "Every operation: routes and names on all wires, parameters, rules, credentials, limits.",
+    ({ wires }) => ({
+      wires,
+      operations: Description.operations(),
+      authorization: Names.endpoints
+    })
+  ),
   "POST /request": {
+    summary: "Builds the request of an operation; it is not sent.",
+    payload: Form,
     answer: Effect.fnUntraced(function*(sandbox, request) {
+      const body = yield* RequestBody.json(request)
       const form = yield* Effect.mapError(
-        Schema.decodeUnknownEffect(Form)(yield* RequestBody.json(request)),
-        ({ message }) => Problem.invalidRequest(message)
+        Schema.decodeUnknownEffect(Form)(body),
+        ({ issue }) => invalid(issue, body)
       )
       const { operation, parameters, wire = "neutral" } = form
       return yield* Description.requestOf(operation, parameters, wire, sandbox.seeded.ada.id)
     })
   },
-  "GET /state/:collection": fallible(({ store }, { after, collection, limit, user }) => {
-    const found = collections.find((name) => name === collection)
-    if (found === undefined) return Effect.fail(Problem.noRoute())
-    const userId = user === undefined ? undefined : store.users.byUsername(user)?.id ?? user
-    return Effect.succeed(store.overview.list(found, { limit: numberOf(limit, 50, 1_000), after, userId }))
-  }),
-  "PUT /suspensions/:user": suspend(true),
-  "DELETE /suspensions/:user": suspend(false),
-  "GET /snapshot": call(({ snapshot }) => snapshot()),
-  "PUT /snapshot": {
+  "GET /state/:collection?after&limit&user": fallible(
+    "The contents of the service, newest first.",
+    ({ store }, { after, collection, limit, user }) => {
+      const found = collections.find((name) => name === collection)
+      if (found === undefined) return Effect.fail(Problem.noRoute())
+      const userId = user === undefined ? undefined : store.users.byUsername(user)?.id ?? user
+      return Effect.succeed(store.overview.list(found, { limit: numberOf(limit, 50, 1_000), after, userId }))
+    }
+  ),
+  "PUT /suspensions/:user": suspend("Suspends a user, by id or username.", true),
+  "DELETE /suspensions/:user": suspend("Ends a suspension.", false),
+  "GET /snapshot": call("The state as an SQLite file.", ({ snapshot }) => snapshot()),
+  "PUT /snapshot?journal": {
+    summary: "Replaces the state by an SQLite file.",
     answer: Effect.fnUntraced(function*(sandbox, request, { journal }) {
       if (journal !== undefined && journal !== "keep") {
         return yield* Problem.invalidRequest("The `journal` parameter can only be `keep`.", { journal })
@@ -232,42 +262,53 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
       })
     })
   },
-  "POST /reset": call((sandbox) => {
+  "POST /reset": call("Starts over.", (sandbox) => {
     sandbox.reset()
     return { counts: sandbox.store.counts() }
   }),
-  "POST /seed": withBody(Population, (sandbox, { start, ...population }) => {
+  "POST /seed": withBody("Starts over with other data.", Population, (sandbox, { start, ...population }) => {
     sandbox.reset({ ...population, start: start === undefined ? undefined : new Date(start) })
     return { counts: sandbox.store.counts() }
   })
 }
 
 /** All calls, as method and path below the root. */
-export const calls: ReadonlyArray<string> = Object.keys(endpoints)
+export const calls: ReadonlyArray<string> = Object.keys(endpoints).map((declared) => declared.replace(/\?.*/, ""))
 
 const snapshotType = "application/vnd.sqlite3"
 
 const routes = (): FindMyWay.Router<Endpoint> => {
   const router = FindMyWay.make<Endpoint>()
-  for (const [route, endpoint] of Object.entries(endpoints)) {
-    const [method, path] = partsOf(route)
+  for (const [declared, endpoint] of Object.entries(endpoints)) {
+    const [method, path] = partsOf(declared.replace(/\?.*/, ""))
     router.on(method, `${root}${path}` as `/${string}`, endpoint)
   }
   return router
 }
 
-/** Handles the calls of the token's holder. */
+/** 404: no such call; names the one that was probably meant. */
+const noCall = (method: string, path: string): Problem.Problem => {
+  const meant = closestMatch(`${method} ${path.slice(root.length)}`, calls, { maxDistance: 4 })
+  const [other = "", below = ""] = meant?.split(" ") ?? []
+  const hint = meant === undefined ? `GET ${root} lists the calls.` : `Did you mean ${other} ${root}${below}?`
+  return Problem.plain(404, "Not Found", `There is no call ${method} ${path}. ${hint}`)
+}
+
+/** Handles the calls of the token's holder. The description is for everyone. */
 export const make = (sandbox: Controls) => {
   const router = routes()
+  const document = OpenApi.of(root, endpoints)
   const expected = Crypto.hash("sha256", `Bearer ${Redacted.value(sandbox.adminToken)}`, "buffer")
   const isOwner = (authorization: string | undefined): boolean =>
     Crypto.timingSafeEqual(Crypto.hash("sha256", authorization ?? "", "buffer"), expected)
   return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
     Effect.gen(function*() {
+      if (request.method === "GET" && request.url === root) return HttpServerResponse.jsonUnsafe(document)
       if (!isOwner(request.headers["authorization"])) return yield* Problem.unauthorized("The admin token is missing.")
       const url = urlOf(request)
       const found = url && router.find(request.method, url.pathname)
-      if (url === undefined || found === undefined) return yield* Problem.noRoute()
+      if (url === undefined) return yield* Problem.noRoute()
+      if (found === undefined) return yield* noCall(request.method, url.pathname)
       const parameters = { ...Object.fromEntries(url.searchParams), ...found.params }
       const answer = yield* found.handler.answer(sandbox, request, parameters)
       if (HttpServerResponse.isHttpServerResponse(answer)) return answer

@@ -4,7 +4,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Problem from "../http/Problem.ts"
 import type { App } from "../store/Credentials.ts"
-import { call, type Endpoint, fallible, withBody } from "./AdminEndpoint.ts"
+import { call, type Endpoints, fallible, withBody } from "./AdminEndpoint.ts"
 
 const NewApp = Schema.Struct({
   name: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(100))),
@@ -34,22 +34,29 @@ const overview = ({ access, client, id, name, rights }: App) => ({
   rights
 })
 
-export const endpoints: Readonly<Record<string, Endpoint>> = {
-  "GET /apps": call(({ store }) => ({ apps: store.credentials.apps().map(overview) })),
-  "POST /apps": withBody(NewApp, ({ app, store }, { owner, ...options }) => {
-    const made = app({ ...options, ...owner !== undefined && { owner: { id: owner } } })
-    const { bearerToken, consumerKey, consumerSecret } = made.settings
-    const kept = store.credentials.appById(made.id)
-    return {
-      ...(kept && overview(kept)),
-      clientSecret: made.client.secret,
-      consumerKey,
-      consumerSecret,
-      bearerToken
+export const endpoints: Endpoints = {
+  "GET /apps": call(
+    "The apps without their secrets, newest first.",
+    ({ store }) => ({ apps: store.credentials.apps().map(overview) })
+  ),
+  "POST /apps": withBody(
+    "Makes an app and returns its credentials.",
+    NewApp,
+    ({ app, store }, { owner, ...options }) => {
+      const made = app({ ...options, ...owner !== undefined && { owner: { id: owner } } })
+      const { bearerToken, consumerKey, consumerSecret } = made.settings
+      const kept = store.credentials.appById(made.id)
+      return {
+        ...(kept && overview(kept)),
+        clientSecret: made.client.secret,
+        consumerKey,
+        consumerSecret,
+        bearerToken
+      }
     }
-  }),
-  "GET /grants": call(({ grants }) => ({ grants: grants.list() })),
-  "POST /grants": withBody(NewGrant, ({ grants }, grant) => {
+  ),
+  "GET /grants": call("The latest logins, newest first, without tokens.", ({ grants }) => ({ grants: grants.list() })),
+  "POST /grants": withBody("Signs a user in without a page and returns the tokens.", NewGrant, ({ grants }, grant) => {
     const { accessToken, refreshToken, ...rest } = grants.make(grant)
     return {
       ...rest,
@@ -57,7 +64,7 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
       refreshToken: refreshToken && Redacted.value(refreshToken)
     }
   }),
-  "DELETE /grants/:id": fallible(({ grants }, { id = "" }) => {
+  "DELETE /grants/:id": fallible("Revokes a login.", ({ grants }, { id = "" }) => {
     const ended = grants.revoke(id)
     return ended === undefined ? Effect.fail(Problem.noRoute()) : Effect.succeed(ended)
   })

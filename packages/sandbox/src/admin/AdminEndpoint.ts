@@ -2,6 +2,8 @@
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import { closestMatch } from "leven"
 import * as Problem from "../http/Problem.ts"
 import * as RequestBody from "../journal/RequestBody.ts"
 import type { Controls } from "./Controls.ts"
@@ -9,7 +11,13 @@ import type { Controls } from "./Controls.ts"
 /** Path and query parameters. */
 type Parameters = Readonly<Record<string, string | undefined>>
 
+/** The schema of a payload. */
+type Payload = Schema.Codec<unknown, unknown>
+
 export interface Endpoint {
+  readonly summary: string
+  /** Undefined for calls without a JSON body. */
+  readonly payload?: Payload
   readonly answer: (
     sandbox: Controls,
     request: HttpServerRequest.HttpServerRequest,
@@ -17,29 +25,43 @@ export interface Endpoint {
   ) => Effect.Effect<unknown, Problem.Problem>
 }
 
+/** Endpoints by method and path below the root; `?` precedes the names of query parameters. */
+export type Endpoints = Readonly<Record<string, Endpoint>>
+
 /** A call without a body. */
 export const call = (
+  summary: string,
   answer: (sandbox: Controls, parameters: Parameters) => unknown
-): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.sync(() => answer(sandbox, parameters)) })
+): Endpoint => ({
+  summary,
+  answer: (sandbox, _request, parameters) => Effect.sync(() => answer(sandbox, parameters))
+})
 
 /** A call without a body that may fail. */
 export const fallible = (
+  summary: string,
   answer: (
     sandbox: Controls,
     parameters: Parameters
   ) => Effect.Effect<unknown, Problem.Problem>
-): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.suspend(() => answer(sandbox, parameters)) })
+): Endpoint => ({
+  summary,
+  answer: (sandbox, _request, parameters) => Effect.suspend(() => answer(sandbox, parameters))
+})
 
 /** A call with a body; a missing body counts as an empty object. */
-export const withBody = <S extends Schema.Codec<unknown, unknown>>(
+export const withBody = <S extends Payload>(
+  summary: string,
   schema: S,
   answer: (sandbox: Controls, payload: S["Type"], parameters: Parameters) => unknown
 ): Endpoint => {
   const decode = Schema.decodeUnknownEffect(schema, { onExcessProperty: "error" })
   return {
+    summary,
+    payload: schema,
     answer: Effect.fnUntraced(function*(sandbox, request, parameters) {
       const body = hasBody(request) ? yield* RequestBody.json(request) : {}
-      const payload = yield* Effect.mapError(decode(body), ({ message }) => Problem.invalidRequest(message))
+      const payload = yield* Effect.mapError(decode(body), ({ issue }) => invalid(issue, body))
       return yield* Effect.try({
         try: () => answer(sandbox, payload, parameters),
         catch: (error) => {
@@ -55,3 +77,38 @@ export const withBody = <S extends Schema.Codec<unknown, unknown>>(
 const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   headers["content-type"] !== undefined || headers["transfer-encoding"] !== undefined ||
   Number(headers["content-length"] ?? 0) > 0
+
+const excess = "Expected no excess property"
+
+/** Lists the members that an object may have, as the default format lists the values of an enumeration. */
+const format = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) =>
+    issue._tag === "UnexpectedKey" && issue.ast._tag === "Objects"
+      ? `${excess} but ${issue.ast.propertySignatures.map(({ name }) => `"${String(name)}"`).join(" | ")}`
+      : SchemaIssue.defaultLeafHook(issue)
+})
+
+/** More names are not listed. */
+const maxListed = 16
+
+/** The problem of an invalid payload: the position of each mistake, and the name that was probably meant. */
+export const invalid = (issue: SchemaIssue.Issue, body: unknown): Problem.Problem =>
+  Problem.invalidRequest(
+    (format(issue).issues ?? []).map(({ message, path = [] }) => {
+      const steps = path.map((step) => typeof step === "object" ? step.key : step)
+      const given = message.startsWith(excess) ? steps.at(-1) : valueAt(body, steps)
+      const known = [...message.matchAll(/"([^"]+)"/g)].flatMap(([, name]) => name ?? [])
+      const meant = typeof given === "string" ? closestMatch(given, known, { maxDistance: 3 }) : undefined
+      const listed = known.length > maxListed ? `Expected one of ${known.length} names` : message
+      return `${listed}${meant === undefined ? "" : ` (did you mean ${meant}?)`}${
+        steps.length === 0 ? "" : `\n  at ${steps.map((step) => `[${JSON.stringify(step)}]`).join("")}`
+      }`
+    }).join("\n")
+  )
+
+const valueAt = (body: unknown, [step, ...steps]: ReadonlyArray<PropertyKey>): unknown =>
+  step === undefined
+    ? body
+    : typeof body === "object" && body !== null
+    ? valueAt(Reflect.get(body, step), steps)
+    : undefined

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Problem from "../http/Problem.ts"
 import * as Load from "../streams/Load.ts"
-import { call, type Endpoint, fallible, withBody } from "./AdminEndpoint.ts"
+import { call, type Endpoints, fallible, withBody } from "./AdminEndpoint.ts"
 import type { Controls } from "./Controls.ts"
 
 /** The maximum number of connections and of matches shown. */
@@ -44,12 +44,17 @@ const overview = (sandbox: Controls) => {
 /** The current state of the streams. */
 export type Overview = ReturnType<typeof overview>
 
-export const endpoints: Readonly<Record<string, Endpoint>> = {
-  "GET /streams": call(overview),
-  "DELETE /streams/:id": fallible((sandbox, { disconnectType, id = "" }) =>
-    sandbox.streams.disconnect(id, disconnectType) ? Effect.succeed(overview(sandbox)) : Effect.fail(Problem.noRoute())
+export const endpoints: Endpoints = {
+  "GET /streams": call("The connections, the rules, the latest matches, and the load.", overview),
+  "DELETE /streams/:id?disconnectType": fallible(
+    "Ends a connection with a line that says why.",
+    (sandbox, { disconnectType, id = "" }) =>
+      sandbox.streams.disconnect(id, disconnectType)
+        ? Effect.succeed(overview(sandbox))
+        : Effect.fail(Problem.noRoute())
   ),
   "POST /streams/events": withBody(
+    "Sends an event on a stream of compliance or labels.",
     Schema.Struct({
       endpoint: Schema.Literals(names),
       id: Schema.NonEmptyString,
@@ -60,13 +65,14 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
       return {}
     }
   ),
-  "POST /ledger": call(({ streams }) => {
+  "POST /ledger": call("Begins to record which posts match and what is sent.", ({ streams }) => {
     streams.record()
     return streams.ledger()
   }),
-  "GET /ledger": call(({ streams }) => streams.ledger()),
-  "GET /load": call(loadOf),
+  "GET /ledger": call("The record of matches and of what was sent.", ({ streams }) => streams.ledger()),
+  "GET /load": call("The number of posts that the load has created.", loadOf),
   "POST /load": withBody(
+    "Creates posts at a constant rate.",
     Schema.Struct({
       perSecond: Schema.Finite.check(
         Schema.makeFilter((perSecond) => Load.isRate(perSecond) || "must be more than 0, and 100000 at most")
@@ -79,7 +85,7 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
       return loadOf(sandbox)
     }
   ),
-  "DELETE /load": call((sandbox) => {
+  "DELETE /load": call("Stops the load.", (sandbox) => {
     sandbox.loading?.stop()
     return loadOf(sandbox)
   })

@@ -90,14 +90,18 @@ const load = (): ReadonlyMap<string, Asset> => {
   return assets
 }
 
-export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean =>
-  url === path || url.startsWith(`${path}/`) || url.startsWith(`${path}?`)
+export const isFor = ({ method, url }: HttpServerRequest.HttpServerRequest): boolean =>
+  isRoot(method, url) || url === path || url.startsWith(`${path}/`) || url.startsWith(`${path}?`)
+
+/** True for the address of the sandbox itself, which leads to the page. */
+const isRoot = (method: string, url: string): boolean => url === "/" && (method === "GET" || method === "HEAD")
 
 /** Serves the page and its files. */
 export const answer = (
   request: HttpServerRequest.HttpServerRequest
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
   Effect.sync(() => {
+    if (isRoot(request.method, request.url)) return HttpServerResponse.redirect(path, { headers })
     const asset = load().get(urlOf(request)?.pathname ?? "")
     if (asset === undefined || (request.method !== "GET" && request.method !== "HEAD")) {
       return Problem.response(Problem.noRoute())

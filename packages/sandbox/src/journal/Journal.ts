@@ -1,8 +1,10 @@
 /** The journal of requests and responses, without credentials. */
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Authentication from "../auth/Authentication.ts"
 import * as Secrets from "../auth/Secrets.ts"
 import type { Behaviour } from "../faults/Faults.ts"
 import type { RequestName } from "../http/Names.ts"
+import * as Responses from "./Responses.ts"
 
 /** One request. */
 export interface Entry {
@@ -56,6 +58,7 @@ export interface Bounds {
  * memory.
  */
 export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 1024 }) => {
+  const responses = Responses.make(bounds.bytes, headersOf)
   let texts: Array<Buffer> = []
   /** The number of dropped entries at the beginning of `texts`. */
   let gone = 0
@@ -75,6 +78,8 @@ export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 102
     /** The entries after `after` (default: all), limited to the `latest`; oldest first. */
     entries: (after = 0, latest?: number): ReadonlyArray<Entry> => from(after, latest).map(revived),
     entry: (id: number): Entry | undefined => id >= oldest() && id <= last ? revived(from(id - 1)[0]!) : undefined,
+    /** The response to a request; undefined if there was none, or if it is no longer kept. */
+    response: responses.get,
     /** The JSON of the entries after `after`. */
     json: (after: number): string => `[${from(after).join()}]`,
     /** The id of the oldest entry, or of the next one if the journal is empty. */
@@ -85,16 +90,22 @@ export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 102
      */
     begin: () => {
       const begun = cleared
-      return (entry: Omit<Entry, "id">, hide: Secrets.Hide): void => {
+      return (
+        entry: Omit<Entry, "id">,
+        hide: Secrets.Hide,
+        response?: HttpServerResponse.HttpServerResponse
+      ): void => {
         if (begun !== cleared) return
         const text = Buffer.from(JSON.stringify({ id: ++last, ...within(entry, hide) }))
         texts.push(text)
         bytes += text.length + entryOverheadBytes
+        if (response !== undefined) responses.add(last, response, hide)
         while (bytes > bounds.bytes || texts.length - gone > bounds.requests) drop()
       }
     },
     clear: (): void => {
       cleared++
+      responses.clear()
       texts = []
       gone = bytes = 0
     }

@@ -64,21 +64,25 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Operation
         Effect.map((response) => withoutHeaders(trace.fault, response)),
         Effect.onExit((exit) =>
           Effect.map(Monotonic.millis, (end) =>
-            keep({
-              at,
-              method: request.method,
-              path: url?.pathname ?? request.originalUrl.replace(/[?#].*/s, ""),
-              query: Object.fromEntries(url?.searchParams ?? []),
-              headers: request.headers,
-              body: trace.body,
-              operation: trace.operation,
-              caller: trace.caller &&
-                { form: trace.caller.form, appId: trace.caller.appId, userId: trace.caller.userId },
-              status: Exit.isSuccess(exit) ? exit.value.status : undefined,
-              problem: trace.problem,
-              fault: trace.fault,
-              millis: Math.round(end - begun)
-            }, secrets.of(request.headers["authorization"], trace.secrets)))
+            keep(
+              {
+                at,
+                method: request.method,
+                path: url?.pathname ?? request.originalUrl.replace(/[?#].*/s, ""),
+                query: Object.fromEntries(url?.searchParams ?? []),
+                headers: request.headers,
+                body: trace.body,
+                operation: trace.operation,
+                caller: trace.caller &&
+                  { form: trace.caller.form, appId: trace.caller.appId, userId: trace.caller.userId },
+                status: Exit.isSuccess(exit) ? exit.value.status : undefined,
+                problem: trace.problem,
+                fault: trace.fault,
+                millis: Math.round(end - begun)
+              },
+              secrets.of(request.headers["authorization"], trace.secrets),
+              Exit.isSuccess(exit) ? exit.value : undefined
+            ))
         )
       )
     }))
