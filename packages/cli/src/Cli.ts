@@ -47,6 +47,7 @@ const commands = {
   login: () => import("./commands/LoginCommand.ts"),
   logout: () => import("./commands/LogoutCommand.ts"),
   accounts: () => import("./commands/AccountsCommand.ts"),
+  config: () => import("./commands/ConfigCommand.ts"),
   doctor: () => import("./commands/DoctorCommand.ts"),
   demo: () => import("./commands/Demo.ts"),
   sandbox: () => import("./commands/SandboxCommand.ts"),
@@ -95,7 +96,7 @@ export const load = async (args: ReadonlyArray<string>) => {
     Command.withGlobalFlags([Debug, Quiet]),
     Args.help("Client, exports and local sandbox for X's (formerly Twitter's) API v2.", undefined, {
       "postwire help export": "A command, and its flags",
-      "postwire help environment": "A topic: config, credentials, environment or exit-codes"
+      "postwire help environment": "A topic: credentials, environment, exit-codes or settings"
     })
   )
 }

@@ -70,7 +70,7 @@ describe("docs/cli.md", () => {
       for (const line of commands) {
         const words = line.split(" ").filter((word) => /^[a-zA-Z]+$/.test(word))
         const { code, output } = yield* Commands.parse(
-          ...words.slice(0, /^(call|export|plan) /.test(line) ? 2 : 1),
+          ...words.slice(0, /^(call|config|export|plan) /.test(line) ? 2 : 1),
           "--help"
         )
         assert.strictEqual(code, 0, line)

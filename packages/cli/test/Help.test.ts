@@ -56,7 +56,7 @@ describe("help", () => {
       ) {
         assert.deepStrictEqual(yield* Commands.parse("help", ...asked), yield* Commands.parse(...same))
       }
-      for (const topic of ["credentials", "environment", "exit-codes"]) {
+      for (const topic of ["credentials", "environment", "exit-codes", "settings"]) {
         const { code, errors, output } = yield* Commands.parse("help", topic)
         assert.deepStrictEqual([code, errors], [0, ""])
         assert.deepStrictEqual(titlesOf(output), [topic.replace("-", " ").toUpperCase()])

@@ -4,6 +4,7 @@ import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { closestMatch } from "leven"
+import * as Config from "../connection/Config.ts"
 import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Help from "../terminal/Help.ts"
@@ -22,6 +23,7 @@ export const topics: Readonly<Record<string, Help.Section>> = {
       { name: "--account NAME", text: "An account of postwire login" },
       { name: "--credentials FILE", text: "Variables in a file of mode 0600: POSTWIRE_ACCOUNT, else tokens" },
       { name: "environment", text: "POSTWIRE_ACCOUNT, else tokens such as POSTWIRE_BEARER_TOKEN" },
+      { name: "config", text: "The account of postwire config" },
       { name: "default account", text: "The one of postwire accounts --default NAME, or the only one" }
     ]
   },
@@ -64,6 +66,15 @@ export const topics: Readonly<Record<string, Help.Section>> = {
       { name: "130", text: "Ended by Ctrl-C" },
       { name: "141", text: "The reader of standard output has closed it" }
     ]
+  },
+  settings: {
+    title: "Settings",
+    texts: [
+      "postwire config keeps defaults in a file of yours, and in the nearest postwire.json of a project, which takes " +
+      "precedence. Variables override them, and flags override variables. In a project's file there are only account, wire " +
+      "and clientId: a project does not decide where tokens go and what may be spent. No file has secrets."
+    ],
+    rows: Config.settings.map(({ name, text, variable }) => ({ name, text: `${text} (${variable})` }))
   }
 }
 

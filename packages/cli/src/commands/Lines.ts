@@ -27,6 +27,7 @@ export const groups = {
     login: "Sign in, and stay signed in",
     logout: "Sign out: revoke and remove an account",
     accounts: "List the accounts",
+    config: "Set defaults, and see where each comes from",
     spend: "Show what was spent"
   },
   Develop: {

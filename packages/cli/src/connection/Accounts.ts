@@ -43,7 +43,7 @@ export interface Place extends Store {
 /** The account in use, and where its name came from. */
 export interface Chosen {
   readonly name: string
-  readonly because: "--account" | "POSTWIRE_ACCOUNT" | "default"
+  readonly because: "--account" | "POSTWIRE_ACCOUNT" | "postwire config" | "default"
 }
 
 export type AccountsError = ErrorReport.Failure | InvalidSettings | StorageFailure
@@ -103,12 +103,12 @@ export const appIn = (variables: Variables.Variables): Account.App | undefined =
 }
 
 /**
- * Chooses the account of a command. Precedence: --account, then the file of variables, then the environment, then the default; in
- * one place, a name before credentials. `None` if credentials take precedence, or if there is neither.
+ * Chooses the account of a command. Precedence: --account, then the file of variables, then the environment, then the files of
+ * settings, then the default; in one place, a name before credentials. `None` if credentials take precedence, or if there is neither.
  */
 export const choose = Effect.fnUntraced(function*(
   flag: Option.Option<string>,
-  { environment, file }: Variables.Places,
+  { config, environment, file }: Variables.Places,
   store: Effect.Effect<Place, InvalidSettings | StorageFailure>
 ) {
   if (Option.isSome(flag)) return Option.some<Chosen>({ name: flag.value, because: "--account" })
@@ -117,6 +117,8 @@ export const choose = Effect.fnUntraced(function*(
     if (name !== undefined) return Option.some<Chosen>({ name, because: "POSTWIRE_ACCOUNT" })
     if (credentialsIn(place).length > 0) return Option.none<Chosen>()
   }
+  const configured = Variables.valueOf(config, variable)
+  if (configured !== undefined) return Option.some<Chosen>({ name: configured, because: "postwire config" })
   // Without a home folder there is no default account, and a command may not need one.
   const opened = yield* Effect.asSome(store).pipe(Effect.catchTag("InvalidSettings", () => Effect.succeedNone))
   if (Option.isNone(opened)) return Option.none<Chosen>()

@@ -101,7 +101,7 @@ export const variable = "POSTWIRE_ASK_ABOVE"
 const defaultThreshold = 5
 
 const threshold = Effect.gen(function*() {
-  const text = Variables.valueOf(yield* Variables.Environment, variable)
+  const text = Variables.valueOf(Variables.all(yield* Variables.places(Option.none())), variable)
   const dollars = Number(text ?? defaultThreshold)
   if (isAmount(dollars)) return Prices.microsOf(dollars)
   yield* Report.say(`${variable} is not an amount of dollars: using ${defaultThreshold}.`)

@@ -1,4 +1,4 @@
-/** The variables of a command: the environment, and a private file. */
+/** The variables of a command: a private file, the environment, and the files of `postwire config`. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -6,6 +6,7 @@ import { open } from "node:fs/promises"
 import { parseEnv } from "node:util"
 import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Config from "./Config.ts"
 
 export const flag = Args.text(
   "credentials",
@@ -15,10 +16,11 @@ export const flag = Args.text(
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** The places of variables; the file takes precedence. */
+/** The places of variables by precedence. */
 export interface Places {
   readonly file: Variables
   readonly environment: Variables
+  readonly config: Variables
 }
 
 /** The environment of this process, unless another is provided. */
@@ -27,13 +29,15 @@ export const Environment = Context.Reference<Variables>("@postwire/cli/Variables
 })
 
 /** The variables of a command by place. */
-export const places = Effect.fnUntraced(
-  function*(file: Option.Option<string>): Effect.fn.Return<Places, ErrorReport.Failure> {
-    return { file: Option.isSome(file) ? yield* read(file.value) : {}, environment: yield* Environment }
-  }
-)
+export const places = Effect.fnUntraced(function*(file: Option.Option<string>) {
+  return {
+    file: Option.isSome(file) ? yield* read(file.value) : {},
+    environment: yield* Environment,
+    config: yield* Config.variables
+  } satisfies Places
+})
 
-export const all = ({ environment, file }: Places): Variables => ({ ...environment, ...file })
+export const all = ({ config, environment, file }: Places): Variables => ({ ...config, ...environment, ...file })
 
 /** The value of a variable; an empty one counts as missing. */
 export const valueOf = (variables: Variables, name: string): string | undefined => variables[name]?.trim() || undefined
