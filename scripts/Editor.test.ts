@@ -3,7 +3,7 @@ import { describe, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { expect } from "vitest"
+import { afterAll, beforeAll, expect } from "vitest"
 
 const root = fileURLToPath(new URL("../examples/", import.meta.url))
 
@@ -20,13 +20,18 @@ Posts.getPost({ id: "1" })
 await client.publish({ text: "a" })
 await client.compliance.wait({ id: "1" })
 createClientSync().publishThread([], { key: "a" })
+export const effect = Posts.getPost({ id: "2" })
+;(await client.getPost({ id: "3", post_fields: ["lang"] })).data?.created_at
 `
 
 interface Message {
   readonly id?: number
   readonly method?: string
   readonly params?: { readonly items?: ReadonlyArray<unknown> }
-  readonly result?: { readonly contents?: { readonly value: string } } | null
+  readonly result?: {
+    readonly contents?: { readonly value: string }
+    readonly items?: ReadonlyArray<{ readonly severity: number; readonly message: string }>
+  } | null
 }
 
 /** Asks the language server of the workspace's compiler. */
@@ -68,39 +73,59 @@ const open = () => {
 }
 
 describe.skipIf(process.env["POSTWIRE_LONG"] === undefined)("in an editor: npm run test:long", () => {
+  const uri = pathToFileURL(`${root}hover.ts`).href
+  let server: ReturnType<typeof open>
+
+  beforeAll(async () => {
+    server = open()
+    await server.request("initialize", {
+      processId: process.pid,
+      rootUri: pathToFileURL(root).href,
+      capabilities: { textDocument: { hover: { contentFormat: ["markdown"] } } }
+    })
+    server.notify("initialized", {})
+    server.notify("textDocument/didOpen", {
+      textDocument: { uri, languageId: "typescript", version: 1, text: program }
+    })
+  }, 120_000)
+  afterAll(() => server.close())
+
+  const hover = async (words: string) => {
+    const before = program.slice(0, program.indexOf(words) + words.length - 1).split("\n")
+    const position = { line: before.length - 1, character: before.at(-1)?.length }
+    const { result } = await server.request("textDocument/hover", { textDocument: { uri }, position })
+    return result?.contents?.value
+  }
+
   it("methods of every client and their parameters have their documentation", async () => {
-    const server = open()
-    try {
-      const uri = pathToFileURL(`${root}hover.ts`).href
-      await server.request("initialize", {
-        processId: process.pid,
-        rootUri: pathToFileURL(root).href,
-        capabilities: { textDocument: { hover: { contentFormat: ["markdown"] } } }
-      })
-      server.notify("initialized", {})
-      server.notify("textDocument/didOpen", {
-        textDocument: { uri, languageId: "typescript", version: 1, text: program }
-      })
-      const hover = async (words: string) => {
-        const before = program.slice(0, program.indexOf(words) + words.length - 1).split("\n")
-        const position = { line: before.length - 1, character: before.at(-1)?.length }
-        const { result } = await server.request("textDocument/hover", { textDocument: { uri }, position })
-        return result?.contents?.value
-      }
-      expect(await hover("client.getUser")).toContain("Looks one user up, by exactly one of `id` and `username`.")
-      expect(await hover("client.getUser")).toContain(`client.getUser({ username: "ada"`)
-      expect(await hover("client.follow")).toContain("@deprecated")
-      expect(await hover("max_results")).toContain("A whole number from 10 to 100; default 10.")
-      expect(await hover("start_time")).toContain("A Date, a DateTime or an RFC 3339 string")
-      expect(await hover("createClientSync().getPosts")).toContain("Looks up to 100 posts up.")
-      expect(await hover("client.publish")).toContain("Publishes a post with its files and its poll.")
-      expect(await hover("client.compliance.wait")).toContain("Waits until a job is complete")
-      expect(await hover("createClientSync().publishThread")).toContain(
-        "Publishes posts, each in reply to the one before."
-      )
-      expect(await hover("Posts.getPost")).toContain("Looks one post up")
-    } finally {
-      await server.close()
-    }
+    expect(await hover("client.getUser")).toContain("Looks one user up, by exactly one of `id` and `username`.")
+    expect(await hover("client.getUser")).toContain(`client.getUser({ username: "ada"`)
+    expect(await hover("client.follow")).toContain("@deprecated")
+    expect(await hover("max_results")).toContain("A whole number from 10 to 100; default 10.")
+    expect(await hover("start_time")).toContain("A Date, a DateTime or an RFC 3339 string")
+    expect(await hover("createClientSync().getPosts")).toContain("Looks up to 100 posts up.")
+    expect(await hover("client.publish")).toContain("Publishes a post with its files and its poll.")
+    expect(await hover("client.compliance.wait")).toContain("Waits until a job is complete")
+    expect(await hover("createClientSync().publishThread")).toContain(
+      "Publishes posts, each in reply to the one before."
+    )
+    expect(await hover("Posts.getPost")).toContain("Looks one post up")
+  }, 120_000)
+
+  it("an Effect has the names of its errors", async () => {
+    expect(await hover("effect")).toContain(
+      `Response<Fields<"post", "ask for others in post_fields", "edit_history_post_ids" | "id" | "text">, {}>, BadRequest | Forbidden | `
+        + "InvalidParameters | LoginRequired | MissingAccessToken | MissingScope | NotFound | PaymentRequired | RateLimitWaitTooLong | "
+        + "RateLimited | ServerFailure | SpendLimitReached | StorageFailure | TransportFailure | Unauthorized | UndecodableResponse | "
+        + "UnexpectedStatus, Client>"
+    )
+  })
+
+  it("the compiler gives advice", async () => {
+    const { result } = await server.request("textDocument/diagnostic", { textDocument: { uri } })
+    const errors = result?.items?.filter(({ severity }) => severity === 1)
+    expect(errors?.map(({ message }) => message)).toEqual([
+      `Property 'created_at' does not exist on type 'Fields<"post", "ask for others in post_fields", "edit_history_post_ids" | "id" | "lang" | "text">'.`
+    ])
   }, 120_000)
 })

@@ -69,10 +69,16 @@ export type ParametersOf<D> = D extends { readonly alternatives: Alternatives<in
 export type SelectorsOf<D> = keyof Get<D, "query"> & keyof Selection
 
 /** The errors of a call of a declaration. */
-export type ErrorsOf<D> =
+export type ErrorsOf<D> = ByName<
   | OperationError
   | (D extends { readonly alternatives: Alternatives } ? ConflictingIdentifiers : never)
   | (D extends { readonly effect: "create" } ? OutcomeUnknown : never)
+>
+
+/** The same union without an alias, so that editors show the name of each error. */
+export type ByName<E extends { readonly _tag: string }> = { [X in E as X["_tag"]]: X } extends infer Errors
+  ? Errors[keyof Errors]
+  : never
 
 /** Refuses, by name, anything that is neither a parameter nor a selector of the operation. */
 type Refused<P, R, Sel extends keyof Selection, S> =

@@ -118,21 +118,42 @@ interface NotListed<in out Name> {
   readonly notListed: Name
 }
 
-type Simplify<A> = { [K in keyof A]: A[K] } & {}
-
 type Defaults<K extends Kind> = Models[K]["defaults"][number] & keyof Complete<K>
+
+/** Names that end in `?` stand for optional fields; an optional field that this version does not list is `unknown`. */
+type Optional<Names> = Names extends `${infer Name}?` ? Name : never
+
+type Shape<K extends Kind, Names> =
+  & Pick<Complete<K>, Names & keyof Complete<K>>
+  & Partial<Pick<Complete<K>, Optional<Names> & keyof Complete<K>>>
+  & { readonly [U in Exclude<Optional<Names>, keyof Complete<K>>]?: unknown }
+
+/**
+ * Fields of a resource. Editors show this type by its arguments, and so does the compiler when a program reads any other field:
+ * its message has the names of the fields that there are, and the advice.
+ */
+export type Fields<K extends Kind, _Advice extends `ask for others in ${Model.Selector<K>}`, Names extends string> = {
+  [F in keyof Shape<K, Names>]: Shape<K, Names>[F]
+}
 
 /**
  * A resource of kind `K` as the selection `S` delivers it: the default fields, and those certainly selected. Fields that may
  * have been selected are optional: from lists that are not one fixed list, such as a union, an array or a possibly undefined
  * value. Names that this version does not list are `unknown`.
  */
-export type Selected<K extends Kind, S> = S extends { readonly [X in Model.Selector<K> & string]: infer C } ? Simplify<
-    & Pick<Complete<K>, Defaults<K> | (Certain<C> & keyof Complete<K>)>
-    & Partial<Pick<Complete<K>, Exclude<keyof Complete<K> & Possible<C>, Defaults<K> | Certain<C>>>>
-    & { readonly [U in Exclude<Literal<Possible<C>>, keyof Complete<K>>]?: unknown }
-  >
-  : Pick<Complete<K>, Defaults<K>>
+export type Selected<K extends Kind, S> = S extends { readonly [X in Model.Selector<K> & string]: infer C }
+  ? Fields<K, `ask for others in ${Model.Selector<K>}`, keyof NamesOf<K, C>>
+  : Fields<K, `ask for others in ${Model.Selector<K>}`, Defaults<K>>
+
+/** A type without values, whose keys are the names: a union that an alias named would be shown by that name. */
+type NamesOf<K extends Kind, C> = {
+  [
+    N in Defaults<K> | (keyof Complete<K> & Possible<C>) | Exclude<Literal<Possible<C>>, keyof Complete<K>> as N extends
+      Promised<K, C> ? N : `${N}?`
+  ]: never
+}
+
+type Promised<K extends Kind, C> = Defaults<K> | (Certain<C> & keyof Complete<K>)
 
 /** Every expansion with the kinds that it adds. */
 type Brought = { [K in Kind]: Models[K]["expansions"] }[Kind]
