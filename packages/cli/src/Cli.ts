@@ -111,6 +111,7 @@ export const run = async (): Promise<void> => {
   Command.runWith(postwire, { version: packageJson.version })(args).pipe(
     Effect.andThen(arrived),
     Effect.tapCause((cause) => ErrorReport.report(cause, isDebug)),
+    Effect.provideService(Report.IsJson, process.argv.includes("--json")),
     Effect.provide([NodeServices.layer, Logger.layer([logger]), Presenter.layer]),
     NodeRuntime.runMain({ disableErrorReporting: true })
   )

@@ -238,7 +238,7 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
           ["getUser", "--username", "ada", "--id", "1"],
           /^postwire: getUser accepts exactly one .*\n {2}Pass exactly one/
         ],
-        [["getUser", "--username", "ada", "--json", "--raw"], /contradict each other\n {2}Pass one of them\.$/],
+        [["getUser", "--username", "ada", "--table", "--raw"], /contradict each other\n {2}Pass one of them\.$/],
         [["searchRecentPosts", "--query", "(("], /^postwire: .*\(400\).*\n {2}Change the parameter/]
       ]
       for (const [args, expected] of cases) {

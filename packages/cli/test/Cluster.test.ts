@@ -277,6 +277,9 @@ describe("exports on one machine", () => {
       const { output: shown } = yield* Rig.run(environment, "status")
       assert.match(shown, new RegExp(`^${id} searchRecentPosts +done +\\d/\\d `, "m"))
 
+      const unknown = yield* Rig.run(environment, "status", "--export", "unknown")
+      assert.deepStrictEqual([unknown.code, unknown.output], [1, ""])
+
       // The tables become files, whatever ends that.
       const out = join(root, "a.jsonl")
       const files = [...args, "--cluster", "environment", "--out", out]

@@ -14,6 +14,7 @@ import { environmentOf } from "../src/commands/SandboxCommand.ts"
 import { Environment } from "../src/connection/Variables.ts"
 import * as ErrorReport from "../src/terminal/ErrorReport.ts"
 import * as Presenter from "../src/terminal/Presenter.ts"
+import * as Report from "../src/terminal/Report.ts"
 
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-cli-"))),
@@ -50,10 +51,12 @@ export const parseOn = (
       ...yield* Environment
     }
     const postwire = yield* Effect.promise(() => load(plain(args)))
-    const exit = yield* Effect.exit(Command.runWith(postwire, { version: "1.2.3" })(plain(args))).pipe(
+    const exit = yield* Command.runWith(postwire, { version: "1.2.3" })(plain(args)).pipe(
+      Effect.tapCause((cause) => ErrorReport.report(cause, false)),
+      Effect.exit,
+      Effect.provideService(Report.IsJson, args.includes("--json")),
       Effect.provideService(Environment, environment)
     )
-    if (Exit.isFailure(exit)) yield* ErrorReport.report(exit.cause, false)
     return {
       code: Exit.isSuccess(exit) ? 0 : Runtime.getErrorExitCode(Cause.squash(exit.cause)),
       output: (yield* TestConsole.logLines).join("\n"),

@@ -191,7 +191,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
     Effect.gen(function*() {
       const { faults } = yield* Sandbox.Sandbox
       faults.add({ times: "always", status: 401, operation: "getMe" })
-      const { code, errors } = yield* Commands.run("doctor", "--json")
+      const { code, errors } = yield* Commands.run("doctor")
       faults.clear()
       assert.deepStrictEqual([code, errors], [1, "postwire: 2 things are wrong: bearer token, user (OAuth 1.0a)"])
     }))

@@ -280,7 +280,6 @@ describe("postwire export", () => {
         [[...cluster, "--each", "a.csv"], /--each is not for exports on a cluster/],
         [[...cluster, "--each", "a.csv", "--out", "a.jsonl"], /--each is not for exports on a cluster/],
         [[...cluster, "--limit-each", "5"], /--limit-each is not for exports on a cluster/],
-        [[...cluster, "--json"], /--json is for files/],
         [[...cluster, "--limit", "5"], /--limit is not for exports on a cluster/],
         [[...cluster, "--max-spend", "5"], /--max-spend is not for exports on a cluster/],
         [[...cluster, "--detach", "--out", "a.jsonl"], /--detach and --out contradict/],
@@ -293,6 +292,7 @@ describe("postwire export", () => {
         assert.strictEqual(end.code, 1)
         assertTold(end, what, /\w/)
       }
+      assert.include((yield* Commands.run(...search, ...cluster, "--json")).errors, "--json is for files")
       assertTold(yield* Commands.parse(...search, "--out", "a.jsonl", "--credentials", "."), /\.: it is a folder/, /\w/)
       assert.deepStrictEqual(readdirSync("."), before)
     }).pipe(Effect.provide(sandbox)))

@@ -110,9 +110,10 @@ layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("lists",
       const { list, run, sandbox, users } = yield* desk()
       sandbox.store.lists.setFollower(list, sandbox.ada.id, true)
       const followed = users[0]?.list({ name: "Theirs", followers: [sandbox.ada] }).id
-      const rows: ReadonlyArray<{ readonly id: string; readonly is: string }> = JSON.parse(
-        (yield* run("lists", "all", "--json")).output
-      )
+      const { lists: rows }: { readonly lists: ReadonlyArray<{ readonly id: string; readonly is: string }> } = JSON
+        .parse(
+          (yield* run("lists", "all", "--json")).output
+        )
       assert.strictEqual(rows.find(({ id }) => id === list)?.is, "owned")
       assert.strictEqual(rows.find(({ id }) => id === followed)?.is, "followed")
       assert.lengthOf(new Set(rows.map(({ id }) => id)), rows.length)

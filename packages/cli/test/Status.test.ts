@@ -78,6 +78,13 @@ describe("the status of an export", () => {
     told(all, view).filter((line) => / waits |No progress|standard error/.test(line)).join(" ")
   const old = { updated: now - 600_000, parts: [part({ updated: now - 600_000 })] }
 
+  it("has times in ISO 8601 as JSON", () => {
+    const view = StatusCommand.plainOf({ now, isShared: true, workers: [], exports: [status()] })
+    assert.strictEqual(view.now, "2026-01-31T00:00:00.000Z")
+    assert.deepInclude(view.exports[0], { created: "2026-01-30T23:59:50.000Z", updated: "2026-01-30T23:59:55.000Z" })
+    assert.strictEqual(view.exports[0]?.parts[0]?.updated, "2026-01-30T23:59:55.000Z")
+  })
+
   it("says that there is no worker", () => {
     assert.match(waits(status(), { workers: [] }), /It waits for a worker: run postwire worker/)
     assert.strictEqual(waits(status({ state: "done" }), { workers: [] }), "")

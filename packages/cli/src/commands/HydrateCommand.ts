@@ -7,6 +7,8 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
 import * as Connection from "../connection/Connection.ts"
 import * as Spending from "../connection/Spending.ts"
 import { sumOf } from "../exporting/ExportProgress.ts"
@@ -14,7 +16,9 @@ import * as ExportRun from "../exporting/ExportRun.ts"
 import * as ExportTarget from "../exporting/ExportTarget.ts"
 import * as OperationFlags from "../flags/OperationFlags.ts"
 import * as Args from "../terminal/Args.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
+import * as Text from "../terminal/Text.ts"
 import * as ExportCommand from "./ExportCommand.ts"
 import { lines } from "./Lines.ts"
 
@@ -56,6 +60,21 @@ export const command = Command.make(
   )
 )
 
+/** No row of the file is an id, so nothing was fetched. */
+export class NoIds extends Schema.TaggedError<NoIds>()("NoIds", {
+  path: Schema.String,
+  rows: Schema.Int,
+  of: Schema.Literals(["posts", "users"])
+}) {
+  override readonly [Runtime.errorExitCode] = ErrorReport.incomplete
+  override get message(): string {
+    return `${this.path} has no id of ${this.of}: ${Text.quantity(this.rows, "rows")}`
+  }
+  get advice(): string {
+    return `Name the column with --column${this.of === "posts" ? ", or pass --users for a file of users" : ""}.`
+  }
+}
+
 const run = Effect.fnUntraced(
   function*(file: string, flags: Flags, parameters: Readonly<Record<string, unknown>>) {
     const of: Hydration.Of = flags.users ? "users" : "posts"
@@ -72,28 +91,39 @@ const run = Effect.fnUntraced(
       Spending.priceOf(source, { items, requests: Math.ceil(items / Hydrate.idsPerRequest), limits })
     if (flags.dryRun) {
       const price = priceOf(rows.count)
-      return yield* Report.print(flags.json, { ...price, file: rows.path }, () => [Spending.describe(price)])
+      return yield* Report.print(
+        flags.json,
+        { file: rows.path, ...Spending.plain(price) },
+        () => [Spending.describe(price)]
+      )
     }
     const whole = Option.some({ items: rows.count, pageSize: Hydrate.idsPerRequest, limits })
-    yield* ExportRun.write(source.definition, exportFlags, (stop) =>
-      Effect.gen(function*() {
-        const summary = yield* ExportRun.show(
-          exportFlags,
-          {
-            noun: of,
-            estimated: () => whole,
-            confirmCost: ({ outcomes = {}, spent }) =>
-              Spending.confirmCost(flags, { ...priceOf(rows.count - sumOf(outcomes)), spent })
-          },
-          (options) => Export.run(source, { ...options, sink, stop, account: Option.getOrUndefined(flags.owner) })
-        )
-        if (of === "posts" && (summary.progress.outcomes?.["protected"] ?? 0) > 0) {
-          yield* Report.say(
-            "The service gives the same reason for posts of protected and of suspended accounts; postwire comply distinguishes them."
+    const { progress, status } = yield* ExportRun.write(
+      source.definition,
+      exportFlags,
+      (stop) =>
+        Effect.gen(function*() {
+          const summary = yield* ExportRun.show(
+            exportFlags,
+            {
+              noun: of,
+              estimated: () => whole,
+              confirmCost: ({ outcomes = {}, spent }) =>
+                Spending.confirmCost(flags, { ...priceOf(rows.count - sumOf(outcomes)), spent })
+            },
+            (options) => Export.run(source, { ...options, sink, stop, account: Option.getOrUndefined(flags.owner) })
           )
-        }
-        return summary
-      }).pipe(Connection.provide(flags)))
+          if (of === "posts" && (summary.progress.outcomes?.["protected"] ?? 0) > 0) {
+            yield* Report.say(
+              "The service gives the same reason for posts of protected and of suspended accounts; postwire comply distinguishes them."
+            )
+          }
+          return summary
+        }).pipe(Connection.provide(flags))
+    )
+    if (status !== "interrupted" && (progress.outcomes?.["invalid"] ?? 0) === rows.count) {
+      return yield* new NoIds({ path: rows.path, rows: rows.count, of })
+    }
   },
   Effect.scoped
 )

@@ -59,7 +59,7 @@ const all = Command.make(
       const { json, user, wire } = flags
       const lists = yield* Connection.use(flags, wire, ({ userAuth }) => allOf(user, userAuth))
       const { output } = yield* Terminal
-      yield* Report.print(json, lists, () => Table.render({ data: lists }, output.columns))
+      yield* Report.print(json, { lists }, () => Table.render({ data: lists }, output.columns))
     })
 ).pipe(
   Args.help(

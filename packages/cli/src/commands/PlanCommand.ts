@@ -65,13 +65,13 @@ const run = Effect.fnUntraced(
     const cap = Option.getOrUndefined(flags.postCap)
     const { buckets, ...rest } = estimate
     const micros = Spending.mostOf(definition, source.parameters, estimate)
+    const share = cap && estimate.capped ? estimate.items / cap : undefined
     yield* Report.print(
       flags.json,
       {
         ...rest,
-        dollars: Prices.dollarsOf(micros),
-        prices: Prices.current.since,
-        postCapShare: cap && estimate.capped ? estimate.items / cap : undefined
+        ...Spending.plain({ ...estimate, micros }),
+        postCapShare: share === undefined ? undefined : Number(share.toFixed(6))
       },
       () => linesOf(estimate, buckets, cap, micros)
     )
@@ -86,7 +86,7 @@ const planEach = Effect.fnUntraced(function*(job: EachPlan.Job, flags: Flags) {
   const { duration, isBound, items, limits, of, operation, requests, rows } = estimate
   yield* Report.print(
     flags.json,
-    { ...estimate, dollars: Prices.dollarsOf(micros), prices: Prices.current.since },
+    { ...estimate, ...Spending.plain({ ...estimate, micros }) },
     () => [
       operation,
       `  rows      ${Text.count(rows)}`,

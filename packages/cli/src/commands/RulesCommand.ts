@@ -111,7 +111,7 @@ const list = Command.make(
     Effect.gen(function*() {
       const rules = yield* Connection.use(flags, flags.wire, () => Stream.runCollect(getStreamRules.items()))
       if (!flags.json && rules.length === 0) return yield* Report.say("There are no rules.")
-      yield* Report.print(flags.json, rules, () => rules.map(RuleFile.line))
+      yield* Report.print(flags.json, { rules }, () => rules.map(RuleFile.line))
     })
 ).pipe(
   Args.help(
@@ -154,12 +154,23 @@ interface Mistake {
 const failAt = Effect.fnUntraced(function*(file: string, mistakes: ReadonlyArray<Mistake>) {
   const { errors } = yield* Terminal
   const name = file === TextFile.standardInput ? "standard input" : file
-  yield* Report.sayFailure([
-    ...mistakes.flatMap(({ at, detail, end, place: { line, text } }) => {
-      const where = `${Text.oneLine(name)}, line ${line}${
-        at === undefined ? "" : `, character ${Array.from(text.slice(0, at)).length + 1}`
-      }`
-      const said = `postwire: ${where}: ${Text.oneLine(detail).replace(/[.:]$/, "")}.`
+  const messageOf = ({ at, detail, place: { line, text } }: Mistake) => {
+    const where = `${Text.oneLine(name)}, line ${line}${
+      at === undefined ? "" : `, character ${Array.from(text.slice(0, at)).length + 1}`
+    }`
+    return `${where}: ${Text.oneLine(detail).replace(/[.:]$/, "")}.`
+  }
+  const wrong = new WrongRules({ file })
+  const failed = {
+    tag: wrong._tag,
+    message: mistakes.map(messageOf).join(" "),
+    advice: "Change the file, then run the same command again; nothing was changed.",
+    exitCode: Runtime.getErrorExitCode(wrong)
+  }
+  yield* Report.sayFailure(failed, [
+    ...mistakes.flatMap((mistake) => {
+      const { at, end, place: { text } } = mistake
+      const said = `postwire: ${messageOf(mistake)}`
       return [
         ...(errors.isTerminal ? Text.wrap(said, errors.columns, 2) : [said]),
         ...(at === undefined
@@ -167,9 +178,9 @@ const failAt = Effect.fnUntraced(function*(file: string, mistakes: ReadonlyArray
           : Underline.lines(text, at, end, errors.columns - 2).map((shown) => `  ${shown}`))
       ]
     }),
-    "  Change the file, then run the same command again; nothing was changed."
+    `  ${failed.advice}`
   ])
-  return yield* new WrongRules({ file })
+  return yield* wrong
 })
 
 const tellIn = (file: string, written: ReadonlyArray<RuleFile.Written>) => ({ rules }: InvalidRules) =>

@@ -76,24 +76,27 @@ const aheadMillis = 31 * 86_400_000
 const amount = (dollars: number | undefined) => dollars === undefined ? undefined : microsOf(dollars)
 
 /** The view as JSON, in dollars. */
-const plainOf = ({ day, entries, from, limits, month, service, to }: View) => ({
-  service,
-  from,
-  to,
-  dollars: dollarsOf(entries.reduce((sum, { spent }) => sum + spent, 0)),
-  inDoubt: dollarsOf(entries.reduce((sum, { inDoubt }) => sum + inDoubt, 0)),
-  limits: {
-    perDay: limits.perDay === undefined ? undefined : { dollars: dollarsOf(limits.perDay), used: dollarsOf(day) },
-    perMonth: limits.perMonth === undefined
-      ? undefined
-      : { dollars: dollarsOf(limits.perMonth), used: dollarsOf(month) }
-  },
-  entries: entries.map(({ inDoubt, reserved, spent, ...entry }) => ({
-    ...entry,
-    dollars: dollarsOf(spent),
-    inDoubt: dollarsOf(inDoubt),
-    inFlight: dollarsOf(reserved)
-  }))
+const plainOf = ({ day, entries, from, limits, month, service, to }: View) => {
+  const sum = (of: "spent" | "inDoubt" | "reserved") => entries.reduce((all, entry) => all + entry[of], 0)
+  const limitOf = (limit: number | undefined, used: number) =>
+    limit === undefined ? undefined : { dollars: dollarsOf(limit), dollarsUsed: dollarsOf(used) }
+  return {
+    service,
+    from,
+    to,
+    ...amounts({ spent: sum("spent"), inDoubt: sum("inDoubt"), reserved: sum("reserved") }),
+    limits: { perDay: limitOf(limits.perDay, day), perMonth: limitOf(limits.perMonth, month) },
+    entries: entries.map(({ inDoubt, reserved, spent, ...entry }) => ({
+      ...entry,
+      ...amounts({ spent, inDoubt, reserved })
+    }))
+  }
+}
+
+const amounts = ({ inDoubt, reserved, spent }: Pick<Bill.Entry, "spent" | "inDoubt" | "reserved">) => ({
+  dollars: dollarsOf(spent),
+  dollarsInDoubt: dollarsOf(inDoubt),
+  dollarsInFlight: dollarsOf(reserved)
 })
 
 /** The most operations and accounts listed. */

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Cluster from "../exporting/Cluster.ts"
 import * as Args from "../terminal/Args.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 import { lines } from "./Lines.ts"
@@ -39,9 +40,27 @@ export const command = Command.make(
         exports: yield* tables.status(Option.getOrUndefined(id))
       }
     }).pipe(Effect.provide(Worker.layerWatch(database)))
-    yield* Report.print(json, view, () => linesOf(view, Option.isSome(id)))
+    if (Option.isSome(id) && view.exports.length === 0) {
+      return yield* ErrorReport.refuse(`There is no export ${id.value}`, "postwire status lists all.")
+    }
+    yield* Report.print(json, plainOf(view), () => linesOf(view, Option.isSome(id)))
   })
 ).pipe(Args.help("Show the exports of a cluster: progress, workers, failures.", lines.status))
+
+const timeOf = (millis: number): string => new Date(millis).toISOString()
+
+/** The view as JSON, with times in ISO 8601. */
+export const plainOf = ({ exports, isShared, now, workers }: View) => ({
+  now: timeOf(now),
+  isShared,
+  workers,
+  exports: exports.map(({ created, parts, updated, ...all }) => ({
+    ...all,
+    created: timeOf(created),
+    updated: timeOf(updated),
+    parts: parts.map((part) => ({ ...part, updated: timeOf(part.updated) }))
+  }))
+})
 
 /** Lines of at most 80 columns. Completed exports show parts only if they were named. */
 export const linesOf = (view: View, isOne: boolean): ReadonlyArray<string> => [
@@ -49,7 +68,7 @@ export const linesOf = (view: View, isOne: boolean): ReadonlyArray<string> => [
     ? []
     : Text.wrap(`${Text.quantity(view.workers.length, "workers")}: ${view.workers.join(", ")}`, 80, 2),
   ...view.exports.length === 0
-    ? [isOne ? "There is no such export." : "There are no exports."]
+    ? ["There are no exports."]
     : [row(["EXPORT", "OPERATION", "STATE", "PARTS", "PAGES", "ITEMS", "LAST"])],
   ...view.exports.flatMap((all) => [
     row([

@@ -145,7 +145,7 @@ const run = Effect.fnUntraced(
     const tell = Effect.fnUntraced(function*(summary: Follow.Summary) {
       const seconds = ((yield* Monotonic.millis) - begun) / 1000
       const lines = () => StreamProgress.summaryLines(summary, { noun, out, seconds })
-      yield* out === "-" ? Report.say(lines().join("; ")) : Report.print(flags.json, summary, lines)
+      yield* out === "-" ? Report.say(lines().join("; ")) : Report.print(flags.json, Spending.plainOf(summary), lines)
     })
     const summary = yield* GracefulStop.run(
       (stop) => follow(source, sink, rotate, { ...flags, noun, stop }),

@@ -116,6 +116,21 @@ export const describe = ({ duration, items, micros, of, requests }: Price): stri
     ...duration === undefined || duration < 1_000 ? [] : [`${Text.duration(duration / 1000)} or more`]
   ].join(", ")
 
+/** A price as JSON. */
+export const plain = ({ duration, items, micros, of, requests }: Price) => ({
+  items,
+  of,
+  requests,
+  duration: duration === undefined ? undefined : Math.round(duration),
+  dollars: Prices.dollarsOf(micros),
+  prices: Prices.current.since
+})
+
+/** A summary as JSON: what its runs have spent is `dollars`. */
+export const plainOf = <S extends { readonly progress: { readonly spent?: number | undefined } }>(
+  { progress: { spent, ...progress }, ...summary }: S
+) => ({ ...summary, dollars: spent === undefined ? undefined : Prices.dollarsOf(spent), progress })
+
 /**
  * Shows the cost of a command before its first request. Refuses it above `--max-spend`, and asks the user on a terminal if the cost
  * is high, unless a flag confirms it or the service is on this machine.

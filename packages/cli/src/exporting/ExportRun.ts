@@ -8,6 +8,7 @@ import type { Progress } from "@postwire/export/folders/Checkpoint"
 import type { Source } from "@postwire/export/sources/Source"
 import * as Effect from "effect/Effect"
 import * as SpendAccount from "../connection/SpendAccount.ts"
+import * as Spending from "../connection/Spending.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as GracefulStop from "../terminal/GracefulStop.ts"
 import { nounOf } from "../terminal/Noun.ts"
@@ -71,8 +72,9 @@ export const write = Effect.fnUntraced(function*<E, R>(
       stopped: (summary) => Report.say(ExportProgress.whereItStands(summary, flags.out, noun))
     }
   )
-  if (flags.out !== "-") yield* Report.print(flags.json, summary, () => ExportProgress.lines(summary, noun))
-  else {
+  if (flags.out !== "-") {
+    yield* Report.print(flags.json, Spending.plainOf(summary), () => ExportProgress.lines(summary, noun))
+  } else {
     const { anomalies, outcomes } = summary.progress
     yield* Effect.forEach(
       [...ExportProgress.tally(outcomes), ...ExportProgress.malformed(anomalies)],
@@ -94,4 +96,5 @@ export const write = Effect.fnUntraced(function*<E, R>(
       advice: `They are ${ExportProgress.whereErrorsAre(summary, flags.out)}; everything else is complete.`
     })
   }
+  return summary
 })

@@ -2,7 +2,6 @@
 import { addListMember, getList, getListMembers } from "@postwire/core/operations/Lists"
 import { getUsers } from "@postwire/core/operations/Users"
 import { pageSizeOf } from "@postwire/core/schema/Definition"
-import * as Prices from "@postwire/core/spend/Prices"
 import { idsPerRequest } from "@postwire/core/workflows/Hydrate"
 import {
   allowedRemovals,
@@ -75,7 +74,7 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
       const price = priceOf(plan)
       const spent = isRead ? priceOfReading(plan.members, lookedUp(plan)).micros : 0
       if (dryRun) {
-        return yield* Report.print(json, { ...plan, dollars: Prices.dollarsOf(price.micros) }, () => [
+        return yield* Report.print(json, { ...plan, ...Spending.plain(price) }, () => [
           summaryOf(plan, title),
           ...named(plan),
           Spending.describe(price)

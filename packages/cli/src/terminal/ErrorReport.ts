@@ -16,6 +16,9 @@ import * as Text from "./Text.ts"
 /** The exit code of a command ended by a signal. */
 export const interrupted = 130
 
+/** The exit code of a command that is done, but not with everything. */
+export const incomplete = 3
+
 /** The result is complete except for parts that the service reported errors for. */
 export class PartialErrors extends Schema.TaggedError<PartialErrors>()("PartialErrors", {
   operation: Schema.String,
@@ -23,7 +26,7 @@ export class PartialErrors extends Schema.TaggedError<PartialErrors>()("PartialE
   /** Names the place where the errors are shown. */
   advice: Schema.String
 }) {
-  override readonly [Runtime.errorExitCode] = 3
+  override readonly [Runtime.errorExitCode] = incomplete
   override get message(): string {
     return `${this.operation}: the service reported ${Text.quantity(this.errors, "errors")} for parts of the request`
   }
@@ -103,39 +106,48 @@ export const within =
 
 /** Reports an error on standard error; with `debug`, in all detail but for secrets. */
 export const report = (cause: Cause.Cause<unknown>, debug: boolean): Effect.Effect<void> => {
-  if (Cause.hasInterruptsOnly(cause) || !Runtime.getErrorReported(Cause.squash(cause))) return Effect.void
-  const text = Option.match(Cause.findErrorOption(cause), {
-    // A full disk is not a defect of the program, wherever it occurs.
-    onNone: () =>
-      debug || DatabaseProblem.of(Cause.squash(cause)) === undefined
-        ? [Cause.pretty(cause)]
-        : explain(Cause.squash(cause)),
-    onSome: (error) => [
-      ...error instanceof Situated ? explain(error.cause, error.situation) : explain(error),
-      ...debug ? [Cause.pretty(error instanceof Situated ? Cause.fail(error.cause) : cause)] : []
-    ]
+  const failure = Cause.squash(cause)
+  if (Cause.hasInterruptsOnly(cause) || !Runtime.getErrorReported(failure)) return Effect.void
+  const exitCode = Runtime.getErrorExitCode(failure)
+  return Option.match(Cause.findErrorOption(cause), {
+    onNone: () => {
+      // A full disk is not a defect of the program, wherever it occurs.
+      if (!debug && DatabaseProblem.of(failure) !== undefined) {
+        return Report.sayFailure({ ...explained(failure), exitCode })
+      }
+      const detail = Cause.pretty(cause)
+      return Report.sayFailure({ tag: "Defect", message: detail.split("\n", 1).join(), exitCode, detail }, [detail])
+    },
+    onSome: (error) => {
+      const [inner, situation] = error instanceof Situated ? [error.cause, error.situation] : [error]
+      const detail = debug ? Cause.pretty(error instanceof Situated ? Cause.fail(inner) : cause) : undefined
+      return Report.sayFailure({ ...explained(inner, situation), exitCode, detail })
+    }
   })
-  return Report.sayFailure(text)
 }
 
-/** The error, and advice if there is any. */
-export const explain = (error: unknown, situation: Advice.Situation = {}): ReadonlyArray<string> => {
+/** The tag and message of an error, and advice if there is any. */
+export const explained = (error: unknown, situation: Advice.Situation = {}): Omit<Report.Failed, "exitCode"> => {
   const messages = messagesOf(error)
-  const advice = Advice.of(error, messages, situation)
-  const problem = advice === undefined ? DatabaseProblem.of(error) : undefined
+  const known = Advice.of(error, messages, situation)
+  const problem = known === undefined ? DatabaseProblem.of(error) : undefined
   // The innermost message is that of the database or the system, which may not name the file.
   const said = problem === undefined || Predicate.isTagged(error, "StoreUnavailable")
     ? messages
     : [problem.reason, ...messages.slice(-1)]
-  return linesOf(said, advice ?? problem?.advice ?? (isSqlError(error) ? addressAdvice : undefined), situation)
+  const advice = known ?? problem?.advice ?? (isSqlError(error) ? addressAdvice : undefined)
+  return {
+    tag: Predicate.hasProperty(error, "_tag") ? String(error._tag) : error instanceof Error ? error.name : "Failure",
+    message: Text.joinLines(said.join(": ")),
+    advice: advice && Advice.inSituation(advice, situation)
+  }
 }
+
+/** The error, and advice if there is any, as lines. */
+export const explain = (error: unknown, situation?: Advice.Situation): ReadonlyArray<string> =>
+  Report.linesOf(explained(error, situation))
 
 const addressAdvice = "Check that the database runs and that its address is right; existing data is safe."
-
-const linesOf = (messages: ReadonlyArray<string>, advice: string | undefined, situation: Advice.Situation) => {
-  const what = `postwire: ${Text.joinLines(messages.join(": "))}`
-  return advice === undefined ? [what] : [what, `  ${Advice.inSituation(advice, situation)}`]
-}
 
 /** The message of an error without its advice, which is shown apart and may be for programs. */
 export const statementOf = (error: Error): string => forShells(Errors.statementOf(error))

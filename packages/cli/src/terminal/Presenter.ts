@@ -21,12 +21,20 @@ export const layer = CliOutput.layerPresenter({
       case "Version":
         return CliOutput.defaultPresenter.present(event)
       case "InvalidInvocation":
-        return Effect.forEach(event.errors, (error, i) =>
-          Report.say(
-            // Suggestions follow after an empty line.
-            forShells(error.message.split("\n\n", 1)[0] ?? ""),
-            i < event.errors.length - 1 ? undefined : adviceFor(event)
-          ), { discard: true })
+        return Effect.gen(function*() {
+          // Suggestions follow after an empty line.
+          const messages = event.errors.map(({ message }) => forShells(message.split("\n\n", 1)[0] ?? ""))
+          const advice = adviceFor(event)
+          if (yield* Report.IsJson) {
+            const [{ _tag: tag } = { _tag: "ShowHelp" }] = event.errors
+            return yield* Report.sayFailure({ tag, message: messages.join(" "), advice, exitCode: 1 })
+          }
+          yield* Effect.forEach(
+            messages,
+            (message, i) => Report.say(message, i < messages.length - 1 ? undefined : advice),
+            { discard: true }
+          )
+        })
     }
   }
 })

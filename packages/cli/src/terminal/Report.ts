@@ -1,5 +1,6 @@
 /** The output of all commands: results on standard output, notices on standard error. */
 import * as Console from "effect/Console"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Args from "./Args.ts"
 import * as Palette from "./Palette.ts"
@@ -69,13 +70,33 @@ export const speak =
 /** On a terminal, a notice replaces the progress bar, which is drawn again below. */
 const begin = ({ isTerminal }: Screen): string => isTerminal ? "\r\u001b[K" : ""
 
-/** Shows on standard error how a command has failed. */
-export const sayFailure = (lines: ReadonlyArray<string>): Effect.Effect<void> =>
-  Effect.flatMap(Terminal, ({ errors }) =>
-    Console.error(
-      begin(errors) +
-        Text.plain(lines.join("\n")).replace(/^postwire:/, (name) => Palette.mark(errors, "bad", name))
-    ))
+/** True if `--json` is given: a failure is a line of JSON then. */
+export const IsJson = Context.Reference<boolean>("@postwire/cli/terminal/Report/IsJson", { defaultValue: () => false })
+
+/** The failure of a command. */
+export interface Failed {
+  readonly tag: string
+  readonly message: string
+  readonly advice?: string | undefined
+  readonly exitCode: number
+  /** Everything that is known, with `--debug`. */
+  readonly detail?: string | undefined
+}
+
+/** Shows on standard error how a command has failed: as lines, or with `--json` as one line of JSON. */
+export const sayFailure = Effect.fnUntraced(function*(failed: Failed, lines: ReadonlyArray<string> = linesOf(failed)) {
+  const { errors } = yield* Terminal
+  const text = (yield* IsJson) ? Text.plainJson(JSON.stringify({ error: failed }))
+    : Text.plain(lines.join("\n")).replace(/^postwire:/, (name) => Palette.mark(errors, "bad", name))
+  yield* Console.error(begin(errors) + text)
+})
+
+/** A failure as lines. */
+export const linesOf = ({ advice, detail, message }: Omit<Failed, "exitCode" | "tag">): ReadonlyArray<string> => [
+  `postwire: ${message}`,
+  ...advice === undefined ? [] : [`  ${advice}`],
+  ...detail === undefined ? [] : [detail]
+]
 
 /** Returns a function that accepts a text unless it was accepted less than `pause` milliseconds ago. */
 export const news = (pause: number): (text: string, now: number) => boolean => {
