@@ -62,7 +62,10 @@ export const topics: Readonly<Record<string, Help.Section>> = {
     rows: [
       { name: "0", text: "Done" },
       { name: "1", text: "Failed: a wrong flag, something refused, or doctor found something wrong" },
-      { name: "3", text: "Done, but not with everything: the service reported errors for parts, or hydrate found no ids" },
+      {
+        name: "3",
+        text: "Done, but not with everything: the service reported errors for parts, or hydrate found no ids"
+      },
       { name: "130", text: "Ended by Ctrl-C or SIGTERM" },
       { name: "141", text: "The reader of standard output has closed it" }
     ]

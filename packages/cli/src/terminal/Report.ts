@@ -86,7 +86,8 @@ export interface Failed {
 /** Shows on standard error how a command has failed: as lines, or with `--json` as one line of JSON. */
 export const sayFailure = Effect.fnUntraced(function*(failed: Failed, lines: ReadonlyArray<string> = linesOf(failed)) {
   const { errors } = yield* Terminal
-  const text = (yield* IsJson) ? Text.plainJson(JSON.stringify({ error: failed }))
+  const text = (yield* IsJson) ?
+    Text.plainJson(JSON.stringify({ error: failed }))
     : Text.plain(lines.join("\n")).replace(/^postwire:/, (name) => Palette.mark(errors, "bad", name))
   yield* Console.error(begin(errors) + text)
 })
