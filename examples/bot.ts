@@ -1,4 +1,4 @@
-import { createClient, fromEnvironment, OutcomeUnknown } from "@postwire/node"
+import { createClient, OutcomeUnknown } from "@postwire/node"
 import { setTimeout as sleep } from "node:timers/promises"
 
 // Replies once to every mention of the account, until Ctrl-C. `postwire login bot --for getUsersMentions,createPost` signs it
@@ -8,7 +8,6 @@ process.once("SIGINT", () => stop.abort())
 const { signal } = stop
 
 await using client = createClient({
-  ...fromEnvironment(),
   waitOnRateLimit: true,
   onRateLimit: (change) => "until" in change && console.log("waiting until", change.until)
 })

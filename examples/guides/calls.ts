@@ -1,4 +1,4 @@
-import { createClient, fromEnvironment } from "@postwire/node"
+import { createClient } from "@postwire/node"
 
 await using client = createClient()
 const { data: some = [] } = await client.searchRecentPosts({ query: "effect" })
@@ -23,7 +23,7 @@ const plain = client.as("dictionary")
 const { data, includes } = await plain.getPost({ id, expansions: ["author_id"] })
 console.log(data?.text, includes?.users?.length)
 
-await using raw = createClient({ ...fromEnvironment(), returnType: "raw" })
+await using raw = createClient({ returnType: "raw" })
 const http = await raw.getPost({ id })
 console.log(http.status, http.headers.get("content-type"), await http.json())
 // #endregion

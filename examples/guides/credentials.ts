@@ -19,7 +19,7 @@ await client.getMe() // of the user: user_auth is true
 
 // #region user
 const { bearerToken } = fromEnvironment()
-await using asUser = createClient({ baseUrl: process.env["POSTWIRE_BASE_URL"], bearerToken })
+await using asUser = createClient({ bearerToken })
 const { data } = await asUser.createPost({ text: "Signed in with OAuth 2.0", user_auth: false })
 console.log(data?.id)
 // #endregion

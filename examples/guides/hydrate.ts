@@ -1,6 +1,6 @@
-import { createClient, fromEnvironment } from "@postwire/node"
+import { createClient } from "@postwire/node"
 
-await using client = createClient({ ...fromEnvironment(), waitOnRateLimit: true })
+await using client = createClient({ waitOnRateLimit: true })
 
 // #region posts
 const ids = ["1460323737035677698", "20", "no id"]

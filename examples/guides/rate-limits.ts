@@ -11,7 +11,7 @@ const getAda = () => impatient.getUser({ username: "ada" })
 
 const { data: ada } = await getAda().catch(async (error: unknown) => {
   if (!(error instanceof RateLimited)) throw error
-  const untilReset = error.resetAt === undefined ? 60_000 : Math.max(0, error.resetAt.getTime() - Date.now())
+  const untilReset = error.resetAt === undefined ? 15 * 60_000 : Math.max(0, error.resetAt.getTime() - Date.now())
   await sleep(error.retryAfter ?? untilReset)
   return getAda()
 })
@@ -19,10 +19,7 @@ console.log(ada?.name)
 // #endregion
 
 // #region wait
-import { fromEnvironment } from "@postwire/node"
-
 await using client = createClient({
-  ...fromEnvironment(),
   waitOnRateLimit: true,
   maxWait: 15 * 60_000, // milliseconds that a call may wait in all
   onRateLimit: (change) =>
@@ -34,7 +31,7 @@ console.log(rateLimit?.remaining, "of", rateLimit?.limit, "requests remaining")
 
 export const shared = () =>
   // #region redis
-  createClient({ ...fromEnvironment(), waitOnRateLimit: true, rateLimitStore: "redis://10.0.0.5" })
+  createClient({ waitOnRateLimit: true, rateLimitStore: "redis://10.0.0.5" })
 // #endregion
 
 // #region layer

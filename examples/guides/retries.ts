@@ -1,8 +1,7 @@
-import { createClient, fromEnvironment, TransportFailure } from "@postwire/node"
+import { createClient, TransportFailure } from "@postwire/node"
 
 // #region settings
 await using client = createClient({
-  ...fromEnvironment(),
   retries: 4, // 2 unless set; 0 is exactly one request
   timeout: { connect: 5_000, firstByte: 10_000, idle: 10_000, total: 60_000 } // milliseconds; 0 turns one off
 })
@@ -25,7 +24,6 @@ try {
 
 // #region watch
 await using watched = createClient({
-  ...fromEnvironment(),
   logger: console,
   onRequest: ({ attempt, duration, operation, status }) => console.log(operation, attempt, status, `${duration} ms`)
 })

@@ -1,7 +1,7 @@
 // #region account
 import { createClient, LoginRequired, MissingScope } from "@postwire/node"
 
-await using client = createClient({ baseUrl: process.env["POSTWIRE_BASE_URL"], account: "ada" })
+await using client = createClient({ account: "ada" })
 
 const { data: me } = await client.getMe()
 for await (const post of client.getBookmarks.items({}, { limit: 5 })) console.log(me?.username, post.text)
@@ -10,7 +10,7 @@ for await (const post of client.getBookmarks.items({}, { limit: 5 })) console.lo
 // #region blocking
 import { createClientSync } from "@postwire/sync"
 
-using blocking = createClientSync({ baseUrl: process.env["POSTWIRE_BASE_URL"], account: "ada" })
+using blocking = createClientSync({ account: "ada" })
 console.log(blocking.getMe().data?.name)
 // #endregion
 

@@ -1,11 +1,10 @@
 import * as Spend from "@postwire/core/spend/Spend"
-import { createClient, fromEnvironment } from "@postwire/node"
+import { createClient } from "@postwire/node"
 import * as SqliteSpendStore from "@postwire/node/SqliteSpendStore"
 import { Layer } from "effect"
 
 // #region limit
 await using client = createClient({
-  ...fromEnvironment(),
   spendLimit: { perDay: 10, perMonth: 100 } // dollars
 })
 const { cost } = await client.getUser({ username: "ada" })
@@ -15,7 +14,6 @@ console.log(cost?.dollars, "dollars for", cost?.charged, "resources")
 export const shared = () =>
   // #region store
   createClient({
-    ...fromEnvironment(),
     spendLimit: { perDay: 10 },
     spendStore: "./spend.db",
     onSpend: ({ dollars, operation }) => console.log(operation, dollars)
@@ -24,7 +22,7 @@ export const shared = () =>
 
 export const cheaper = () =>
   // #region prices
-  createClient({ ...fromEnvironment(), prices: { since: "2026-12-01", read: { post: 0.004 } } })
+  createClient({ prices: { since: "2026-12-01", read: { post: 0.004 } } })
 // #endregion
 
 // #region layer

@@ -3,8 +3,7 @@ import { test } from "@postwire/sandbox/vitest"
 import { expect } from "vitest"
 
 test("reads on after the line was cut", async ({ sandbox }) => {
-  const { baseUrl, bearerToken } = sandbox.app().settings
-  await using client = createClient({ baseUrl, bearerToken })
+  await using client = createClient(sandbox.settings)
   await client.updateStreamRules({ add: [{ value: "compilers", tag: "engines" }] })
   sandbox.faults.add({ operation: "streamPosts", stream: { kind: "cut", after: 1 } })
   const grace = sandbox.user({ username: "grace" })

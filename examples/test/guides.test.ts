@@ -89,10 +89,6 @@ describe("the programs of the guides", () => {
     for (const [setting, value] of Object.entries(sandbox.settings)) {
       vi.stubEnv(environmentVariable(setting), String(value))
     }
-    // Jobs, rules and streams are an app's.
-    if (["compliance.ts", "rules.ts", "streams.ts"].includes(name)) {
-      vi.stubEnv("POSTWIRE_BEARER_TOKEN", sandbox.app().settings.bearerToken)
-    }
     if (name === "streams.ts") sandbox.load({ perSecond: 50, seed: 1 })
     const home = mkdtempSync(join(tmpdir(), "postwire-guides-"))
     for (const variable of ["XDG_CONFIG_HOME", "XDG_STATE_HOME"]) vi.stubEnv(variable, home)

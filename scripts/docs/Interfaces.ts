@@ -171,8 +171,8 @@ const variableOf = (name: string): ReadonlyArray<string> =>
 /** The page of the settings. */
 export const settingsPage = (): ReadonlyArray<string> => [
   "# Settings",
-  "What `createClient` and `createClientSync` take. Without an argument they read the environment; with one they take what they " +
-  "are given and nothing else, so both are `createClient({ ...fromEnvironment(), waitOnRateLimit: true })`. A setting that " +
+  "What `createClient` and `createClientSync` take. Settings that are not given are read from the environment, " +
+  "[credentials](../credentials.md#settings-and-the-environment) only if none is given. A setting that " +
   "breaks its rule, or is misspelt, is [`InvalidSettings`](../errors.md#invalidsettings) when the client is made. " +
   "`POSTWIRE_REDIS_URL` is the variable of `rateLimitStore`.",
   ...settings.flatMap(({ lead, of, title }) => [

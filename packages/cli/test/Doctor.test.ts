@@ -49,6 +49,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
         POSTWIRE_ACCESS_TOKEN_SECRET: undefined
       })
       assert.match(named(checks, "bearer token")?.finding ?? "", /^Belongs to an app, can count and search recent/)
+      assert.strictEqual(named(checks, "app's bearer token")?.finding, "Belongs to an app")
       assert.strictEqual(named(checks, "user (OAuth 1.0a)")?.status, "info")
       assert.deepStrictEqual(checks.filter(({ status }) => status === "bad"), [])
     }))
@@ -61,8 +62,10 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
 
   it.effect("finds what is wrong with credentials and settings", () =>
     Effect.gen(function*() {
+      const { seeded: { userBearerToken } } = yield* Sandbox.Sandbox
       const none = {
         POSTWIRE_BEARER_TOKEN: "",
+        POSTWIRE_APP_BEARER_TOKEN: "",
         POSTWIRE_CONSUMER_KEY: "",
         POSTWIRE_CONSUMER_SECRET: "",
         POSTWIRE_ACCESS_TOKEN: "",
@@ -70,6 +73,12 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
       }
       const cases: ReadonlyArray<readonly [Readonly<Record<string, string>>, string, RegExp]> = [
         [{ POSTWIRE_BEARER_TOKEN: "canary-token" }, "bearer token", /does not accept it \(401\)/],
+        [{ POSTWIRE_APP_BEARER_TOKEN: "canary-token" }, "app's bearer token", /does not accept it \(401\)/],
+        [
+          { POSTWIRE_APP_BEARER_TOKEN: Redacted.value(userBearerToken) },
+          "app's bearer token",
+          /not belong to an app \(403\)/
+        ],
         [{ POSTWIRE_ACCESS_TOKEN_SECRET: "canary-token" }, "user (OAuth 1.0a)", /does not accept it/],
         [{ POSTWIRE_CONSUMER_SECRET: "" }, "user (OAuth 1.0a)", /Only 3 of its 4 parts/],
         [

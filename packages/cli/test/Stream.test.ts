@@ -17,10 +17,8 @@ const sandbox = Sandbox.layerServer({ posts: 0 })
 /** Runs a command line as the app. */
 const run = (...args: ReadonlyArray<string>) =>
   Effect.gen(function*() {
-    const { seeded } = yield* Sandbox.Sandbox
     const root = yield* Commands.folder
     const variables = yield* Commands.variables({
-      POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.appBearerToken),
       POSTWIRE_SPEND_STORE: join(root, "spend.db")
     })
     return yield* Commands.runWith(variables, ...args)

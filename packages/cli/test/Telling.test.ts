@@ -79,6 +79,21 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("a comm
           ["searchRecentPosts", "--query", "a"],
           /bearerToken is not set\.\n {2}Set POSTWIRE_BEARER_TOKEN in FILE\.$/
         ],
+        [
+          { POSTWIRE_APP_BEARER_TOKEN: undefined },
+          ["getStreamRules"],
+          /\(403\)[^]* accepts the bearer token of an app only\.\n {2}Set POSTWIRE_APP_BEARER_TOKEN to the app's bearer token\.$/
+        ],
+        [
+          { POSTWIRE_APP_BEARER_TOKEN: undefined, POSTWIRE_BEARER_TOKEN: undefined },
+          ["getStreamRules"],
+          /appBearerToken is not set\.\n {2}Set POSTWIRE_APP_BEARER_TOKEN to the app's bearer token\.$/
+        ],
+        [
+          { POSTWIRE_APP_BEARER_TOKEN: "wrong" },
+          ["getStreamRules"],
+          /\n {2}Check POSTWIRE_APP_BEARER_TOKEN, POSTWIRE_BEARER_TOKEN in FILE; /
+        ],
         [{ POSTWIRE_BASE_URL: "ftp://x" }, ["getMe"], /\n {2}Set POSTWIRE_BASE_URL in FILE\.$/]
       ]
       for (const [replaced, args, expected] of cases) {

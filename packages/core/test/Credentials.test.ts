@@ -9,7 +9,10 @@ import * as Client from "../src/client/Client.ts"
 import * as ClientConfig from "../src/client/ClientConfig.ts"
 import { InvalidSettings } from "../src/errors/Errors.ts"
 import { createPost, getPost } from "../src/operations/Posts.ts"
+import { getStreamRules } from "../src/operations/Rules.ts"
 import { getMe } from "../src/operations/Users.ts"
+import * as RateLimit from "../src/rate-limit/RateLimit.ts"
+import { bearerOf } from "../src/schema/Definition.ts"
 import { callOf, selectionsOf } from "./support/Calls.ts"
 import { assertNoSecret, firsts, make, rowOf, secrets } from "./support/Service.ts"
 import { test } from "./support/Test.ts"
@@ -26,9 +29,10 @@ const invalid = (settings: object) =>
 
 describe("check", () => {
   test("keeps what is good, and redacts it")(function*() {
-    const values = yield* check(secrets)
+    const given = { ...secrets, appBearerToken: "canary-app-token" }
+    const values = yield* check(given)
     for (const name of Credentials.names) {
-      assert.strictEqual(Redacted.value(values[name]!), secrets[name])
+      assert.strictEqual(Redacted.value(values[name]!), given[name])
     }
     assertNoSecret(values)
     const redacted = yield* check({ bearerToken: Redacted.make("token") })
@@ -102,7 +106,7 @@ describe("check", () => {
 })
 
 describe("missing credentials", () => {
-  const namesOf = (userAuth: boolean) => userAuth ? Credentials.names.slice(1) : ["bearerToken"] as const
+  const namesOf = (userAuth: boolean) => userAuth ? Credentials.signing : ["bearerToken"] as const
 
   test("fail every operation before any traffic, naming the setting")(function*() {
     for (const [name, operation] of firsts) {
@@ -117,14 +121,58 @@ describe("missing credentials", () => {
           assert.strictEqual(error._tag, "MissingAccessToken", `${name}: ${error.message}`)
           if (error._tag !== "MissingAccessToken") return
           assert.instanceOf(error, TypeError)
-          assert.deepStrictEqual(error.missing, [absent])
+          const missing = bearerOf(operation.definition) === "app" ? "appBearerToken" : absent
+          assert.deepStrictEqual(error.missing, [missing])
           assert.strictEqual(error.credential, userAuth ? "oauth1" : "bearer")
-          assert.include(error.message, `POSTWIRE_${absent.replace(/[A-Z]/g, "_$&").toUpperCase()}`)
+          assert.include(error.message, `POSTWIRE_${missing.replace(/[A-Z]/g, "_$&").toUpperCase()}`)
           assert.lengthOf(service.requests, 0)
           assertNoSecret(error)
         }
       }
     }
+  })
+})
+
+describe("the app's own token", () => {
+  const ofRules = Effect.asVoid(getStreamRules())
+  const ofMe = Effect.asVoid(getMe({ user_auth: false }))
+
+  /** The header of a call, if it was sent. */
+  const sent = (settings: Credentials.Settings, call: typeof ofRules) => {
+    const service = make(() => ({ body: {} }))
+    return Effect.map(
+      Effect.exit(Effect.provide(call, service.layer(settings))),
+      () => service.requests[0]?.headers["authorization"]
+    )
+  }
+
+  test("goes with operations that accept no other, and bearerToken without it")(function*() {
+    const both = { bearerToken: "of-ada", appBearerToken: "of-the-app" }
+    assert.strictEqual(yield* sent(both, ofRules), "Bearer of-the-app")
+    assert.strictEqual(yield* sent(both, ofMe), "Bearer of-ada")
+    assert.strictEqual(yield* sent({ bearerToken: "of-ada" }, ofRules), "Bearer of-ada")
+    assert.strictEqual(yield* sent({ appBearerToken: "of-the-app" }, ofRules), "Bearer of-the-app")
+    assert.isUndefined(yield* sent({ appBearerToken: "of-the-app" }, ofMe))
+  })
+
+  test("has rate limits of its own, and is redacted")(function*() {
+    const service = make(() => ({
+      status: 400,
+      body: { detail: "of-the-app and of-ada" },
+      headers: { "x-rate-limit-limit": "9", "x-rate-limit-remaining": "8", "x-rate-limit-reset": "1" }
+    }))
+    const keys = Effect.map(RateLimit.snapshot, (usages) => usages.map(({ operation }) => operation))
+    yield* Effect.gen(function*() {
+      const error = yield* Effect.flip(getStreamRules())
+      assert.strictEqual(
+        error.message,
+        "getStreamRules: the service refused a parameter (400): <redacted> and <redacted>."
+      )
+      assert.deepStrictEqual(yield* keys, ["getStreamRules"])
+    }).pipe(
+      Effect.provide(service.layer({ bearerToken: "of-ada", appBearerToken: "of-the-app" })),
+      Effect.provide(RateLimit.layerFail)
+    )
   })
 })
 

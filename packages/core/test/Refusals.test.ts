@@ -4,13 +4,24 @@ import type { WireName } from "@postwire/core/schema/WireName"
 import { Effect } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
 import type { Client } from "../src/client/Client.ts"
+import * as RawRequest from "../src/client/RawRequest.ts"
 import * as Errors from "../src/errors/Errors.ts"
 import { names } from "../src/wire/Wire.ts"
 import { assertNoSecret, fails, make, secrets } from "./support/Service.ts"
 import { test } from "./support/Test.ts"
 
-const { bookmark, createPost, deletePost, getBookmarks, getPosts, getUser, like, searchAllPosts, searchRecentPosts } =
-  catalogue
+const {
+  bookmark,
+  createPost,
+  deletePost,
+  getBookmarks,
+  getPosts,
+  getStreamRules,
+  getUser,
+  like,
+  searchAllPosts,
+  searchRecentPosts
+} = catalogue
 
 /** The refusal of a call, when the service answers with a status and a document. */
 const refusal = <A>(
@@ -58,7 +69,7 @@ describe("401", () => {
     assert.strictEqual(
       yield* messageOf(createPost({ text: "a" }), 401, unauthorized),
       "createPost: the service does not accept the OAuth 1.0a credential (401): Unauthorized. Check it; the operation " +
-        "accepts OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)."
+        "accepts OAuth 1.0a (user_auth: true) and a bearer token of a user (user_auth: false)."
     )
     assert.strictEqual(
       yield* messageOf(searchAllPosts({ query: "a" }), 401, unauthorized),
@@ -138,16 +149,38 @@ describe("403", () => {
       yield* messageOf(createPost({ text: "a", user_auth: false }), 403, userNeeded),
       "createPost: this is not permitted with the bearer token (403): Authenticating with OAuth 2.0 Application-Only is forbidden for " +
         "this endpoint. Supported authentication types are [OAuth 1.0a User Context, OAuth 2.0 User Context]. The " +
-        "operation accepts OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)."
+        "operation accepts OAuth 1.0a (user_auth: true) and a bearer token of a user (user_auth: false)."
     )
     const error = yield* refusal(getBookmarks(), 403, userNeeded)
     assert.strictEqual(error.type, problem("unsupported-authentication"))
-    assert.match(error.message, /\. The operation accepts a bearer token only\.$/)
+    assert.match(error.message, /\. The operation accepts a bearer token of a user only\.$/)
     // The same said in a member of `errors`.
     assert.match(
       yield* messageOf(createPost({ text: "a", user_auth: false }), 403, { errors: [userNeeded] }),
-      /\. The operation accepts OAuth 1\.0a \(user_auth: true\) and a bearer token \(user_auth: false\)\.$/
+      /\. The operation accepts OAuth 1\.0a \(user_auth: true\) and a bearer token of a user \(user_auth: false\)\.$/
     )
+  })
+
+  test("of a raw request does not say what nobody knows")(function*() {
+    const call = RawRequest.request({ method: "GET", path: "/2/posts/search/stream/rules" })
+    assert.strictEqual(
+      yield* messageOf(call, 403, { ...userNeeded, detail: "Forbidden with OAuth 2.0 User Context." }),
+      "GET /2/posts/search/stream/rules: this is not permitted with the bearer token (403): Forbidden with OAuth 2.0 User Context."
+    )
+  })
+
+  test("for a user where the app is needed names the setting of its token")(function*() {
+    const error = yield* refusal(getStreamRules(), 403, {
+      ...userNeeded,
+      detail: "Authenticating with OAuth 2.0 User Context is forbidden for this endpoint."
+    })
+    assert.strictEqual(
+      error.message,
+      "getStreamRules: this is not permitted with the bearer token (403): Authenticating with OAuth 2.0 User Context is forbidden " +
+        "for this endpoint. The operation accepts the bearer token of an app only. Pass it to the client as appBearerToken, or " +
+        "set POSTWIRE_APP_BEARER_TOKEN."
+    )
+    assert.isTrue(Errors.statementOf(error).endsWith("accepts the bearer token of an app only."))
   })
 
   test("without write permission gives the rule about new credentials")(function*() {

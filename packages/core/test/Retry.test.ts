@@ -597,14 +597,21 @@ describe("credentials of a service of their own", () => {
     for (const name of Credentials.names) {
       for (const bad of name.endsWith("Secret") ? ["\ud800"] : inHeaders) {
         const values = Object.fromEntries(
-          Object.entries(secrets).map(([key, value]) => [key, Redacted.make(key === name ? `${value}${bad}` : value)])
+          Object.entries({ ...secrets, appBearerToken: "of-the-app" }).map((
+            [key, value]
+          ) => [key, Redacted.make(key === name ? `${value}${bad}` : value)])
         )
         const layer = Client.layer({ baseUrl }).pipe(Layer.provide([
           Layer.succeed(Credentials.Credentials, { current: Effect.succeed(values) }),
           Layer.succeed(HttpClient.HttpClient, service.http)
         ]))
         const error = yield* fails(
-          Effect.provide(getMe({ user_auth: name !== "bearerToken" }), layer),
+          Effect.provide(
+            name === "appBearerToken"
+              ? Effect.asVoid(catalogue.getStreamRules())
+              : Effect.asVoid(getMe({ user_auth: name !== "bearerToken" })),
+            layer
+          ),
           Errors.InvalidParameters,
           { parameter: name }
         )

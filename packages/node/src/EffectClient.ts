@@ -13,7 +13,7 @@
  */
 import type { Form } from "@postwire/core/schema/Definition"
 import { connect, type Session } from "./internal/connect.ts"
-import * as NodeClient from "./NodeClient.ts"
+import type * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"
 
 export * from "./index.ts"
@@ -36,7 +36,7 @@ export const createClient: {
   (settings?: undefined): PostwireClient
   <F extends Form = "response">(settings: NodeClient.Settings<F> & PromiseClient.Chosen<F>): PostwireClient<F>
 } = <F extends Form = "response">(
-  settings: NodeClient.Settings<F> = NodeClient.fromEnvironment()
+  settings: NodeClient.Settings<F> = {}
 ): PostwireClient<F> => {
   const { end, form, services, session } = connect(settings, createClient)
   return PromiseClient.of(services, form, end, (context) => ({

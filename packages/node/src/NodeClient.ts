@@ -16,9 +16,11 @@ import * as Journal from "@postwire/core/storage/Journal"
 import * as TokenStore from "@postwire/core/storage/TokenStore"
 import * as StreamLog from "@postwire/core/streams/shared/StreamLog"
 import { Spill } from "@postwire/core/streams/Spill"
+import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import type { Dispatcher } from "undici"
 import * as FileJournal from "./FileJournal.ts"
 import * as FileSource from "./FileSource.ts"
@@ -303,7 +305,10 @@ export const check = Effect.fnUntraced(function*(
   settings: Settings<Form>,
   others: ReadonlyArray<string> = []
 ): Effect.fn.Return<void, InvalidSettings> {
-  yield* Shared.check(settings, [...AccountSettings.names, ...own, ...others])
+  yield* Effect.mapError(
+    Shared.check(settings, [...AccountSettings.names, ...own, ...others]),
+    withoutService(settings)
+  )
   yield* AccountSettings.check(settings)
   yield* checkStore("rateLimitStore", settings.rateLimitStore, "./limits")
   yield* checkStore("spendStore", settings.spendStore, "./spend")
@@ -314,6 +319,45 @@ export const check = Effect.fnUntraced(function*(
   yield* checkJournal(settings.journal)
   yield* checkTransport(settings)
 })
+
+/** The reason why an account does not name its service. */
+const withoutService = (settings: Settings<Form>) => (error: InvalidSettings): InvalidSettings =>
+  error.setting !== "baseUrl" || typeof settings.account !== "string" || settings.baseUrl
+    ? error
+    : new InvalidSettings({
+      setting: "account",
+      rule: "is in no folder that names its service",
+      advice: `Sign in with postwire login ${settings.account}, or pass baseUrl.`
+    })
+
+/** The settings of which one excludes all others of the environment. */
+const credentials: ReadonlyArray<string> = [...Credentials.names, "account", "oauth2"]
+
+/**
+ * Completes settings from the environment, and from the account that they name: its service, if the account is in a folder.
+ * Settings that are given take precedence. Credentials are not mixed: if one is given, even as `undefined`, none is read from the
+ * environment.
+ */
+export const complete = <S extends object>(given: S): S & Pick<Settings, "baseUrl" | "wire"> => {
+  if (!Predicate.isObject(given)) return given
+  const excluded = [
+    ...Object.keys(given).some((name) => credentials.includes(name)) ? credentials : [],
+    ..."clientId" in given ? ["clientSecret"] : []
+  ]
+  const gaps = Object.entries(fromEnvironment()).filter(([name]) =>
+    !excluded.includes(name) && (!(name in given) || given[name] === undefined)
+  )
+  const settings: S & Pick<Settings, "account" | "baseUrl" | "tokenStore" | "wire"> = gaps.length === 0
+    ? given
+    : { ...given, ...Object.fromEntries(gaps) }
+  const { account, tokenStore } = settings
+  const isKept = tokenStore === undefined || (typeof tokenStore === "string" && isFolder(tokenStore))
+  if (typeof account !== "string" || !isKept || settings.baseUrl !== undefined) return settings
+  const baseUrl = FileTokenStore.serviceOf(account, tokenStore)
+  if (baseUrl === undefined) return settings
+  const wire = settings.wire ?? Wire.names.find((name) => Wire.named[name].baseUrl === baseUrl)
+  return { ...settings, baseUrl, wire }
+}
 
 /**
  * The settings of the environment, each in the variable of its name, such as `POSTWIRE_BEARER_TOKEN`. `POSTWIRE_REDIS_URL` is the

@@ -16,7 +16,7 @@ import type * as Composites from "@postwire/core/promise/Composites"
 import type * as Publish from "@postwire/core/publishing/Publish"
 import type { Form } from "@postwire/core/schema/Definition"
 import { connect, type Session } from "./internal/connect.ts"
-import * as NodeClient from "./NodeClient.ts"
+import type * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"
 
 export type { Sent } from "@postwire/core/client/Attempt"
@@ -63,14 +63,15 @@ export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseC
 }>
 
 /**
- * Creates a client from settings, by default from the environment (`POSTWIRE_BASE_URL`, `POSTWIRE_BEARER_TOKEN`, ...). Throws
- * `InvalidSettings` immediately if a setting is invalid; connects at the first call.
+ * Creates a client from settings. Those that are not given are read from the environment (`POSTWIRE_BASE_URL`,
+ * `POSTWIRE_BEARER_TOKEN`, ...); credentials only if none is given. Throws `InvalidSettings` immediately if a setting is invalid;
+ * connects at the first call.
  */
 export const createClient: {
   (settings?: undefined): PostwireClient
   <F extends Form = "response">(settings: NodeClient.Settings<F> & PromiseClient.Chosen<F>): PostwireClient<F>
 } = <F extends Form = "response">(
-  settings: NodeClient.Settings<F> = NodeClient.fromEnvironment()
+  settings: NodeClient.Settings<F> = {}
 ): PostwireClient<F> => {
   const { end, form, services, session } = connect(settings, createClient)
   return PromiseClient.of(services, form, end, () => ({ session }))

@@ -7,12 +7,16 @@ import { getPost } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { Effect, Stream } from "effect"
 import { once } from "node:events"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import * as Http from "node:http"
 import type * as Net from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { inspect } from "node:util"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import type { Dispatcher } from "undici"
+import { vi } from "vitest"
 import * as Node from "../src/EffectClient.ts"
 import { createClient, type PostwireClient } from "../src/EffectClient.ts"
 import * as NodeClient from "../src/NodeClient.ts"
@@ -763,6 +767,78 @@ describe("fromEnvironment", () => {
         rateLimitStore: "redis://service.test"
       }
     )
+  })
+})
+
+describe("complete", () => {
+  const environment = {
+    POSTWIRE_BASE_URL: "https://service.test",
+    POSTWIRE_WIRE: "x",
+    POSTWIRE_BEARER_TOKEN: "a",
+    POSTWIRE_APP_BEARER_TOKEN: "b",
+    POSTWIRE_CONSUMER_KEY: "c",
+    POSTWIRE_CLIENT_ID: "d",
+    POSTWIRE_CLIENT_SECRET: "e"
+  }
+  const completed = (settings: NodeClient.Settings, variables: Readonly<Record<string, string>> = environment) => {
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+    const { baseUrl, clientId: _, clientSecret: __, wire, ...rest } = NodeClient.complete(settings)
+    vi.unstubAllEnvs()
+    return { baseUrl, wire, ...rest }
+  }
+  const service = { baseUrl: "https://service.test", wire: "x" as const }
+  const all = { ...service, bearerToken: "a", appBearerToken: "b", consumerKey: "c" }
+
+  it("reads settings that are not given from the environment", () => {
+    assert.deepStrictEqual(completed({}), all)
+    assert.deepStrictEqual(completed({ waitOnRateLimit: true }), { ...all, waitOnRateLimit: true })
+    assert.deepStrictEqual(completed({ baseUrl: "https://own.test", wire: undefined }), {
+      ...all,
+      baseUrl: "https://own.test"
+    })
+  })
+
+  it("mixes no credentials: one that is given, even as undefined, excludes those of the environment", () => {
+    for (
+      const given of [
+        { bearerToken: "own" },
+        { bearerToken: undefined },
+        { accessToken: "1-own" },
+        { account: "ada" },
+        { oauth2: { refreshToken: "own" } }
+      ]
+    ) assert.deepStrictEqual(completed(given), { ...service, ...given })
+    const named = { ...environment, POSTWIRE_ACCOUNT: "ada" }
+    assert.deepStrictEqual(completed({}, named), { ...service, account: "ada" })
+    assert.deepStrictEqual(completed({ bearerToken: "own" }, named), { ...service, bearerToken: "own" })
+  })
+
+  it("takes no secret of another app", () => {
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+    const { clientId, clientSecret } = NodeClient.complete<NodeClient.Settings>({ clientId: "own" })
+    vi.unstubAllEnvs()
+    assert.deepStrictEqual([clientId, clientSecret], ["own", undefined])
+  })
+
+  it("reads the service of an account in a folder", () => {
+    const tokenStore = mkdtempSync(join(tmpdir(), "postwire-accounts-"))
+    const of = (baseUrl: string, settings: NodeClient.Settings = {}) => {
+      writeFileSync(join(tokenStore, "ada"), JSON.stringify({ baseUrl }))
+      const { baseUrl: found, wire } = completed({ account: "ada", tokenStore, ...settings }, {})
+      return [found, wire]
+    }
+    try {
+      assert.deepStrictEqual(of("http://127.0.0.1:8080"), ["http://127.0.0.1:8080", undefined])
+      assert.deepStrictEqual(of("https://api.x.com"), ["https://api.x.com", "x"])
+      assert.deepStrictEqual(of("https://api.x.com", { wire: "x-2026-02" }), ["https://api.x.com", "x-2026-02"])
+      assert.deepStrictEqual(of("https://a.test", { baseUrl: "https://b.test" }), ["https://b.test", undefined])
+      assert.throws(
+        () => Node.createClient({ account: "bea", tokenStore }),
+        "account is in no folder that names its service. Sign in with postwire login bea, or pass baseUrl."
+      )
+    } finally {
+      rmSync(tokenStore, { recursive: true })
+    }
   })
 })
 

@@ -12,7 +12,7 @@ import "@postwire/core/runtime/SupportedNode"
 import { checkForm, type Chosen, formOf } from "@postwire/core/promise/ReturnType"
 import type * as Core from "@postwire/core/publishing/Publish"
 import type { Form } from "@postwire/core/schema/Definition"
-import { fromEnvironment } from "@postwire/node/NodeClient"
+import { complete } from "@postwire/node/NodeClient"
 import * as Effect from "effect/Effect"
 import type { Composites, Input } from "./Composites.ts"
 import { orThrow } from "./internal/calls.ts"
@@ -56,14 +56,15 @@ export type PostwireClientSync<F extends Form = "response"> =
   }
 
 /**
- * Makes a client from settings, or from the environment by default. Throws `InvalidSettings` if a setting is invalid. A worker
- * thread, started with the first client and shared by all, does the work while the caller blocks. The process may exit without
- * closing the client.
+ * Makes a client from settings. Those that are not given are read from the environment; credentials only if none is given. Throws
+ * `InvalidSettings` if a setting is invalid. A worker thread, started with the first client and shared by all, does the work while
+ * the caller blocks. The process may exit without closing the client.
  */
 export const createClientSync: {
   (settings?: undefined): PostwireClientSync
   <F extends Form = "response">(settings: Settings<F> & Chosen<F>): PostwireClientSync<F>
-} = <F extends Form = "response">(settings: Settings<F> = fromEnvironment()): PostwireClientSync<F> => {
+} = <F extends Form = "response">(given: Settings<F> = {}): PostwireClientSync<F> => {
+  const settings = complete(given)
   orThrow(Effect.runSync(Effect.catch(SyncClient.check(settings), Effect.succeed)), createClientSync)
   const { close, composites, methods, request, session } = SyncClient.make(settings)
   const as = <F extends Form>(form: F): PostwireClientSync<F> => {

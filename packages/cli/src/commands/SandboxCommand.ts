@@ -20,6 +20,7 @@ export const environmentOf = (baseUrl: string, seeded: Seed.Seeded): Readonly<Re
     Object.entries({
       baseUrl,
       bearerToken: Redacted.value(seeded.userBearerToken),
+      appBearerToken: Redacted.value(seeded.appBearerToken),
       consumerKey: seeded.consumerKey,
       consumerSecret: Redacted.value(seeded.consumerSecret),
       accessToken: Redacted.value(seeded.accessToken),
@@ -77,8 +78,7 @@ export const command = Command.make(
       const { adminToken, baseUrl, seeded } = sandbox
       if (Option.isSome(load)) sandbox.load({ perSecond: load.value, seed })
       const environment = environmentOf(baseUrl, seeded)
-      const appBearerToken = Redacted.value(seeded.appBearerToken)
-      yield* Report.ready(json, { baseUrl, adminToken: Redacted.value(adminToken), environment, appBearerToken }, [
+      yield* Report.ready(json, { baseUrl, adminToken: Redacted.value(adminToken), environment }, [
         `The sandbox is ready at ${baseUrl}. Ctrl-C ends it.`,
         "",
         "View it and send requests:",
@@ -90,10 +90,6 @@ export const command = Command.make(
         "Variables for clients (the tokens are worthless elsewhere):",
         "",
         ...Object.entries(environment).map(([name, value]) => `  export ${name}=${value}`),
-        "",
-        "Streams and their rules need the app's token instead of the user's:",
-        "",
-        `  POSTWIRE_BEARER_TOKEN=${appBearerToken}`,
         ""
       ])
       return yield* Effect.never

@@ -63,7 +63,7 @@ export const speaker = Effect.fnUntraced(function*(
   const store = yield* Effect.cached(Scope.provide(Accounts.open(tokenStore, variables), yield* Effect.scope))
   const account = yield* Accounts.choose(flag, places, store)
   if (Option.isNone(account)) {
-    const userAuth = Credentials.names.slice(1)
+    const userAuth = Credentials.signing
       .every((name) => Variables.valueOf(variables, environmentVariable(name)) !== undefined)
     return { variables: { ...variables, [Accounts.variable]: undefined }, account, userAuth, store }
   }

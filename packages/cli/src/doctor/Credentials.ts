@@ -3,15 +3,13 @@ import * as Credentials from "@postwire/core/auth/Credentials"
 import { Client } from "@postwire/core/client/Client"
 import { type AnyError, environmentVariable } from "@postwire/core/errors/Errors"
 import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
+import { getUsage } from "@postwire/core/operations/Usage"
 import { getMe } from "@postwire/core/operations/Users"
 import type { Definition } from "@postwire/core/schema/Definition"
 import type { Response } from "@postwire/core/schema/Response"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { type Check, result } from "./Check.ts"
-
-/** The four parts of an OAuth 1.0a credential. */
-export const parts = Credentials.names.slice(1)
 
 const ask = Effect.fnUntraced(function*(definition: Definition, parameters: object, retries = 0) {
   const client = yield* Client
@@ -88,13 +86,39 @@ const countsCheck = Effect.fnUntraced(
   }
 )
 
+/** Checks whether the app's own token is that of an app. */
+export const appBearer = Effect.fnUntraced(
+  function*({ appBearerToken }: Credentials.Values, isThere: boolean, place: string) {
+    const name = environmentVariable("appBearerToken")
+    const check = (status: Check["status"], finding: string, advice: string): ReadonlyArray<Check> => [
+      result("app's bearer token", status, finding, advice)
+    ]
+    if (appBearerToken === undefined) return []
+    if (!isThere) return check("info", "Set, but not tried", "Run doctor again when the service responds.")
+    const usage = yield* ask(getUsage.definition, {})
+    if (usage._tag === "Success") {
+      return check("ok", "Belongs to an app", "Streams, their rules and compliance jobs work with it.")
+    }
+    const { _tag, message } = usage.failure
+    return _tag === "Unauthorized"
+      ? check("bad", "Set, but the service does not accept it (401)", `Create a new token and set ${name}${place}.`)
+      : _tag === "Forbidden"
+      ? check(
+        "bad",
+        "Set, but it does not belong to an app (403)",
+        `Set ${name}${place} to the token of the app itself.`
+      )
+      : check("warning", `Set, but not confirmed: ${message}`, "Run doctor again later.")
+  }
+)
+
 export const user = Effect.fnUntraced(function*(
   values: Credentials.Values,
   isThere: boolean,
   place: string,
   rightsOf: () => string | undefined
 ) {
-  const missing = parts.filter((name) => values[name] === undefined).map(environmentVariable)
+  const missing = Credentials.signing.filter((name) => values[name] === undefined).map(environmentVariable)
   const check = (
     status: Check["status"],
     finding: string,
@@ -103,12 +127,14 @@ export const user = Effect.fnUntraced(function*(
   ): ReadonlyArray<Check> => [
     result("user (OAuth 1.0a)", status, finding, advice, details)
   ]
-  if (missing.length === parts.length) {
+  if (missing.length === Credentials.signing.length) {
     const all = "POSTWIRE_CONSUMER_KEY, POSTWIRE_CONSUMER_SECRET, POSTWIRE_ACCESS_TOKEN, POSTWIRE_ACCESS_TOKEN_SECRET"
     return check("info", "Not set", `Writes and your own lists need ${all}.`)
   }
   if (missing.length > 0) {
-    const found = `Only ${parts.length - missing.length} of its ${parts.length} parts are set`
+    const found = `Only ${
+      Credentials.signing.length - missing.length
+    } of its ${Credentials.signing.length} parts are set`
     return check("bad", found, `Set ${missing.join(", ")} too${place}.`, { missing })
   }
   if (!isThere) return check("info", "Set, but not tried", "Run doctor again when the service responds.")

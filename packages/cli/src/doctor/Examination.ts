@@ -17,12 +17,12 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Accounts from "./Accounts.ts"
 import { type Check, result } from "./Check.ts"
-import { bearer, parts, user } from "./Credentials.ts"
+import { appBearer, bearer, user } from "./Credentials.ts"
 import { fieldNamesCheck, probe } from "./FieldNames.ts"
 import { rateLimitChecks } from "./RateLimits.ts"
 import { clockChecks, reach, type Seen } from "./Service.ts"
 
-/** Runs all checks, with at most nine requests and one or two per account, none of which counts towards the post cap. */
+/** Runs all checks, with at most ten requests and one or two per account, none of which counts towards the post cap. */
 export const examine = Effect.fnUntraced(function*(
   variables: Readonly<Record<string, string | undefined>>,
   node: string,
@@ -83,19 +83,20 @@ export const examine = Effect.fnUntraced(function*(
       const others = yield* probe.pipe(Effect.provide(there), Effect.catchTag("InvalidSettings", Effect.die))
       checks.push(fieldNamesCheck(wire.name, other, yield* probe, others))
     }
-    const isOAuth1 = parts.every((name) => values.success[name] !== undefined)
+    const isOAuth1 = Credentials.signing.every((name) => values.success[name] !== undefined)
     const ofAccounts = accounts === undefined
       ? []
       : yield* Accounts.accountChecks(accounts, { baseUrl, wire, http: recorded, isThere: connection.isThere })
     const isOwn = Option.isNone(chosen)
     const ofBearer = isOwn ? yield* bearer(values.success, connection.isThere, place) : []
+    const ofApp = isOwn ? yield* appBearer(values.success, connection.isThere, place) : []
     const ofUser = isOwn ? yield* user(values.success, connection.isThere, place, () => seen.at(-1)?.rights) : []
     if (connection.isThere) {
       const isRefused = isOAuth1 && ofUser.some(({ status }) => status !== "ok")
       checks.push(...clockChecks(seen, isRefused))
     }
-    checks.push(...ofBearer, ...ofUser, ...ofAccounts)
-    if (isOwn && values.success.bearerToken === undefined && !isOAuth1) {
+    checks.push(...ofBearer, ...ofApp, ...ofUser, ...ofAccounts)
+    if (isOwn && !isOAuth1 && ofApp.length === 0 && values.success.bearerToken === undefined) {
       checks.push(result(
         "credentials",
         "bad",

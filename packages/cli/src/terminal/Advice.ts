@@ -37,6 +37,12 @@ const settings = (names: ReadonlyArray<string>, { credentials }: Situation): str
 
 const ofUser = ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
 
+/** Advice for operations that accept the app's token only. */
+const ofApp = (situation: Situation): string =>
+  `Set ${settings(["appBearerToken"], situation)} to the app's bearer token${
+    situation.account === undefined ? "" : ", and use no account"
+  }.`
+
 /** Advice for settings that have both a flag and a variable. */
 const ofFlags: Readonly<Record<string, string>> = {
   account: "Choose another name.",
@@ -75,23 +81,27 @@ const advices: Readonly<Record<string, Advice>> = {
   ComplianceFailed: "Check the ids in the file, then start over with --force.",
   ComplianceNotComplete: "Run the same command with --resume: it continues to wait.",
   ConflictingIdentifiers: "Pass exactly one of them.",
-  Forbidden: ({ message }) =>
-    /\bduplicate\b/i.test(String(message))
+  Forbidden: ({ advice, message }, situation) =>
+    advice !== undefined
+      ? ofApp(situation)
+      : /\bduplicate\b/i.test(String(message))
       ? "You have such a post already: look for it, or change the text."
       : "Request the required access, or use another credential.",
   InvalidParameters: "Correct it; --help lists every flag with its rule.",
   InvalidSettings: ({ setting }, situation) =>
     setting === "cluster"
       ? "Correct --cluster, or POSTWIRE_CLUSTER_URL if the address is there."
-      : ["baseUrl", "wire", "bearerToken", ...ofUser].includes(String(setting))
+      : ["baseUrl", "wire", "bearerToken", "appBearerToken", ...ofUser].includes(String(setting))
       ? `Set ${settings([String(setting)], situation)}.`
       : ofFlags[String(setting)],
   MediaNotReady: (_, { resumable }) =>
     resumable === "itself"
       ? "Run the same command again: it continues to wait."
       : "Upload it first: postwire upload FILE waits again, and prints the id for --media-id.",
-  MissingAccessToken: ({ credential, missing }, { account, credentials }) =>
-    account !== undefined
+  MissingAccessToken: ({ credential, missing }, situation) => {
+    const { account, credentials } = situation
+    if (Array.isArray(missing) && missing.includes("appBearerToken")) return ofApp(situation)
+    return account !== undefined
       ? `Account "${account}" has none: postwire login ${account}${
         credential === "oauth1" ? " --pin adds it" : " adds one"
       }.`
@@ -101,7 +111,8 @@ const advices: Readonly<Record<string, Advice>> = {
           ? ", name a file with --credentials, or sign in: postwire login"
           : ` in ${credentials.path}`
       }.`
-      : undefined,
+      : undefined
+  },
   NoRules: "Add some: postwire rules apply FILE.",
   NotFound: ({ operation }) => `Check the ${/^[A-Z]+ \//.test(String(operation)) ? "path" : "id"}.`,
   PaymentRequired: ({ reason, resetAt }) =>
@@ -138,7 +149,7 @@ const advices: Readonly<Record<string, Advice>> = {
         ? "Check that the service runs at that address (postwire sandbox starts a local one)"
         : "Check the connection"
     }, then run the same command with --resume: nothing is lost.`,
-  Unauthorized: ({ credential, operation }, situation) =>
+  Unauthorized: ({ bearer, credential, operation }, situation) =>
     credential === "app"
       ? `Check ${
         settings(["clientId", "clientSecret"], situation)
@@ -147,7 +158,14 @@ const advices: Readonly<Record<string, Advice>> = {
       ? `Check ${settings(["consumerKey", "consumerSecret"], situation)}.`
       : situation.account !== undefined
       ? `Sign in again: postwire login ${situation.account}${credential === "oauth1" ? " --pin" : ""}`
-      : `Check ${settings(credential === "oauth1" ? ofUser : ["bearerToken"], situation)}; postwire doctor shows more.`,
+      : `Check ${
+        settings(
+          credential === "oauth1"
+            ? ofUser
+            : [...bearer === "app" ? ["appBearerToken"] : [], "bearerToken"],
+          situation
+        )
+      }; postwire doctor shows more.`,
   UndecodableResponse: "Something between here and the service may have answered; try again with --resume.",
   UnexpectedStatus: (_, situation) => `Check ${settings(["baseUrl"], situation)}, then try again with --resume.`
 }

@@ -1,6 +1,7 @@
 /**
- * The credentials of a client: a bearer token and an OAuth 1.0a user context side by side. Each call uses the one that its
- * `user_auth` chooses. They are read by every call, so that a service can replace them while a client runs.
+ * The credentials of a client: bearer tokens and an OAuth 1.0a user context side by side. Each call uses the one that its
+ * operation accepts and its `user_auth` chooses. They are read by every call, so that a service can replace them while a client
+ * runs.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,16 +9,22 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { type CredentialKind, type CredentialsError, InvalidSettings, type MissingScope } from "../errors/Errors.ts"
+import type { Holder } from "../schema/Quota.ts"
 import type { Scope } from "../schema/Scopes.ts"
 import * as OAuth1 from "./OAuth1.ts"
 
 /** A secret, plain or already redacted. */
 export type Secret = string | Redacted.Redacted
 
-/** The five credential settings of the specification. An empty one counts as absent. */
+/** The credential settings of the specification, and the app's own token. An empty one counts as absent. */
 export interface Settings {
   /** OAuth 2.0 bearer token, of an app or of a user. */
   readonly bearerToken?: Secret | undefined
+  /**
+   * OAuth 2.0 bearer token of the app, for operations that accept no token of a user: streams, their rules and connections, and
+   * compliance jobs. Without it they send `bearerToken`.
+   */
+  readonly appBearerToken?: Secret | undefined
   /** OAuth 1.0a consumer key. */
   readonly consumerKey?: Secret | undefined
   /** OAuth 1.0a consumer secret. */
@@ -28,8 +35,11 @@ export interface Settings {
   readonly accessTokenSecret?: Secret | undefined
 }
 
+/** The names of the settings that sign together. */
+export const signing = ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"] as const
+
 /** The names of the settings. */
-export const names = ["bearerToken", "consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"] as const
+export const names = ["bearerToken", "appBearerToken", ...signing] as const
 
 /**
  * Checked credentials: none is empty, those that are sent in headers contain only characters that headers allow, and the
@@ -37,6 +47,7 @@ export const names = ["bearerToken", "consumerKey", "consumerSecret", "accessTok
  */
 export interface Values {
   readonly bearerToken?: Redacted.Redacted | undefined
+  readonly appBearerToken?: Redacted.Redacted | undefined
   readonly consumerKey?: Redacted.Redacted | undefined
   readonly consumerSecret?: Redacted.Redacted | undefined
   readonly accessToken?: Redacted.Redacted | undefined
@@ -72,6 +83,8 @@ export interface Call {
   readonly isChosen: boolean
   /** The kinds of credential that the operation accepts. */
   readonly accepts: ReadonlyArray<CredentialKind>
+  /** Whose bearer tokens the operation accepts; unknown for a raw request. */
+  readonly bearer: Holder | "any" | undefined
   /** The scopes that a user's OAuth 2.0 token needs; unknown for a raw request. */
   readonly scopes: ReadonlyArray<Scope>
 }
@@ -162,17 +175,17 @@ export const checkSecret = (
 
 /** Secrets that have passed the check, for headers and for signing. */
 const carried = new WeakSet<Redacted.Redacted>()
-const signing = new WeakSet<Redacted.Redacted>()
+const signatory = new WeakSet<Redacted.Redacted>()
 
 /** Why a secret is unusable, without quoting it. */
 export const fault = (name: typeof names[number], value: Redacted.Redacted): string | undefined => {
   const plain: unknown = Redacted.value(value)
   if (name === "consumerSecret" || name === "accessTokenSecret") {
     // An unpaired surrogate has no UTF-8, so that two secrets would sign alike.
-    if (!signing.has(value) && (typeof plain !== "string" || plain === "" || !plain.isWellFormed())) {
+    if (!signatory.has(value) && (typeof plain !== "string" || plain === "" || !plain.isWellFormed())) {
       return "must be text in well-formed Unicode"
     }
-    signing.add(value)
+    signatory.add(value)
     return undefined
   }
   if (!carried.has(value) && (typeof plain !== "string" || !/^[\x21-\x7e]+$/.test(plain))) {

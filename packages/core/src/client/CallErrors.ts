@@ -27,7 +27,7 @@ export type CallInfo = Pick<Definition, "name" | "effect" | "confirmWith" | "pag
 }
 
 /** The parts of a call that errors show. */
-export type Call = Pick<Prepared, "operation" | "effect" | "confirmWith" | "accepts">
+export type Call = Pick<Prepared, "operation" | "effect" | "confirmWith" | "accepts" | "bearer">
 
 /** The errors of sending. */
 export type SendError = Exclude<Errors.AnyError, Errors.ConflictingIdentifiers | Errors.PaginationStuck>
@@ -212,7 +212,7 @@ const excerptOf = (text: string): string => text.slice(0, 2000)
 
 const refusal = (
   { prepared, response: { headers, status }, text }: AttemptFailure.Refused,
-  { accepts, effect, operation }: Call,
+  { accepts, bearer, effect, operation }: Call,
   { redact, waits, wire }: ClientInfo
 ): Errors.Refusal => {
   const redacted = redact(text)
@@ -224,6 +224,7 @@ const refusal = (
     status,
     credential,
     accepts,
+    bearer,
     ...described,
     requestId: requestIdOf(headers, redact),
     rateLimit,

@@ -230,7 +230,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     redact: Effect.map(known, (values) => redact(values)),
     credential: (userAuth) =>
       Effect.flatMap(current, (values) => {
-        const token = Authorization.holderOf({ userAuth }, values)
+        const token = Authorization.holderOf({ userAuth, bearer: undefined }, values)
         const fingerprint = Redacted.value(token) === "" ? "none" : fingerprintOf(token)
         return typeof fingerprint === "string" ? Effect.succeed(fingerprint) : fingerprint
       }),
@@ -361,7 +361,7 @@ const baseUrlOf = (settings: Settings, wire: Wire.Wire): Effect.Effect<string, E
     return invalid(
       "baseUrl",
       "is missing: the neutral wire has no default URL, but `postwire sandbox` starts a local service and prints one",
-      "Pass it to the client, or set POSTWIRE_BASE_URL (read if no settings are given, or with fromEnvironment())."
+      "Pass it to the client, or set POSTWIRE_BASE_URL."
     )
   }
   const url = URL.canParse(given) ? new URL(given) : undefined

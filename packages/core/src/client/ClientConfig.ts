@@ -32,6 +32,7 @@ const secret = (name: string) => Config.option(Config.Redacted(name))
 export const credentials: Config.Config<Credentials.Settings> = /*#__PURE__*/ Config.map(
   /*#__PURE__*/ Config.all({
     bearerToken: /*#__PURE__*/ secret("POSTWIRE_BEARER_TOKEN"),
+    appBearerToken: /*#__PURE__*/ secret("POSTWIRE_APP_BEARER_TOKEN"),
     consumerKey: /*#__PURE__*/ secret("POSTWIRE_CONSUMER_KEY"),
     consumerSecret: /*#__PURE__*/ secret("POSTWIRE_CONSUMER_SECRET"),
     accessToken: /*#__PURE__*/ secret("POSTWIRE_ACCESS_TOKEN"),

@@ -39,6 +39,7 @@ export {
 export { InvalidRules, type RefusedRule, RuleCapReached, type RuleError } from "./StreamRuleErrors.ts"
 export { ThreadBroken, ThreadUndecided, type UndecidedReason } from "./ThreadErrors.ts"
 export { MediaNotReady, MediaProcessingFailed, SourceFailure, type SourceFault, UploadExpired } from "./UploadErrors.ts"
+import type { Holder } from "../schema/Quota.ts"
 import type { RateLimitInfo } from "../schema/RateLimitHeaders.ts"
 import { StorageFailure } from "./StorageErrors.ts"
 
@@ -59,9 +60,11 @@ export class MissingAccessToken extends Data.TaggedError("MissingAccessToken")<{
   readonly missing: ReadonlyArray<string>
 }> {
   override get message(): string {
-    const form = this.credential === "bearer"
-      ? "a bearer token (user_auth is false)"
-      : "OAuth 1.0a user context (user_auth is true)"
+    const form = this.credential === "oauth1"
+      ? "OAuth 1.0a user context (user_auth is true)"
+      : this.missing.includes("appBearerToken")
+      ? "the bearer token of an app"
+      : "a bearer token (user_auth is false)"
     return `${this.operation} needs ${form}, but ${this.missing.join(", ")} ${
       this.missing.length === 1 ? "is" : "are"
     } not set. ${this.advice}`
@@ -130,6 +133,8 @@ interface RefusalFields {
   readonly credential: CredentialKind
   /** The kinds that the operation accepts. */
   readonly accepts: ReadonlyArray<CredentialKind>
+  /** Whose bearer tokens the operation accepts; absent for a raw request, of which that is not known. */
+  readonly bearer?: Holder | "any" | undefined
   /** Type, title and detail of the problem document, if there is one. */
   readonly type?: string | undefined
   readonly title?: string | undefined
@@ -169,7 +174,7 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<RefusalFields
       `the service does not accept the ${credentialName[this.credential]}`,
       this.credential === "app"
         ? "Check them; a public app has no secret, a confidential one needs it."
-        : `Check it; the operation accepts ${accepted(this.accepts)}.`
+        : `Check it; the operation accepts ${accepted(this)}.`
     )
   }
 }
@@ -203,19 +208,23 @@ export class Forbidden extends Data.TaggedError("Forbidden")<
   }
 > {
   override get message(): string {
-    const isOfWrongKind = [this.type, ...this.problems.map(({ type }) => type)]
-      .some((type) => type?.endsWith("/unsupported-authentication"))
+    const advice = this.advice === undefined ? "" : ` ${this.advice}`
     return refused(
       this,
       `this is not permitted with the ${credentialName[this.credential]}`,
-      isOfWrongKind
-        ? `The operation accepts ${accepted(this.accepts)}.`
+      isOfWrongKind(this)
+        ? this.bearer && `The operation accepts ${accepted(this)}.${advice}`
         : this.isRead === true
         ? "The app's access or the user's permissions may not include it."
         : isAboutPermission(reasonsOf(this))
         ? "If the app was given write permission after the credential was made, generate a new credential and use that."
         : undefined
     )
+  }
+  get advice(): string | undefined {
+    return this.bearer === "app" && isOfWrongKind(this)
+      ? "Pass it to the client as appBearerToken, or set POSTWIRE_APP_BEARER_TOKEN."
+      : undefined
   }
 }
 
@@ -457,6 +466,9 @@ export const isAnyError = (error: unknown): error is AnyError =>
 export const environmentVariable = (setting: string): string =>
   `POSTWIRE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 
+const isOfWrongKind = ({ problems, type }: Pick<RefusalFields, "problems" | "type">): boolean =>
+  [type, ...problems.map(({ type }) => type)].some((type) => type?.endsWith("/unsupported-authentication"))
+
 const credentialName = {
   bearer: "bearer token",
   oauth1: "OAuth 1.0a credential",
@@ -467,10 +479,18 @@ const credentialName = {
 const exceeded = ({ bucket, operation }: { readonly bucket: string; readonly operation: string }): string =>
   `rate limit${bucket === operation ? "" : ` of ${bucket}`} exceeded`
 
-const accepted = (kinds: ReadonlyArray<CredentialKind>): string =>
-  kinds.length === 1
-    ? `${kinds[0] === "oauth1" ? "OAuth 1.0a" : "a bearer token"} only`
-    : "OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)"
+const bearerName = {
+  any: "a bearer token",
+  app: "the bearer token of an app",
+  user: "a bearer token of a user"
+} as const
+
+const accepted = ({ accepts, bearer = "any" }: Pick<RefusalFields, "accepts" | "bearer">): string =>
+  accepts.length > 1
+    ? `OAuth 1.0a (user_auth: true) and ${bearerName[bearer]} (user_auth: false)`
+    : accepts[0] === "oauth1"
+    ? "OAuth 1.0a only"
+    : `${bearerName[bearer]} only`
 
 /** The reasons that the service gave: those of the individual problems, or else of the document. */
 const reasonsOf = (

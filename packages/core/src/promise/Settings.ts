@@ -139,6 +139,7 @@ export const names: ReadonlyArray<string> = /*#__PURE__*/ Object.keys(
     accessToken: true,
     accessTokenSecret: true,
     allowInsecureHttp: true,
+    appBearerToken: true,
     appOwner: true,
     baseUrl: true,
     bearerToken: true,

@@ -65,6 +65,7 @@ export const plainRequest = (
   pace: undefined,
   priced: { price: "free", items: 0 },
   accepts: [],
+  bearer: undefined,
   ...own
 })
 
@@ -269,7 +270,8 @@ export const encode = (
     accept: definition.result._tag === "Bytes" ? "*/*" : "application/json",
     pace: definition.pace,
     priced: plan.priced,
-    accepts: definition.userAuth === undefined ? ofApp : ofUser
+    accepts: definition.userAuth === undefined ? ofApp : ofUser,
+    bearer: plan.bearer
   }
 }
 

@@ -20,8 +20,9 @@ export interface Connected<F extends Form> {
   readonly end: () => Promise<void>
 }
 
-/** Makes the parts from settings. Throws `InvalidSettings` immediately; connects at the first call. */
-export const connect = <F extends Form>(settings: NodeClient.Settings<F>, caller: Caller): Connected<F> => {
+/** Makes the parts from settings and the environment. Throws `InvalidSettings` immediately; connects at the first call. */
+export const connect = <F extends Form>(given: NodeClient.Settings<F>, caller: Caller): Connected<F> => {
+  const settings = NodeClient.complete(given)
   valueOf(Effect.runSyncExit(NodeClient.check(settings)), undefined, caller)
   const own = settings.dispatcher === undefined ? new OwnSession(NodeClient.agentOptionsOf(settings)) : undefined
   const session = settings.dispatcher ?? own!

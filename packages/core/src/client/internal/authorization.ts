@@ -4,30 +4,38 @@ import * as Credentials from "../../auth/Credentials.ts"
 import * as Errors from "../../errors/Errors.ts"
 import type { Prepared } from "../../wire/RequestEncoder.ts"
 
-const names = {
-  bearer: ["bearerToken"],
-  oauth1: ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
-} as const
-
 /** The kind of credential that a request carries. */
 export const kindOf = ({ userAuth }: Pick<Prepared, "userAuth">): Exclude<Errors.CredentialKind, "app"> =>
   userAuth ? "oauth1" : "bearer"
 
+/** The parts of a request that choose its credential. */
+type Choice = Pick<Prepared, "bearer" | "userAuth">
+
 /** The token of the user or the app; empty if there is none. */
 export const tokenOf = (
-  { userAuth }: Pick<Prepared, "userAuth">,
-  { accessToken = none, bearerToken = none }: Credentials.Values
-): Redacted.Redacted => userAuth ? accessToken : bearerToken
+  { bearer, userAuth }: Choice,
+  { accessToken = none, appBearerToken, bearerToken = none }: Credentials.Values
+): Redacted.Redacted => userAuth ? accessToken : bearer === "app" && appBearerToken || bearerToken
 
 const none = /*#__PURE__*/ Redacted.make("")
 
-/** Tests whether two credentials have the same bearer token. */
-export const isSameToken = (one: Credentials.Values, other: Credentials.Values): boolean =>
-  Redacted.value(one.bearerToken ?? none) === Redacted.value(other.bearerToken ?? none)
-
 /** The token that identifies a credential for rate limits and exports, or its holder if tokens are renewed. */
-export const holderOf = (prepared: Pick<Prepared, "userAuth">, values: Credentials.Values): Redacted.Redacted =>
-  values.grant?.holder ?? tokenOf(prepared, values)
+export const holderOf = (choice: Choice, values: Credentials.Values): Redacted.Redacted =>
+  values.grant?.holder ?? tokenOf(choice, values)
+
+/** The names of the settings that a request needs. */
+const namesOf = (
+  { bearer, userAuth }: Choice,
+  { appBearerToken, bearerToken }: Credentials.Values
+): ReadonlyArray<typeof Credentials.names[number]> =>
+  userAuth
+    ? Credentials.signing
+    : bearer === "app" && (appBearerToken !== undefined || bearerToken === undefined)
+    ? ofApp
+    : ofBearer
+
+const ofApp = ["appBearerToken"] as const
+const ofBearer = ["bearerToken"] as const
 
 /** Makes the header of a request, if it needs one. `now` is in milliseconds by the service's clock. */
 export type Authorize = (url: string, now: number) => string | undefined
@@ -43,7 +51,7 @@ export const make = (sign: Credentials.Sign | undefined) => {
   let last = { token: "", authorize: withBearer("") }
   return (prepared: Prepared, values: Credentials.Values): ReturnType<typeof authorizeWith> => {
     if (prepared.userAuth) return authorizeWith(prepared, values, sign)
-    const token = Redacted.value(values.bearerToken ?? none)
+    const token = Redacted.value(tokenOf(prepared, values))
     if (token !== "" && token === last.token) return last.authorize
     const authorize = authorizeWith(prepared, values, sign)
     if (!(authorize instanceof Error)) last = { token, authorize }
@@ -52,19 +60,20 @@ export const make = (sign: Credentials.Sign | undefined) => {
 }
 
 const authorizeWith = (
-  { method, operation, userAuth }: Prepared,
+  prepared: Prepared,
   values: Credentials.Values,
   sign: Credentials.Sign | undefined
 ): Authorize | Errors.MissingAccessToken | Errors.InvalidParameters => {
-  const credential = kindOf({ userAuth })
+  const { method, operation, userAuth } = prepared
+  const names = namesOf(prepared, values)
   const missing: Array<string> = []
-  const [first = "", consumerSecret = "", token = "", tokenSecret = ""] = names[credential].map((name) => {
+  const [first = "", consumerSecret = "", token = "", tokenSecret = ""] = names.map((name) => {
     const secret = Redacted.value(values[name] ?? none)
     if (secret === "") missing.push(name)
     return secret
   })
-  if (missing.length > 0) return new Errors.MissingAccessToken({ operation, credential, missing })
-  for (const name of names[credential]) {
+  if (missing.length > 0) return new Errors.MissingAccessToken({ operation, credential: kindOf(prepared), missing })
+  for (const name of names) {
     const rule = Credentials.fault(name, values[name] ?? none)
     if (rule !== undefined) return Errors.invalidParameter(operation, name, rule, undefined)
   }

@@ -171,7 +171,7 @@ export const make = (
     return Effect.matchEffect(within(terms, prepared, renew(values)), {
       onFailure: (failure) => Effect.fail(errorOf(failure, series)),
       onSuccess: (renewed) =>
-        Authorization.isSameToken(renewed, values)
+        isSame(Authorization.tokenOf(prepared, renewed), Authorization.tokenOf(prepared, values))
           ? Effect.fail(errorOf(refused, series))
           : sendWith(fiber, call, renewed, terms, series)
     })
@@ -189,6 +189,9 @@ export const make = (
     })
   }
 }
+
+const isSame = (one: Redacted.Redacted, other: Redacted.Redacted): boolean =>
+  Redacted.value(one) === Redacted.value(other)
 
 /** The second renewal is for a token that another client of the account has replaced meanwhile. */
 const maxRenewals = 2

@@ -4,7 +4,7 @@
 import * as Schema from "effect/Schema"
 import type * as BodyLayout from "../../schema/BodyLayout.ts"
 import { unlistedMark } from "../../schema/Codecs.ts"
-import { type Definition, pageSizeOf, partsOf, routesOf, type Settled } from "../../schema/Definition.ts"
+import { bearerOf, type Definition, pageSizeOf, partsOf, routesOf, type Settled } from "../../schema/Definition.ts"
 import * as Parameters from "../../schema/Parameters.ts"
 import type { Priced } from "../../schema/Price.ts"
 import { envelope } from "../ResponseDecoder.ts"
@@ -58,6 +58,7 @@ export interface Plan {
   readonly query: string
   readonly settled: SettledBody | undefined
   readonly priced: Priced
+  readonly bearer: ReturnType<typeof bearerOf>
 }
 
 const plans = new WeakMap<Wire, WeakMap<Definition, Plan>>()
@@ -92,6 +93,7 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
   const plan: Plan = {
     inputs,
     positions,
+    bearer: bearerOf(definition),
     priced: { price: definition.price, items: pageSizeOf(definition) },
     query: Object.entries(definition.queryConstants ?? {}).map(([key, value]) => `${key}=${value}`).join("&"),
     required: [...inputs].filter(([, input]) => input.parameter.required).map(([name]) => name),
