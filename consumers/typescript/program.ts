@@ -5,9 +5,10 @@ import * as postwire from "@postwire/node"
 import type * as WithEffect from "@postwire/node/EffectClient"
 import type * as Sandbox from "@postwire/sandbox"
 import type * as Sync from "@postwire/sync"
+import type * as Web from "@postwire/web"
 import { scenario, settingsOf } from "./scenario.ts"
 
-export type Everything = [typeof Core, typeof Export, typeof WithEffect, typeof Sandbox, typeof Sync]
+export type Everything = [typeof Core, typeof Export, typeof WithEffect, typeof Sandbox, typeof Sync, typeof Web]
 
 const settings = settingsOf(process.env)
 const client = postwire.createClient(settings)

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Client, Credentials, RateLimit, Users } from "@postwire/core"
 import { createClient } from "@postwire/node"
+import * as NodeClient from "@postwire/node/NodeClient"
 import { Sandbox } from "@postwire/sandbox"
 import { test } from "@postwire/sandbox/vitest"
 import { Effect, Fiber, Layer } from "effect"
@@ -49,6 +50,40 @@ layer(AsAda)((it) => {
       assert.isUndefined(me.pollUnsafe())
       yield* TestClock.adjust("2 minutes")
       assert.strictEqual((yield* Fiber.join(me)).data?.username, "ada")
-      assert.deepStrictEqual(sandbox.requests.map(({ status }) => status), [429, 200])
+      assert.deepStrictEqual(sandbox.requests.slice(-2).map(({ status }) => status), [429, 200])
+    }))
+
+  it.effect("an Effect is retried twice in one adjustment", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      sandbox.faults.add({ operation: "getMe", status: 503, times: 2 })
+      const me = yield* Effect.forkChild(Users.getMe({ user_auth: false }))
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(me)
+      assert.deepStrictEqual(sandbox.requests.slice(-3).map(({ status }) => status), [503, 503, 200])
+    }))
+})
+
+/** The client for Node, over the sandbox on a port. */
+const Served = Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ settings }) => NodeClient.layer(settings))).pipe(
+  Layer.provideMerge(Sandbox.layerServer({ posts: 0, start: Date.UTC(2026, 0, 1) }))
+)
+
+/** Moves the clock until a fiber has ended, in steps below every timeout, with real time for the sockets between them. */
+const finish = Effect.fnUntraced(function*<A, E>(fiber: Fiber.Fiber<A, E>) {
+  while (fiber.pollUnsafe() === undefined) {
+    yield* TestClock.withLive(Effect.sleep("10 millis"))
+    yield* TestClock.adjust("100 millis")
+  }
+  return yield* Fiber.join(fiber)
+})
+
+layer(Served)((it) => {
+  it.effect("an Effect over sockets is retried twice in many adjustments", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      sandbox.faults.add({ operation: "getMe", status: 503, times: 2 })
+      yield* finish(yield* Effect.forkChild(Users.getMe({ user_auth: false })))
+      assert.deepStrictEqual(sandbox.requests.map(({ status }) => status), [503, 503, 200])
     }))
 })
