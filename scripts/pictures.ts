@@ -2,7 +2,9 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { crc32, deflateSync } from "node:zlib"
 import { chromium, type Page } from "playwright-core"
+import { createClient } from "../packages/node/src/index.ts"
 import * as OAuth2 from "../packages/node/src/OAuth2.ts"
+import * as Console from "../packages/sandbox/src/admin/Console.ts"
 import * as Sandbox from "../packages/sandbox/src/Sandbox.ts"
 
 const folder = new URL("../docs/pictures/", import.meta.url)
@@ -56,6 +58,20 @@ const encode = ({ data, width }: Awaited<ReturnType<typeof pixelsOf>>): Uint8Arr
   ])
 }
 
+/** Sends requests that make a log. */
+const record = async ({ baseUrl, faults, settings }: Sandbox.RunningSandbox): Promise<void> => {
+  await using client = createClient({ ...settings, retries: 0 })
+  const { data: ada } = await client.getUser({ username: "ada", user_fields: ["public_metrics"] })
+  if (ada === undefined) throw new Error("there is no ada")
+  await client.searchRecentPosts({ query: "effect", max_results: 10, post_fields: ["created_at"] })
+  await client.createPost({ text: "From the log", reply_settings: "following" })
+  faults.add({ operation: "getMe", status: 503, headers: { "retry-after": "1" } })
+  await client.getMe().catch(() => {})
+  await client.getUsersPosts({ id: ada.id, max_results: 5 })
+  await fetch(`${baseUrl}/2/users/me`)
+  await client.getUsersFollowers({ id: ada.id })
+}
+
 await using sandbox = await Sandbox.start({ posts: 60 })
 const { url } = await OAuth2.authorize({
   baseUrl: sandbox.baseUrl,
@@ -71,6 +87,13 @@ try {
   const page = await context.newPage()
   await page.goto(url)
   writeFileSync(new URL("authorize.png", folder), encode(await pixelsOf(page)))
+
+  await record(sandbox)
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto(Console.urlWith(sandbox.baseUrl, sandbox.adminToken))
+  await page.locator("#lines a", { hasText: "createPost" }).click()
+  await page.getByRole("region", { name: "Response body" }).waitFor()
+  writeFileSync(new URL("console.png", folder), encode(await pixelsOf(page)))
 } finally {
   await browser.close()
 }

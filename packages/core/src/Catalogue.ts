@@ -57,6 +57,35 @@ export const catalogue = {
   ...Users
 }
 
+/** The modules of the operations by name. */
+export const areas = {
+  Blocks,
+  Bookmarks,
+  Communities,
+  ComplianceJobs,
+  ComplianceStreams,
+  Connections,
+  Counts,
+  DirectMessages,
+  Follows,
+  Likes,
+  Lists,
+  Media,
+  Mutes,
+  Posts,
+  QuotePosts,
+  Replies,
+  Reposts,
+  Rules,
+  Search,
+  Spaces,
+  Streams,
+  Timelines,
+  Trends,
+  Usage,
+  Users
+}
+
 /** The type of `catalogue`. */
 export type Catalogue = typeof catalogue
 

@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import axe from "axe-core"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import { type Browser, chromium, type Page } from "playwright-core"
@@ -57,7 +58,17 @@ describe.skipIf(executable === undefined)("in a browser", () => {
 
   const open = async (page: Page, { adminToken, baseUrl }: Sandbox.Sandbox["Service"]) => {
     await page.goto(Console.urlWith(baseUrl, adminToken))
-    await page.locator("#state-rows tr").first().waitFor()
+    await page.locator("#main").waitFor()
+  }
+
+  /** Goes to a view by its link. */
+  const go = (page: Page, view: string) => page.locator(`nav a[href="#${view}"]`).click()
+
+  /** Goes to a collection. */
+  const list = async (page: Page, collection: string) => {
+    await go(page, collection === "users" || collection === "grants" ? "users" : "data")
+    await page.locator(`[data-collection=${collection}]`).click()
+    await page.locator(`[data-collection=${collection}][aria-pressed=true]`).waitFor()
   }
 
   /** The browser reports refusals as errors: which they were, and whatever else it reported as it is. */
@@ -77,17 +88,20 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         yield* Effect.promise(async () => {
           await open(page, sandbox)
           assert.strictEqual(page.url(), `${sandbox.baseUrl}/console`)
-          assert.include(await page.locator("#state-rows").textContent(), "ada")
+          await go(page, "users")
+          await page.locator("#state-rows", { hasText: "ada" }).waitFor()
 
           // Untrusted text.
-          await page.getByRole("button", { name: /^posts 61$/ }).click()
+          await go(page, "data")
+          await page.getByRole("button", { name: /^posts 61$/ }).waitFor()
           await page.locator("#state-rows td", { hasText: "onerror" }).waitFor()
           assert.include(await page.locator("#state-rows tr").first().textContent(), text)
           assert.strictEqual(await page.locator("main img, main script").count(), 0)
 
           // From the top of the page to the answer without a pointer.
+          await go(page, "send")
           await page.reload()
-          await page.locator("#state-rows tr").first().waitFor()
+          await page.locator("#send-view").waitFor()
           const focused = () => page.evaluate(() => document.activeElement?.id ?? "")
           assert.strictEqual(await focused(), "")
           await page.keyboard.press("Tab")
@@ -127,24 +141,29 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           assert.include(await page.locator("#response-headers").textContent(), "x-rate-limit-remaining: 299")
 
           // The journal and the window.
+          await go(page, "requests")
           const line = page.locator("#lines li", { hasText: `/2/posts/${post}` })
-          await line.first().waitFor()
+          await line.first().locator("a").focus()
+          await page.keyboard.press("Enter")
+          await page.getByRole("region", { name: "Response body" }).waitFor()
+          assert.include(await page.locator("#entry [aria-label='Request headers']").textContent(), "<redacted>")
+          await page.keyboard.press("Tab")
+          await page.keyboard.press("Escape")
+          await page.locator("#entry").waitFor({ state: "hidden" })
+          assert.strictEqual(
+            await page.evaluate(() => document.activeElement?.closest("li")?.textContent),
+            await line.first().textContent()
+          )
+          await go(page, "limits")
           const bar = page.getByRole("progressbar", { name: "getPost, @ada" })
           await bar.waitFor()
           assert.deepStrictEqual(
             await bar.evaluate((element: HTMLProgressElement) => [element.value, element.max]),
             [299, 300]
           )
-          await line.first().locator("button").focus()
-          await page.keyboard.press("Enter")
-          await line.locator("pre").waitFor()
-          assert.include(await line.locator("pre").textContent(), "<redacted>")
-          await page.keyboard.press("Tab")
-          await page.keyboard.press("Escape")
-          assert.strictEqual(await line.locator("pre").count(), 0)
-          assert.strictEqual(await page.evaluate(() => document.activeElement?.getAttribute("aria-expanded")), "false")
 
           // A fault.
+          await go(page, "faults")
           await page.getByLabel("Operation", { exact: true }).last().selectOption("getPost")
           await page.getByRole("button", { name: "Add fault" }).click()
           const rule = page.locator("#rules li")
@@ -153,15 +172,20 @@ describe.skipIf(executable === undefined)("in a browser", () => {
             await rule.innerText(),
             "Status 503, retry-after: 1. For getPost, once.\nnot triggered yet\nRemove"
           )
-          await page.locator("#faults .outcome", { hasText: "Fault 1 is added." }).waitFor()
+          await page.locator("#faults-view .outcome", { hasText: "Fault 1 is added." }).waitFor()
+          await go(page, "send")
           await page.locator("#parameter-id").press("Enter")
           await page.locator("#response-status", { hasText: "503" }).waitFor()
+          await go(page, "faults")
           await page.locator("#rules li", { hasText: "triggered once" }).waitFor()
+          await go(page, "requests")
+          await line.nth(1).waitFor()
           await page.locator("#journal-status").selectOption("fault")
           assert.strictEqual(await page.locator("#lines li").count(), 1)
           assert.include(await page.locator("#lines li").innerText(), "Fault: Status 503, retry-after: 1")
           await page.locator("#journal-operation").fill("users")
           await page.getByText("No request matches.").waitFor()
+          await go(page, "faults")
           await page.getByRole("button", { name: /^Remove fault/ }).click()
           await page.locator("#faults-empty").waitFor()
 
@@ -201,7 +225,10 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           assert.strictEqual(await focused(), "fault-operation")
 
           // The clock ends the window.
+          await go(page, "clock")
           await page.getByRole("button", { name: "+15 min" }).click()
+          await page.locator("#clock-view .outcome", { hasText: "15 minutes" }).waitFor()
+          await go(page, "limits")
           await page.locator("#windows-empty").waitFor()
           assert.match(await page.locator("#now").innerText(), /^2026-11-20 12:15:\d\d UTC$/)
 
@@ -212,6 +239,177 @@ describe.skipIf(executable === undefined)("in a browser", () => {
       }),
     60_000
   )
+
+  it.live(
+    "keeps a log of requests, opens them beside it, copies them and sends them again",
+    () =>
+      Effect.gen(function*() {
+        const { errors, foreign, page, sandbox } = yield* visit()
+        const { baseUrl, seeded: { ada }, settings: { bearerToken } } = sandbox
+        yield* Effect.promise(async () => {
+          await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
+          const ask = (path: string, init: RequestInit = {}, token = bearerToken) =>
+            fetch(baseUrl + path, {
+              ...init,
+              headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }
+            })
+          await ask("/2/users/me?user.fields=created_at,location")
+          await ask(
+            "/2/tweets/search/recent?query=it%27s&max_results=10",
+            {},
+            Redacted.value(sandbox.seeded.appBearerToken)
+          )
+          await ask("/2/tweets", {
+            method: "POST",
+            body: JSON.stringify({ text: "it's", reply: { in_reply_to_tweet_id: "1" } })
+          })
+          await ask("/2/tweets", {
+            method: "POST",
+            body: JSON.stringify({ text: "it's", reply_settings: "following" })
+          })
+          await ask("/2/nothing", {}, "unknown")
+          await open(page, sandbox)
+          const lines = page.locator("#lines li")
+          await lines.nth(4).waitFor()
+          const shown = async () => (await lines.locator(".what").allInnerTexts()).join(", ")
+          assert.match(
+            (await lines.first().innerText()).replaceAll("\n", " "),
+            /^404 GET \/2\/nothing no operation nobody 12:00:\d\d \d+ ms$/
+          )
+
+          // Filters and search.
+          const filter = async (id: string, value: string, expected: string) => {
+            await page.locator(`#journal-${id}`).selectOption(value)
+            assert.strictEqual(await shown(), expected, id)
+            await page.locator(`#journal-${id}`).selectOption({ index: 0 })
+          }
+          await filter("method", "POST", "POST /2/tweets, POST /2/tweets")
+          await filter("status", "2", "POST /2/tweets, GET /2/tweets/search/recent, GET /2/users/me")
+          await filter("caller", "the app", "GET /2/tweets/search/recent")
+          await filter("caller", "nobody", "GET /2/nothing")
+          await page.locator("#journal-search").fill("it's")
+          assert.strictEqual(await shown(), "GET /2/tweets/search/recent")
+          await page.locator("#journal-search").fill("")
+
+          // By keyboard: a line opens, the next one takes its place, and a link or a reload stays.
+          await lines.locator("a").first().focus()
+          await page.keyboard.press("ArrowDown")
+          await page.keyboard.press("Enter")
+          const entry = page.locator("#entry")
+          const body = page.getByRole("region", { name: "Response body" })
+          await body.getByText(/"edit_history_/).waitFor()
+          const post = JSON.parse(await body.innerText()).data.id
+          assert.match(page.url(), /#requests\/4$/)
+          await page.keyboard.press("End")
+          await page.locator("#entry-title", { hasText: "/2/users/me" }).waitFor()
+          await page.reload()
+          await page.locator("#entry-title", { hasText: "GET /2/users/me" }).waitFor()
+          assert.match(
+            await entry.innerText(),
+            /200[^]*@ada, OAuth 2\.0 User Context[^]*user\.fields\s+created_at,location/
+          )
+          assert.match(
+            await page.locator("#entry [aria-label='Response headers']").textContent() ?? "",
+            /x-rate-limit-reset: \d+ \(2026-11-20 12:15:\d\d UTC\)/
+          )
+
+          // As code, with the names of the client and without the token.
+          const copied = async (language: string) => {
+            await page.getByRole("button", { name: `Copy as ${language}` }).click()
+            await page.locator("#journal .outcome, #entry .outcome", { hasText: `Copied as ${language}.` }).waitFor()
+            const code = await page.locator("#entry-code").innerText()
+            assert.strictEqual(await page.evaluate(() => navigator.clipboard.readText()), code)
+            assert.notInclude(code, bearerToken)
+            return code
+          }
+          assert.include(await copied("Promise"), `await client.getMe({ user_fields: [ "created_at", "location" ] })`)
+          assert.include(await copied("Effect"), `Users.getMe({ user_fields: [ "created_at", "location" ] })`)
+          await page.goto(`${baseUrl}/console#requests/4`)
+          await page.locator("#entry-title", { hasText: "POST /2/tweets" }).waitFor()
+          assert.strictEqual(
+            await copied("curl"),
+            `curl --request POST '${baseUrl}/2/tweets' \\\n  --header "Authorization: Bearer $POSTWIRE_BEARER_TOKEN" \\\n` +
+              `  --json '{"text":"it'\\''s","reply_settings":"following"}'`
+          )
+          assert.include(await copied("Promise"), `client.createPost({ text: "it's", reply_settings: "following" })`)
+          const python = await copied("Python")
+          assert.include(python, `json={"text": "it's", "reply_settings": "following"}`)
+          assert.include(python, "os.environ['POSTWIRE_BEARER_TOKEN']")
+
+          // Again, and as it is edited.
+          await page.locator("#send-again").click()
+          await page.waitForURL(/#requests\/6$/)
+          await page.locator("#entry-title", { hasText: "POST /2/tweets" }).waitFor()
+          assert.strictEqual(sandbox.requests.at(-1)?.operation, "createPost")
+          await page.getByRole("button", { name: "Edit" }).click()
+          await page.locator("#send-view").waitFor()
+          assert.deepStrictEqual(
+            [
+              await page.locator("#operation").inputValue(),
+              await page.locator("#parameter-text").inputValue(),
+              page.url()
+            ],
+            ["createPost", "it's", `${baseUrl}/console#send`]
+          )
+
+          // An id leads to what has it, and back.
+          await page.goBack()
+          await page.goto(`${baseUrl}/console#requests/4`)
+          await body.getByRole("link", { name: post }).first().click()
+          await page.locator("#state-rows tr", { hasText: "it's" }).waitFor()
+          assert.strictEqual(await page.locator("#state-rows tr").count(), 1)
+          await page.locator("#state-rows").getByRole("link", { name: "ada" }).click()
+          await page.locator("#state-rows tr", { hasText: "Ada Lovelace" }).waitFor()
+          assert.match(page.url(), /#users\/users\/ada$/)
+          await page.goto(`${baseUrl}/console#data/id/${ada.id}`)
+          await page.locator("#state-note", { hasText: `The one with the id ${ada.id}` }).waitFor()
+          await page.goto(`${baseUrl}/console#data/id/123456`)
+          await page.getByText("Nothing has the id 123456.").waitFor()
+        })
+        // The service refuses the same post twice.
+        assert.deepStrictEqual([statusesOf(errors), foreign], [["403"], []])
+      }),
+    60_000
+  )
+
+  it.live("has no violation that axe knows, in any view, light and dark", () =>
+    Effect.gen(function*() {
+      const { page, sandbox } = yield* visit()
+      yield* Effect.promise(async () => {
+        const { baseUrl, seeded: { ada } } = sandbox
+        const headers = { authorization: `Bearer ${sandbox.settings.bearerToken}` }
+        for (const path of [`/2/users/${ada.id}`, "/2/users/me", "/2/nothing"]) await fetch(baseUrl + path, { headers })
+        sandbox.faults.add({ status: 503 })
+        sandbox.faults.add({ reset: "after", times: "always" })
+        await fetch(`${baseUrl}/2/users/me`, { headers })
+        sandbox.grants.make()
+        await open(page, sandbox)
+        await page.evaluate(axe.source)
+        const violations = async (rules: string) => {
+          const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${rules})`)
+          return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`)
+        }
+        const views = "requests requests/1 send data/posts users/users users/grants streams media limits faults clock"
+          .split(" ")
+        for (
+          const [colorScheme, width, rules, shown] of [
+            ["light", 1280, "", views],
+            ["dark", 1920, `{ runOnly: ["color-contrast"] }`, views],
+            ["light", 400, "", views.slice(0, 2)]
+          ] as const
+        ) {
+          await page.emulateMedia({ colorScheme })
+          await page.setViewportSize({ width, height: 800 })
+          for (const view of shown) {
+            await page.evaluate((view) => void (location.hash = view), view)
+            await page.locator(`nav a[href="#${view.split("/")[0]}"][aria-current]`).waitFor()
+            if (view === "requests/1") await page.getByRole("region", { name: "Response body" }).waitFor()
+            if (view.includes("users/")) await page.locator("#state-rows tr").first().waitFor()
+            assert.deepStrictEqual(await violations(rules), [], `${view} ${colorScheme} ${width}`)
+          }
+        }
+      })
+    }), 120_000)
 
   it.live("turns pages, resets, saves and restores", () =>
     Effect.gen(function*() {
@@ -227,7 +425,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         const outcomeOf = (part: string, hasText: string | RegExp) =>
           page.locator(`#${part} .outcome`, { hasText }).waitFor()
         await open(page, sandbox)
-
+        await go(page, "send")
         await page.locator("#wire").selectOption("x")
         await page.locator("#operation").selectOption("getUsersPosts")
         await page.locator("#parameter-id").fill(ada.id)
@@ -264,9 +462,9 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         await page.locator("#response-status", { hasText: "403" }).waitFor()
 
         // What is there, by page and by user.
-        await page.getByRole("button", { name: /^posts / }).click()
+        await list(page, "posts")
         const rows = page.locator("#state-rows tr")
-        await page.locator("[data-collection=posts][aria-pressed=true]").waitFor()
+        await rows.nth(49).waitFor()
         const top = await rows.first().textContent()
         await page.locator("#older").click()
         await page.locator("#state-note", { hasText: "Page 2" }).waitFor()
@@ -285,6 +483,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           [...document.querySelectorAll("#state-rows tr td:nth-child(2)")].every((cell) => cell.textContent === "ada")
         )
 
+        await go(page, "clock")
         const [download] = await Promise.all([
           page.waitForEvent("download"),
           page.getByRole("button", { name: "Download snapshot" }).click()
@@ -296,12 +495,16 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         await page.getByRole("button", { name: "Reset everything" }).click()
         await outcomeOf("service", "Everything is reset.")
         // The journal begins anew as well.
+        await go(page, "requests")
         await page.getByText("No requests yet.").waitFor()
         assert.strictEqual(store.counts().posts, 1_000)
         store.posts.insert({ authorId: ada.id, text: "later", createdAt: now })
-        await page.getByLabel("Snapshot file").setInputFiles({ name: "sandbox.sqlite", mimeType: "", buffer })
+        await go(page, "send")
         await page.locator("#send-button").click()
+        await go(page, "requests")
         await page.locator("#lines li").first().waitFor()
+        await go(page, "clock")
+        await page.getByLabel("Snapshot file").setInputFiles({ name: "sandbox.sqlite", mimeType: "", buffer })
 
         // It asks before anything is lost, and the journal stays.
         answer = "dismiss"
@@ -313,8 +516,11 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         await page.getByRole("button", { name: "Restore" }).click()
         await outcomeOf("service", "sandbox.sqlite is restored.")
         assert.strictEqual(store.counts().posts, 1_000)
+        await list(page, "posts")
         await page.locator("[data-collection=posts]", { hasText: "1,000" }).waitFor()
+        await go(page, "requests")
         assert.strictEqual(await page.locator("#lines li").count(), 1)
+        await go(page, "clock")
 
         // What is wrong is told at the button as well.
         await page.getByLabel("Snapshot file").setInputFiles({
@@ -337,6 +543,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
       const { seeded: { ada } } = sandbox
       yield* Effect.promise(async () => {
         await open(page, sandbox)
+        await go(page, "send")
         const request = async () => {
           const [sent] = await Promise.all([
             page.waitForRequest((request) => new URL(request.url()).pathname.startsWith("/2/")),
@@ -389,7 +596,9 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         )
         assert.strictEqual(await page.evaluate(() => document.activeElement?.id), "parameter-text")
         // What was written is there.
+        await go(page, "data")
         await page.getByRole("button", { name: /^posts 61$/ }).waitFor()
+        await go(page, "send")
 
         // Ids that the service has, the user's own first.
         await page.locator("#operation").selectOption("getUsersFollowers")
@@ -411,11 +620,13 @@ describe.skipIf(executable === undefined)("in a browser", () => {
       yield* Effect.promise(async () => {
         await page.setViewportSize({ width: 400, height: 800 })
         await open(page, sandbox)
+        await go(page, "send")
         await page.locator("#operation").selectOption("getUsersFollowers")
         await page.locator("#parameter-id").fill(sandbox.seeded.ada.id)
         await page.locator("#send-button").click()
-        await page.locator("#lines li").first().waitFor()
+        await page.locator("#response-status", { hasText: "200 OK" }).waitFor()
         sandbox.grants.make()
+        sandbox.faults.add({ status: 503, headers: { "retry-after": "1" }, operation: "getMe" })
         sandbox.store.uploads.begin({
           ownerId: sandbox.seeded.ada.id,
           additionalOwners: [],
@@ -425,15 +636,12 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           createdAt: sandbox.clock.now(),
           expiresAt: sandbox.clock.now() + 3_600_000
         })
-        await page.locator("#uploads > li").waitFor()
-        const collections = "users posts follows bookmark_folders messages media uploads grants"
-        for (const collection of collections.split(" ")) {
-          await page.locator(`[data-collection=${collection}]`).click()
-          await page.locator(`[data-collection=${collection}][aria-pressed=true]`).waitFor()
-          if (collection === "grants") await page.getByRole("button", { name: /^Revoke / }).waitFor()
-          // All that has a text lies within the page, is shown, and is not cut.
-          const lost = await page.evaluate(() =>
-            [...document.querySelectorAll("button, label, td, #lines span, h2, h3, p, time, summary, input, select")]
+        /** All that has a text lies within the page, is shown, and is not cut. */
+        const assertWhole = async (view: string, part = "body") => {
+          const lost = await page.evaluate((part) =>
+            [...document.querySelectorAll(
+              "button, label, a, td, dd, #lines span, h2, h3, p, time, summary, input, select"
+            )]
               .filter((element) =>
                 !element.closest("[hidden], .skip") && element.matches(":not(:empty), input, select")
               )
@@ -442,17 +650,36 @@ describe.skipIf(executable === undefined)("in a browser", () => {
                 return width === 0 || left < 0 || right > 400 || element.scrollWidth > element.clientWidth + 1
                     && getComputedStyle(element).display !== "inline"
               })
-              .filter((element) => element.closest("details:not([open])") === null)
-              .map(({ outerHTML }) => outerHTML.slice(0, 120))
-          )
-          assert.deepStrictEqual(lost, [], collection)
+              .filter((element) => element.closest("details:not([open])") === null && element.closest(part) !== null)
+              .map(({ outerHTML }) => outerHTML.slice(0, 120)), part)
+          assert.deepStrictEqual(lost, [], view)
+          assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth), 400, view)
         }
+        await assertWhole("send")
+        await go(page, "media")
+        await page.locator("#uploads > li").waitFor()
+        await assertWhole("media")
+        for (const collection of "users posts follows bookmark_folders messages media uploads grants".split(" ")) {
+          await list(page, collection)
+          if (collection === "grants") await page.getByRole("button", { name: /^Revoke / }).waitFor()
+          await assertWhole(collection)
+        }
+        for (const view of ["streams", "limits", "faults", "clock"]) {
+          await go(page, view)
+          await assertWhole(view)
+        }
+        await go(page, "requests")
+        await page.locator("#lines li").first().waitFor()
         assert.match(
-          await page.locator("#lines li").innerText(),
+          await page.locator("#lines li").first().innerText(),
           /200[^]*GET \/2\/users\/\d+\/followers\s+getUsersFollowers/
         )
-        await page.locator("[data-collection=messages]").click()
-        await page.locator("[data-collection=messages][aria-pressed=true]").waitFor()
+        await assertWhole("requests")
+        await page.locator("#lines a").first().click()
+        await page.getByRole("region", { name: "Response body" }).waitFor()
+        assert.isTrue(await page.locator("#lines").isHidden())
+        await assertWhole("entry", "#entry")
+        await list(page, "messages")
         assert.match(await page.locator("#state-rows td").first().innerText(), /^\d+$/)
         assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth), 400)
       })
@@ -499,7 +726,9 @@ describe.skipIf(executable === undefined)("in a browser", () => {
       const markup = `"><img src=x onerror="document.title='taken'">`
       yield* Effect.promise(async () => {
         await open(page, sandbox)
+        await go(page, "media")
         await page.getByText("No uploads yet.").waitFor()
+        await go(page, "send")
 
         const card = (id: string) => page.locator("#uploads > li", { hasText: id })
         // A file from the form.
@@ -515,6 +744,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           /\/2\/media\/upload\n[^]*multipart\/form-data\n\nmedia_category: tweet_image\nmedia: <a\.png, 70 bytes>$/
         )
         const sent = JSON.parse(await page.locator("#response-body").innerText()).data.id
+        await go(page, "media")
         await card(sent).locator("img").waitFor()
         const picture = begin("tweet_image", png.length, 3_600_000)
         uploads.put(picture, 0, png.subarray(0, 20))
@@ -560,8 +790,8 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         await page.getByRole("button", { name: "Show more" }).click()
         await page.locator("#uploads > li").nth(15).waitFor()
         assert.isTrue(await page.locator("#media-more").isHidden())
-        await page.locator("[data-collection=uploads]").click()
-        await page.getByText("Page 1").waitFor()
+        await list(page, "uploads")
+        await page.locator("#state-rows tr").nth(15).waitFor()
         assert.strictEqual(await page.locator("#state-rows tr").count(), 16)
         assert.strictEqual(await page.title(), "Sandbox console")
       })
@@ -576,7 +806,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         sandbox.clock.advance("3 hours")
         sandbox.grants.make({ user: sandbox.user({ username: "grace" }).id })
         await open(page, sandbox)
-        await page.getByRole("button", { name: "grants 2" }).click()
+        await list(page, "grants")
         const old = page.locator("#state-rows tr", { hasText: "tweet.read offline.access" })
         await old.waitFor()
         // The pointer is on the button, whose text is still to be read.
@@ -610,6 +840,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
       const { errors, page, sandbox } = yield* visit({ wire: "x-2026-02" })
       yield* Effect.promise(async () => {
         await open(page, sandbox)
+        await go(page, "send")
         assert.deepStrictEqual(await page.locator("#wire option:enabled").allInnerTexts(), [
           "x-2026-02 (tweets, tweet.fields)"
         ])
@@ -627,20 +858,21 @@ describe.skipIf(executable === undefined)("in a browser", () => {
       const { page, sandbox } = yield* visit()
       yield* Effect.promise(async () => {
         await open(page, sandbox)
+        await go(page, "limits")
         const lookNow = () => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")))
         await page.route("**/_sandbox/budget", (route) =>
           route.fulfill({ status: 507, json: { detail: "Disk is full." } }))
         await lookNow()
         await page.locator("#connection.lost", { hasText: "Disk is full. Retrying." }).waitFor()
         await page.getByRole("button", { name: "Reset limits" }).click()
-        await page.locator("#limits .outcome.bad", { hasText: "Disk is full." }).waitFor()
+        await page.locator("#limits-view .outcome.bad", { hasText: "Disk is full." }).waitFor()
         await page.route("**/_sandbox/budget", (route) =>
           route.abort())
         await page.getByRole("button", { name: "Reset limits" }).click()
-        await page.locator("#limits .outcome.bad", { hasText: "The sandbox does not respond." }).waitFor()
+        await page.locator("#limits-view .outcome.bad", { hasText: "The sandbox does not respond." }).waitFor()
         await page.unroute("**/_sandbox/budget")
         await page.getByRole("button", { name: "Reset limits" }).click()
-        await page.locator("#limits .outcome:not(.bad)", { hasText: "All rate limits are reset." }).waitFor()
+        await page.locator("#limits-view .outcome:not(.bad)", { hasText: "All rate limits are reset." }).waitFor()
         await page.locator("#connection:not(.lost)", { hasText: "Connected to " }).waitFor()
       })
     }), 60_000)
@@ -661,7 +893,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         assert.strictEqual(await page.evaluate(() => document.activeElement?.id), "token")
         await page.keyboard.type(Redacted.value(sandbox.adminToken))
         await page.keyboard.press("Enter")
-        await page.locator("#state-rows tr").first().waitFor()
+        await page.locator("#main").waitFor()
         assert.isTrue(await gate.isHidden())
         assert.strictEqual(await page.evaluate(() => document.activeElement?.id), "title")
         assert.notInclude(await page.content(), Redacted.value(sandbox.adminToken))
@@ -681,6 +913,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         const { errors, foreign, page, sandbox } = yield* visit()
         yield* Effect.promise(async () => {
           await open(page, sandbox)
+          await go(page, "send")
           for (const operation of ["createPost", "searchAllPosts", "getDirectMessageEvents"]) {
             await page.locator("#operation").selectOption(operation)
             await page.locator("#selectors").evaluate((fields) =>

@@ -73,8 +73,17 @@ const Form = Schema.Struct({
   wire: Schema.optional(Schema.Literals(Wire.names))
 })
 
+/** A journal entry with the username of its caller. */
+const named = ({ store: { users } }: Controls, { caller, ...entry }: Entry) => ({
+  ...entry,
+  caller: caller && { ...caller, username: caller.userId && users.byId(caller.userId)?.username }
+})
+
 /** A journal entry without headers and body. */
-const line = ({ body: _body, headers: _headers, ...line }: Entry) => line
+const lineOf = (sandbox: Controls, entry: Entry) => {
+  const { body: _body, headers: _headers, ...line } = named(sandbox, entry)
+  return line
+}
 
 /** A positive integer query parameter, limited to `maximum`. */
 const numberOf = (text: string | undefined, otherwise: number, maximum: number): number => {
@@ -158,17 +167,21 @@ const endpoints: Endpoints = {
   // For frequent polling: the latest entries in short form, and the id of the oldest one kept.
   "GET /journal/lines?after&limit": call(
     "The latest requests in short, and the oldest id that is kept.",
-    ({ journal }, { after, limit }) => ({
-      oldest: journal.oldest(),
-      lines: journal.entries(numberOf(after, 0, Infinity), numberOf(limit, 200, 10_000)).map(line)
+    (sandbox, { after, limit }) => ({
+      oldest: sandbox.journal.oldest(),
+      lines: sandbox.journal.entries(numberOf(after, 0, Infinity), numberOf(limit, 200, 10_000))
+        .map((entry) => lineOf(sandbox, entry))
     })
   ),
-  "GET /journal/:id": fallible("A request in full, with its response if that is still kept.", ({ journal }, { id }) => {
-    const entry = journal.entry(Number(id))
-    return entry === undefined
-      ? Effect.fail(Problem.noRoute())
-      : Effect.succeed({ ...entry, response: journal.response(entry.id) })
-  }),
+  "GET /journal/:id": fallible(
+    "A request in full, with its response if that is still kept.",
+    (sandbox, { id }) => {
+      const entry = sandbox.journal.entry(Number(id))
+      return entry === undefined
+        ? Effect.fail(Problem.noRoute())
+        : Effect.succeed({ ...named(sandbox, entry), response: sandbox.journal.response(entry.id) })
+    }
+  ),
   "DELETE /journal": call("Empties the journal.", ({ journal }) => {
     journal.clear()
     return { entries: [] }
@@ -235,6 +248,10 @@ const endpoints: Endpoints = {
       const userId = user === undefined ? undefined : store.users.byUsername(user)?.id ?? user
       return Effect.succeed(store.overview.list(found, { limit: numberOf(limit, 50, 1_000), after, userId }))
     }
+  ),
+  "GET /items/:id": call(
+    "The item with an id, and the collection that has it.",
+    ({ store }, { id = "" }) => store.overview.find(id)
   ),
   "PUT /suspensions/:user": suspend("Suspends a user, by id or username.", true),
   "DELETE /suspensions/:user": suspend("Ends a suspension.", false),

@@ -1,5 +1,5 @@
 /** Describes the operations as plain data for generated forms, and builds requests from filled-in forms. */
-import { aliases, catalogue, type Name } from "@postwire/core/Catalogue"
+import { aliases, areas, catalogue, type Name } from "@postwire/core/Catalogue"
 import { type Definition, parametersOf, partsOf, routesOf } from "@postwire/core/schema/Definition"
 import * as ParameterRule from "@postwire/core/schema/ParameterRule"
 import * as Parameters from "@postwire/core/schema/Parameters"
@@ -19,6 +19,8 @@ const describe = (name: Name) => {
   const { alternatives, paging, rules = [] } = definition
   return {
     name,
+    /** The module of Effect's interface. */
+    area: Object.entries(areas).find(([, operations]) => name in operations)?.[0] ?? "",
     summary: definition.summary,
     effect: definition.effect,
     /** Method and path; each of several routes names the parameter that selects it. */

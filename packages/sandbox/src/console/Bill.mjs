@@ -56,7 +56,7 @@ const show = ({ apps, cap, cycle }) => {
 }
 
 export const start = () => {
-  watch(async () => {
+  watch("limits", async () => {
     const statement = await call("GET", "/bill")
     return () => show(statement)
   })

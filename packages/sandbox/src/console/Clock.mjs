@@ -1,7 +1,15 @@
 // The buttons that move the clock of the service.
-import { act, onClick } from "./Actions.mjs"
+import { act, onClick, onSubmit } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
+import { box, input } from "./Elements.mjs"
 import { look } from "./Live.mjs"
+
+/** @param {string} time */
+const advance = async (time) => {
+  await call("POST", "/clock", { advance: time })
+  await look()
+  return `The clock is advanced by ${time}.`
+}
 
 export const start = () => {
   onClick("clock-reset", async () => {
@@ -11,12 +19,7 @@ export const start = () => {
   })
   for (const element of document.querySelectorAll("[data-advance]")) {
     if (!(element instanceof HTMLElement)) continue
-    element.addEventListener("click", () =>
-      void act(element, async () => {
-        const advance = element.getAttribute("data-advance")
-        await call("POST", "/clock", { advance })
-        await look()
-        return `The clock is advanced by ${advance}.`
-      }))
+    element.addEventListener("click", () => void act(element, () => advance(element.dataset["advance"] ?? "")))
   }
+  onSubmit("clock-form", () => void act(box("clock-form"), () => advance(input("advance").value.trim())))
 }

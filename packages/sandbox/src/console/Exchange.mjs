@@ -2,10 +2,10 @@
 import { onSubmit, reasonOf } from "./Actions.mjs"
 import { call, Refused } from "./AdminCalls.mjs"
 import { box, button, lookOf, make, pretty, select } from "./Elements.mjs"
+import { headerLines, linked } from "./Exchanges.mjs"
 import { look } from "./Live.mjs"
-import { credentials } from "./Operations.mjs"
+import { tokenOf } from "./Operations.mjs"
 import { controlsOf, fileOf, operation, put, texts } from "./RequestForm.mjs"
-import * as State from "./State.mjs"
 
 /** @import { Request as Prepared } from "../admin/Description.ts" */
 
@@ -16,17 +16,14 @@ const maxShownBytes = 1_000_000
 let sending = new AbortController()
 
 const send = async () => {
-  if (credentials === undefined) return
-  const token = select("credential").value === "app" ? credentials.appBearerToken : credentials.bearerToken
   sending.abort()
   const { signal } = sending = new AbortController()
-  const isWrite = operation()?.effect !== "read"
   const prepared = await prepare()
   if (prepared === undefined) return
   showRequest(prepared)
   showAnswer("waiting", "", "", "")
   const begun = performance.now()
-  const response = await exchange(prepared, token, signal).catch(() => undefined)
+  const response = await exchange(prepared, tokenOf(select("credential").value), signal).catch(() => undefined)
   if (response === undefined) {
     if (!signal.aborted) {
       showAnswer("no response, the connection broke", "bad", "", "")
@@ -34,7 +31,7 @@ const send = async () => {
     }
     return void look()
   }
-  const headers = [...response.headers].map(([header, value]) => `${header}: ${value}`).join("\n")
+  const headers = headerLines(Object.fromEntries(response.headers))
   const { end, text } = await read(response)
   if (signal.aborted) return
   const parsed = end === "" ? parse(text) : undefined
@@ -47,8 +44,6 @@ const send = async () => {
   )
   showPages(parsed?.meta ?? {})
   await look()
-  // The form shows the error.
-  if (isWrite) await State.refresh().catch(reasonOf)
 }
 
 /**
@@ -173,7 +168,7 @@ const showAnswer = (outcome, look, headers, body) => {
   // A request can be sent from any field, far from the response.
   box("response-status").parentElement?.scrollIntoView({ block: "nearest" })
   box("response-headers").textContent = headers
-  box("response-body").textContent = body
+  box("response-body").replaceChildren(...linked(body))
 }
 
 /** @param {{ readonly next_token?: unknown; readonly previous_token?: unknown }} meta */

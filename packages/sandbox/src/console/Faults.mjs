@@ -94,7 +94,7 @@ export const start = () => {
   select("fault-kind").replaceChildren(
     ...kinds.map((kind, i) => make("option", { value: String(i) }, FaultWords.ofBehaviour(kind) || "Only the delay"))
   )
-  watch(async () => {
+  watch("faults", async () => {
     const { faults } = await call("GET", "/faults")
     return () => showRules(faults)
   })

@@ -7,8 +7,7 @@ export const isLocked = () => box("main").hidden
 /** @param {string} reason */
 export const lock = (reason) => {
   forgetToken()
-  box("main").hidden = true
-  box("clock").hidden = true
+  for (const id of ["main", "views", "time"]) box(id).hidden = true
   box("gate").hidden = false
   box("connection").textContent = ""
   for (const outcome of document.querySelectorAll(".outcome")) outcome.textContent = ""
@@ -21,8 +20,7 @@ export const lock = (reason) => {
 export const unlock = () => {
   const isTyped = box("gate").contains(document.activeElement)
   box("gate").hidden = true
-  box("main").hidden = false
-  box("clock").hidden = false
+  for (const id of ["main", "views", "time"]) box(id).hidden = false
   // The focus moves from the hidden gate to the start of the page.
   if (isTyped) box("title").focus()
 }

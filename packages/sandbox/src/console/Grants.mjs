@@ -42,6 +42,6 @@ const showAge = (cell, now) => {
 }
 
 export const start = () =>
-  watch(async () => (now) => {
+  watch("users", async () => (now) => {
     for (const cell of box("state-rows").querySelectorAll("[data-since]")) showAge(cell, now)
   })

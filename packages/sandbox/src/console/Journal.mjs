@@ -1,14 +1,16 @@
-// The live list of requests.
-import { act, onClick } from "./Actions.mjs"
+// The live list of requests, newest first.
+import { onClick } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
-import { box, fill, input, isoTime, lookOf, make, pretty, select } from "./Elements.mjs"
+import { box, fill, input, isoTime, lookOf, make, select } from "./Elements.mjs"
+import { callerOf } from "./Entry.mjs"
 import * as FaultWords from "./FaultWords.mjs"
 import { look, watch } from "./Live.mjs"
 import { endpoints, operations } from "./Operations.mjs"
+import { hashOf, isShown, onShow, place, replace } from "./Views.mjs"
 
 /**
- * @import { Entry } from "../journal/Journal.ts"
- * @typedef {Omit<Entry, "body" | "headers">} Line
+ * @import { Shown } from "./Entry.mjs"
+ * @typedef {Omit<Shown, "body" | "headers">} Line
  */
 
 /** The maximum number of lines on the page. */
@@ -36,15 +38,33 @@ const add = ({ lines, oldest }) => {
     last = line.id
   }
   for (const id of shown.keys()) if (shown.size > maxLines) shown.delete(id)
+  const callers = ["", ...new Set([...shown.values()].map(callerOf))]
+  const { value } = select("journal-caller")
+  if (callers.length !== select("journal-caller").options.length) {
+    select("journal-caller").replaceChildren(
+      ...callers.map((caller) => make("option", { value: caller }, caller === "" ? "all" : caller))
+    )
+    select("journal-caller").value = callers.includes(value) ? value : ""
+  }
   showLines()
 }
 
-const matches = (/** @type {Line} */ { fault, operation, status: code }) => {
+const matches = (/** @type {Line} */ line) => {
+  const { fault, method, operation, path, problem, query, status: code } = line
   const part = input("journal-operation").value.trim().toLowerCase()
+  const sought = input("journal-search").value.trim().toLowerCase()
   const wanted = select("journal-status").value
-  if (part !== "" && !(operation ?? "").toLowerCase().includes(part)) return false
-  if (wanted === "none") return code === undefined
-  return wanted === "fault" ? fault !== undefined : String(code ?? "").startsWith(wanted)
+  const caller = select("journal-caller").value
+  const texts = [path, ...Object.entries(query).flat(), operation, problem, callerOf(line), String(code)]
+  return (operation ?? "").toLowerCase().includes(part) &&
+    texts.some((text) => text?.toLowerCase().includes(sought)) &&
+    ["", method].includes(select("journal-method").value) &&
+    ["", callerOf(line)].includes(caller) &&
+    (wanted === "none"
+      ? code === undefined
+      : wanted === "fault"
+      ? fault !== undefined
+      : String(code ?? "").startsWith(wanted))
 }
 
 const showLines = () => {
@@ -52,58 +72,74 @@ const showLines = () => {
   box("journal-empty").hidden = found.length > 0
   box("journal-empty").textContent = shown.size === 0 ? "No requests yet." : "No request matches."
   fill(box("lines"), found, { key: ({ id }) => String(id), create: lineOf })
+  mark()
 }
 
-const lineOf = (/** @type {Line} */ { at, fault, id, method, operation, path, status: code }) => {
-  const toggle = make(
-    "button",
-    { type: "button", "aria-expanded": "false" },
-    make("span", {}, isoTime(at).slice(11, 19)),
-    make("span", { class: `status ${lookOf(code)}` }, code === undefined ? "none" : String(code)),
-    make("span", { class: "what mono" }, `${method} ${path}`),
-    make("span", { class: "operation" }, operation ?? "no operation"),
-    ...(fault === undefined ? [] : [make("span", { class: "fault" }, `Fault: ${FaultWords.ofBehaviour(fault)}`)])
+const links = () => [...box("lines").querySelectorAll("a")]
+
+/** Marks the open entry; it, or else the first one, is reached with the tab key. */
+const mark = () => {
+  const { steps: [id] } = place()
+  const all = links()
+  const current = all.find(({ hash }) => hash === hashOf("requests", id ?? ""))
+  for (const link of all) {
+    link.tabIndex = link === (current ?? all[0]) ? 0 : -1
+    if (link === current) link.setAttribute("aria-current", "true")
+    else link.removeAttribute("aria-current")
+  }
+}
+
+const lineOf = (/** @type {Line} */ line) => {
+  const { at, fault, id, method, millis, operation, path, status: code } = line
+  return make(
+    "li",
+    {},
+    make(
+      "a",
+      { href: hashOf("requests", String(id)) },
+      make("span", { class: `status ${lookOf(code)}` }, code === undefined ? "none" : String(code)),
+      make("span", { class: "what mono" }, make("strong", {}, method), ` ${path}`),
+      " ",
+      make("span", { class: "operation" }, operation ?? "no operation"),
+      make("span", { class: "caller" }, callerOf(line)),
+      make("time", { datetime: isoTime(at), title: isoTime(at) }, isoTime(at).slice(11, 19)),
+      make("span", { class: "millis" }, `${millis} ms`),
+      ...(fault === undefined ? [] : [make("span", { class: "fault" }, `Fault: ${FaultWords.ofBehaviour(fault)}`)])
+    )
   )
-  const item = make("li", {}, toggle)
-  toggle.addEventListener("click", () => {
-    if (!collapse(item)) void act(toggle, () => expand(item, toggle, id))
-  })
-  item.addEventListener("keydown", ({ key }) => {
-    if (key === "Escape" && collapse(item)) toggle.focus()
-  })
-  return item
 }
 
-/** @param {HTMLElement} item */
-const collapse = (item) => {
-  const details = item.querySelector("pre")
-  details?.remove()
-  item.querySelector("button")?.setAttribute("aria-expanded", "false")
-  return details !== null
-}
-
-/**
- * @param {HTMLElement} item
- * @param {HTMLElement} toggle
- * @param {number} id
- */
-const expand = async (item, toggle, id) => {
-  const entry = await call("GET", `/journal/${id}`)
-  collapse(item)
-  item.append(make("pre", { tabindex: "0", role: "region", "aria-label": `Request ${id}` }, pretty(entry)))
-  toggle.setAttribute("aria-expanded", "true")
-  return ""
+/** Moves through the list; an open entry is replaced by the next one. @param {KeyboardEvent} pressed */
+const move = (pressed) => {
+  const all = links()
+  const i = all.findIndex((link) => link === document.activeElement)
+  const next = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: all.length - 1 }[pressed.key]
+  const link = next === undefined || i < 0 ? undefined : all[next]
+  if (link === undefined) return
+  pressed.preventDefault()
+  link.focus()
+  if (place().steps[0] !== undefined) replace("requests", link.hash.split("/")[1] ?? "")
 }
 
 export const start = () => {
-  watch(async () => {
+  watch("requests", async () => {
     if (!input("follow").checked) return () => {}
     const journal = await call("GET", `/journal/lines?after=${last}`)
     return () => add(journal)
   })
-  input("journal-operation").addEventListener("input", showLines)
-  select("journal-status").addEventListener("change", showLines)
+  for (const id of ["journal-operation", "journal-search"]) input(id).addEventListener("input", showLines)
+  for (const id of ["journal-status", "journal-method", "journal-caller"]) {
+    select(id).addEventListener("change", showLines)
+  }
   input("follow").addEventListener("change", look)
+  box("lines").addEventListener("keydown", move)
+  onShow(({ view }) => void (view === "requests" && mark()))
+  document.addEventListener("keydown", ({ key, target }) => {
+    if (key !== "Escape" || !isShown("requests") || place().steps[0] === undefined) return
+    if (target instanceof Element && target.closest("details[open]")) return
+    replace("requests")
+    links().find((link) => link.tabIndex === 0)?.focus()
+  })
   onClick("journal-clear", async () => {
     await call("DELETE", "/journal")
     await look()

@@ -79,7 +79,7 @@ const showCap = (usages) => {
 }
 
 export const start = () => {
-  watch(async () => {
+  watch("limits", async () => {
     const { posts, windows } = await call("GET", "/budget")
     return (now) => {
       showWindows(windows, now)

@@ -1,8 +1,9 @@
-// Polls the sandbox every second: the clock, and the views that others add.
+// Polls the sandbox every second: the clock, and what is shown.
 import { reasonOf } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import { at, box, isoTime } from "./Elements.mjs"
 import { isLocked } from "./Gate.mjs"
+import { isShown } from "./Views.mjs"
 
 const intervalMillis = 1_000
 
@@ -11,11 +12,11 @@ const intervalMillis = 1_000
  * @typedef {() => Promise<(now: number) => void>} View
  */
 
-/** @type {Array<View>} */
+/** @type {Array<readonly [name: string, view: View]>} */
 const views = []
 
-/** @param {View} view */
-export const watch = (view) => void views.push(view)
+/** Polls while the named view is shown. @param {string} name @param {View} view */
+export const watch = (name, view) => void views.push([name, view])
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer
@@ -43,7 +44,10 @@ const lookOnce = async () => {
 
 /** Updates all views together. */
 const refresh = async () => {
-  const [clock, ...shows] = await Promise.all([call("GET", "/clock"), ...views.map((view) => view())])
+  const [clock, ...shows] = await Promise.all([
+    call("GET", "/clock"),
+    ...views.flatMap(([name, view]) => isShown(name) ? [view()] : [])
+  ])
   const now = Date.parse(clock.now)
   showClock(now)
   for (const show of shows) show(now)

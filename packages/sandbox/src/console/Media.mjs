@@ -141,7 +141,7 @@ const size = (bytes) => {
 }
 
 export const start = () => {
-  watch(async () => {
+  watch("media", async () => {
     /** @type {Part} */
     const { items, next } = await call("GET", `/state/uploads?limit=${most}`)
     return (now) => {

@@ -23,6 +23,9 @@ export const load = async () => {
   credentials = found
 }
 
+/** The token of the user, or of the app only. @param {string} holder */
+export const tokenOf = (holder) => (holder === "app" ? credentials?.appBearerToken : credentials?.bearerToken) ?? ""
+
 /** A replaced state has other credentials. */
 export const loadCredentials = async () => {
   credentials = await call("GET", "/credentials")

@@ -235,6 +235,23 @@ const choicesOf = ({ name: field, open: isOpen, selector: isFolded, values = [] 
     : make("div", { class: "field long" }, make("span", { class: "label" }, field), choices, hint)
 }
 
+/**
+ * Shows the form with a call in it.
+ * @param {{ readonly operation: Operation; readonly wire: string; readonly parameters: Readonly<Record<string, unknown>> }} call
+ */
+export const open = ({ operation: { name }, parameters, wire }) => {
+  form().reset()
+  select("operation").value = name
+  select("wire").value = wire
+  select("operation").dispatchEvent(new Event("change"))
+  for (const [parameter, value] of Object.entries(parameters)) {
+    put(parameter, typeof value === "object" && !Array.isArray(value) ? JSON.stringify(value) : `${value}`)
+  }
+  showChosen()
+  location.hash = "#send"
+  select("operation").focus()
+}
+
 export const start = () => {
   for (const id of ["operation", "wire"]) select(id).addEventListener("change", showForm)
   for (const event of ["input", "change"]) form().addEventListener(event, showChosen)

@@ -4,7 +4,6 @@ import { ask, call } from "./AdminCalls.mjs"
 import { input, make } from "./Elements.mjs"
 import { look } from "./Live.mjs"
 import { loadCredentials } from "./Operations.mjs"
-import * as State from "./State.mjs"
 
 /** The time for the browser to start a download, in milliseconds. */
 const downloadMillis = 60_000
@@ -14,7 +13,7 @@ const unchanged = "Nothing was changed."
 
 const showAgain = async () => {
   await loadCredentials()
-  await Promise.all([State.restart(), look()])
+  await look()
 }
 
 const download = async () => {

@@ -79,7 +79,7 @@ const show = ({ connections, load, matches, rules }, now) => {
 }
 
 export const start = () => {
-  watch(async () => {
+  watch("streams", async () => {
     const overview = await call("GET", "/streams")
     return (now) => show(overview, now)
   })

@@ -4,6 +4,7 @@ import { hasToken } from "./AdminCalls.mjs"
 import * as Bill from "./Bill.mjs"
 import * as Clock from "./Clock.mjs"
 import { box } from "./Elements.mjs"
+import * as Entry from "./Entry.mjs"
 import * as Exchange from "./Exchange.mjs"
 import * as Faults from "./Faults.mjs"
 import { isLocked, lock, takeFromAddress, takeTyped, unlock } from "./Gate.mjs"
@@ -17,6 +18,7 @@ import * as Service from "./Service.mjs"
 import * as State from "./State.mjs"
 import * as Streams from "./Streams.mjs"
 import * as Suggestions from "./Suggestions.mjs"
+import * as Views from "./Views.mjs"
 
 const enter = async () => {
   if (!hasToken()) return lock("")
@@ -31,8 +33,8 @@ const enter = async () => {
   Exchange.forgetPages()
   Faults.offerOperations()
   Journal.restart()
+  Views.show()
   await look()
-  await State.refresh()
 }
 
 for (
@@ -41,6 +43,7 @@ for (
     RequestForm,
     Exchange,
     Journal,
+    Entry,
     Limits,
     Bill,
     Streams,
@@ -71,6 +74,15 @@ document.addEventListener("visibilitychange", () => {
 })
 window.addEventListener("hashchange", () => {
   if (takeFromAddress()) enter()
+  else if (!isLocked()) {
+    Views.show()
+    look()
+  }
+})
+document.querySelector(".skip")?.addEventListener("click", (clicked) => {
+  // The hash names the view.
+  clicked.preventDefault()
+  box("main").focus()
 })
 
 takeFromAddress()

@@ -233,8 +233,8 @@ export const collections = Object.keys(sources) as ReadonlyArray<Collection>
 
 export const make = (database: Database) => {
   const queries = new Map<string, Query<{ readonly key: string; readonly item: Item }>>()
-  const queryOf = ({ fields, from, key, named, of }: Source, ofUser: boolean) => {
-    const known = queries.get(`${from} ${ofUser}`)
+  const queryOf = ({ fields, from, key, named }: Source, condition: string) => {
+    const known = queries.get(`${from} ${condition}`)
     if (known !== undefined) return known
     const { columns, decode } = Records.record("t", fields)
     const absent = Object.fromEntries(Object.keys(fields).map((name) => [name, null]))
@@ -246,16 +246,27 @@ export const make = (database: Database) => {
         },
         `CAST(t.${key} AS TEXT) AS page_key`
       ),
-      `FROM ${from} WHERE ${ofUser ? of : "TRUE"} AND t.${key} ${named === true ? ">" : "<"} :after
+      `FROM ${from} WHERE ${condition} AND t.${key} ${named === true ? ">" : "<"} :after
        ORDER BY t.${key} ${named === true ? "ASC" : "DESC"} LIMIT :limit`
     )
-    queries.set(`${from} ${ofUser}`, made)
+    queries.set(`${from} ${condition}`, made)
     return made
   }
   return {
+    /** The item with an id, and its collection. */
+    find: (id: string): Part & { readonly collection?: Collection } => {
+      for (const collection of collections) {
+        const source: Source = sources[collection]
+        if (!("id" in source.fields)) continue
+        const after = source.named === true ? "" : unbounded.high
+        const [found] = queryOf(source, "t.id = :id").all({ id, after, limit: 1 })
+        if (found !== undefined) return { collection, items: [found.item] }
+      }
+      return { items: [] }
+    },
     list: (collection: Collection, { after, limit, userId }: Request): Part => {
       const source: Source = sources[collection]
-      const rows = queryOf(source, userId !== undefined).all({
+      const rows = queryOf(source, userId === undefined ? "TRUE" : source.of).all({
         ...(userId !== undefined && { user: userId }),
         after: source.named === true ? after ?? "" : after === undefined ? unbounded.high : Snowflake.parse(after),
         limit: limit + 1

@@ -1,0 +1,154 @@
+// Writes a recorded request as code. Credentials are variables of the environment.
+import { operations } from "./Operations.mjs"
+
+/**
+ * @import { Operation, Parameter } from "../admin/Description.ts"
+ * @import { Entry } from "../journal/Journal.ts"
+ * @typedef {"neutral" | "x" | "x-2026-02"} Wire
+ * @typedef {Pick<Entry, "method" | "path" | "query" | "body" | "operation">} Recorded
+ */
+
+/** The address of a recorded request below the base URL. @param {Recorded} recorded */
+export const targetOf = ({ path, query }) => {
+  const search = new URLSearchParams(query).toString()
+  return search === "" ? path : `${path}?${search}`
+}
+
+/** @param {string} template @param {string} path */
+const pathParameters = (template, path) => {
+  const names = [...template.matchAll(/:(\w+)/g)].map(([, name]) => name ?? "")
+  const found = new RegExp(`^${template.replace(/:\w+/g, "([^/]+)")}$`).exec(path)
+  return found === null ? undefined : Object.fromEntries(names.map((name, i) => [name, found[i + 1] ?? ""]))
+}
+
+/** @param {unknown} body @param {string} position */
+const memberOf = (body, position) =>
+  position.split(".").reduce(
+    (inner, step) => typeof inner === "object" && inner !== null ? Reflect.get(inner, step) : undefined,
+    body
+  )
+
+/** @param {Parameter} parameter @param {string | undefined} text */
+const valueOf = ({ kind }, text) =>
+  text === undefined
+    ? undefined
+    : kind === "list"
+    ? text.split(",")
+    : kind === "integer"
+    ? Number(text)
+    : kind === "boolean"
+    ? text === "true"
+    : text
+
+/**
+ * The operation, wire and parameters of a recorded request; undefined if its route is unknown.
+ * @param {Recorded} recorded
+ * @returns {{ readonly operation: Operation; readonly wire: Wire; readonly parameters: Record<string, unknown> } | undefined}
+ */
+export const callOf = ({ body, method, operation: name, path, query }) => {
+  const operation = operations.find((described) => described.name === name)
+  if (operation === undefined) return undefined
+  const matches = /** @type {const} */ (["x-2026-02", "x", "neutral"]).flatMap((wire) =>
+    operation.routes.flatMap((route) => {
+      const [routeMethod, template = ""] = route[wire].split(" ")
+      const found = routeMethod === method ? pathParameters(template, path) : undefined
+      if (found === undefined) return []
+      const parameters = Object.fromEntries(
+        operation.parameters.flatMap((parameter) => {
+          const key = parameter.key[wire]
+          const value = parameter.place === "path"
+            ? found[parameter.name] ?? found[key]
+            : parameter.place === "query"
+            ? valueOf(parameter, query[key])
+            : memberOf(body, key)
+          return value === undefined ? [] : [[parameter.name, value]]
+        })
+      )
+      return [{ operation, wire, parameters }]
+    })
+  )
+  // The wire whose names explain most of the request.
+  return matches.sort((a, b) => Object.keys(b.parameters).length - Object.keys(a.parameters).length)[0]
+}
+
+/** A literal of JavaScript. @param {unknown} value */
+const literal = (value) => {
+  const text = JSON.stringify(value, undefined, 1).replace(/\n\s*/g, " ")
+  return text.replace(/"([A-Za-z_]\w*)":/g, "$1:")
+}
+
+/** @param {Readonly<Record<string, unknown>>} parameters */
+const argumentOf = (parameters) => Object.keys(parameters).length === 0 ? "" : literal(parameters)
+
+const raw = (/** @type {Recorded} */ { body, method, path, query }) =>
+  literal({
+    method,
+    path,
+    ...(Object.keys(query).length === 0 ? {} : { query }),
+    ...(body === undefined ? {} : { body })
+  })
+
+const shell = (/** @type {string} */ text) => `'${text.replaceAll("'", "'\\''")}'`
+
+/** A literal of Python. @param {unknown} value @returns {string} */
+const python = (value) =>
+  Array.isArray(value)
+    ? `[${value.map(python).join(", ")}]`
+    : typeof value === "object" && value !== null
+    ? `{${Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}: ${python(inner)}`).join(", ")}}`
+    : value === null
+    ? "None"
+    : typeof value === "boolean"
+    ? value ? "True" : "False"
+    : JSON.stringify(value)
+
+/** @type {Readonly<Record<string, (recorded: Recorded) => string>>} */
+export const languages = {
+  curl: (recorded) =>
+    [
+      `curl --request ${recorded.method} ${shell(location.origin + targetOf(recorded))}`,
+      `--header "Authorization: Bearer $POSTWIRE_BEARER_TOKEN"`,
+      ...(recorded.body === undefined ? [] : [`--json ${shell(JSON.stringify(recorded.body))}`])
+    ].join(" \\\n  "),
+  Promise: (recorded) => {
+    const call = callOf(recorded)
+    return [
+      `import { createClient } from "@postwire/node"`,
+      "",
+      `// Reads POSTWIRE_BEARER_TOKEN from the environment.`,
+      `await using client = createClient({ baseUrl: ${literal(location.origin)} })`,
+      call === undefined
+        ? `const { data } = await client.request(${raw(recorded)})`
+        : `const { data } = await client.${call.operation.name}(${argumentOf(call.parameters)})`
+    ].join("\n")
+  },
+  Effect: (recorded) => {
+    const call = callOf(recorded)
+    const [area, sent] = call === undefined
+      ? ["RawRequest", `request(${raw(recorded)})`]
+      : [call.operation.area, `${call.operation.name}(${argumentOf(call.parameters)})`]
+    return [
+      `import { ${["ClientConfig", area].sort().join(", ")} } from "@postwire/core"`,
+      `import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"`,
+      `import { Effect, Layer } from "effect"`,
+      "",
+      `// Reads POSTWIRE_BASE_URL=${location.origin} and POSTWIRE_BEARER_TOKEN from the environment.`,
+      `const client = ClientConfig.layer.pipe(Layer.provide(UndiciHttpClient.layer()))`,
+      `const { data } = await Effect.runPromise(Effect.provide(${area}.${sent}, client))`
+    ].join("\n")
+  },
+  Python: ({ body, method, path, query }) =>
+    [
+      "import os",
+      "import requests",
+      "",
+      "response = requests.request(",
+      `    ${python(method)},`,
+      `    ${python(location.origin + path)},`,
+      ...(Object.keys(query).length === 0 ? [] : [`    params=${python(query)},`]),
+      ...(body === undefined ? [] : [`    json=${python(body)},`]),
+      `    headers={"authorization": f"Bearer {os.environ['POSTWIRE_BEARER_TOKEN']}"},`,
+      ")",
+      "print(response.status_code, response.json())"
+    ].join("\n")
+}
