@@ -252,7 +252,7 @@ describe("postwire export", () => {
       const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
         [["--out", taken, "--partitions", "4"], /taken\.jsonl exists already/],
         [["--out", out, "--partitions", "4", "--sort-order", "relevancy"], /only the newest-first order/],
-        [["--out", out, "--partitions", "4", "--max-results", "7"], /max_results must be/],
+        [["--out", out, "--partitions", "4", "--max-results", "7"], /--max-results must be/],
         [["--out", join(root, "a.parquet.gz")], /would be JSON Lines/],
         [["--out", out, "--guard"], /--guard is for csv/],
         [["--out", `${out}.postwire`], /is the name of an export's folder/]
@@ -284,7 +284,7 @@ describe("postwire export", () => {
         [[...cluster, "--max-spend", "5"], /--max-spend is not for exports on a cluster/],
         [[...cluster, "--detach", "--out", "a.jsonl"], /--detach and --out contradict/],
         [["--out", "-", "--format", "csv"], /Standard output takes only JSON Lines/],
-        [["--out", "a.jsonl", "--max-results", "7"], /max_results must be a whole number from 10 to 100/]
+        [["--out", "a.jsonl", "--max-results", "7"], /--max-results must be a whole number from 10 to 100/]
       ]
       const before = readdirSync(".")
       for (const [flags, what] of cases) {

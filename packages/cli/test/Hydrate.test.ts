@@ -70,6 +70,6 @@ describe("postwire hydrate", () => {
       const none = yield* Commands.run("hydrate", join(root, "none.txt"), "--out", join(root, "x.jsonl"))
       assert.include(none.errors, "there is no such file")
       const wrong = yield* Commands.run("hydrate", path, "--out", join(root, "x.jsonl"), "--post-fields", "colour")
-      assert.include(wrong.errors, "post_fields")
+      assert.include(wrong.errors, "--post-fields")
     }).pipe(Effect.provide(sandbox)))
 })

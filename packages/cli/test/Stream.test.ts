@@ -126,7 +126,7 @@ describe("postwire stream", () => {
       const { code, errors } = yield* run("stream", "--out", out, "--max-spend", "0.02")
       assert.strictEqual(code, 1)
       assert.match(errors, /stops at \$0\.02/)
-      assert.match(errors, /Raise --max-spend, then run the same command\.$/)
+      assert.match(errors, /Raise --max-spend, then run the same command again\.$/)
       // What came with the one that reached it is charged as well.
       const written = linesOf(readFileSync(out, "utf8")).length
       assert.isAtLeast(written, 4)

@@ -12,6 +12,7 @@ import { join } from "node:path"
 import * as Sqlite from "../../cluster/src/Sqlite.ts"
 import * as Tables from "../../cluster/src/Tables.ts"
 import { load } from "../src/Cli.ts"
+import { Environment } from "../src/connection/Variables.ts"
 import * as ClusterWatch from "../src/exporting/ClusterWatch.ts"
 import * as ExportProgress from "../src/exporting/ExportProgress.ts"
 import * as ErrorReport from "../src/terminal/ErrorReport.ts"
@@ -77,7 +78,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("a comm
         [
           { POSTWIRE_BEARER_TOKEN: undefined },
           ["searchRecentPosts", "--query", "a"],
-          /bearerToken is not set\.\n {2}Set POSTWIRE_BEARER_TOKEN in FILE\.$/
+          /No token: \w+ needs a bearer token\.\n {2}Set POSTWIRE_BEARER_TOKEN in FILE\.$/
         ],
         [
           { POSTWIRE_APP_BEARER_TOKEN: undefined },
@@ -87,7 +88,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("a comm
         [
           { POSTWIRE_APP_BEARER_TOKEN: undefined, POSTWIRE_BEARER_TOKEN: undefined },
           ["getStreamRules"],
-          /appBearerToken is not set\.\n {2}Set POSTWIRE_APP_BEARER_TOKEN to the app's bearer token\.$/
+          /No token of an app: \w+ needs its bearer token\.\n {2}Set POSTWIRE_APP_BEARER_TOKEN to the app's bearer token\.$/
         ],
         [
           { POSTWIRE_APP_BEARER_TOKEN: "wrong" },
@@ -102,6 +103,79 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("a comm
         assert.match(errors.replaceAll(/\S+\/credentials/g, "FILE"), expected)
       }
     }).pipe(Effect.scoped))
+})
+
+layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("a mistake", (it) => {
+  it.effect("is told in the words of the command", () =>
+    Effect.gen(function*() {
+      const { POSTWIRE_BASE_URL: baseUrl } = yield* Commands.variables()
+      const there = { POSTWIRE_BASE_URL: baseUrl }
+      const cases: ReadonlyArray<[Readonly<Record<string, string | undefined>>, ReadonlyArray<string>, string]> = [
+        [
+          {},
+          ["getMe"],
+          "No service: POSTWIRE_BASE_URL is not set.\n" +
+          "  For X itself: postwire config set wire x. For a local one: postwire sandbox. For another: set it."
+        ],
+        [
+          { POSTWIRE_BASE_URL: "http://example.com" },
+          ["getMe"],
+          "POSTWIRE_BASE_URL must be https: except on this machine.\n  Set POSTWIRE_BASE_URL."
+        ],
+        [
+          there,
+          ["searchRecentPosts", "--query", "x"],
+          "No token: searchRecentPosts needs a bearer token.\n  Run postwire login, or set POSTWIRE_BEARER_TOKEN."
+        ],
+        [
+          there,
+          ["getMe"],
+          "No token of a user: getMe needs OAuth 1.0a.\n  Run postwire login, or set POSTWIRE_CONSUMER_KEY, " +
+          "POSTWIRE_CONSUMER_SECRET, POSTWIRE_ACCESS_TOKEN, POSTWIRE_ACCESS_TOKEN_SECRET. With a user's bearer token, " +
+          "pass --no-user-auth."
+        ],
+        [
+          { ...there, POSTWIRE_BEARER_TOKEN: "wrong" },
+          ["getMe", "--no-user-auth"],
+          "getMe: the service does not accept the bearer token (401): Unauthorized. Check it; the operation accepts " +
+          "OAuth 1.0a (--user-auth) and a bearer token of a user (--no-user-auth).\n" +
+          "  Check POSTWIRE_BEARER_TOKEN; postwire doctor shows more."
+        ],
+        [
+          there,
+          ["getUser"],
+          "getUser accepts exactly one of --id and --username, but neither was given.\n  Pass exactly one of them."
+        ],
+        [
+          there,
+          ["searchRecentPosts", "--query", "x", "--max-results", "1"],
+          "searchRecentPosts: --max-results must be a whole number from 10 to 100. Got 1.\n" +
+          "  Correct it; --help lists every flag with its rule."
+        ],
+        [
+          there,
+          ["getMe", "--credentials", "/nonexistent/credentials"],
+          "/nonexistent/credentials: there is no such file\n  Name a file that exists and that you may read."
+        ],
+        [
+          { POSTWIRE_BASE_URL: `${baseUrl}/absent`, POSTWIRE_BEARER_TOKEN: "any" },
+          ["getPost", "--id", "1"],
+          "getPost: not found (404): There is no such operation.\n  Check POSTWIRE_BASE_URL."
+        ]
+      ]
+      for (const [variables, args, expected] of cases) {
+        const { code, errors } = yield* Effect.provideService(Commands.parse("call", ...args), Environment, {
+          POSTWIRE_SPEND_STORE: ":memory:",
+          ...variables
+        })
+        assert.deepStrictEqual([code, errors], [1, `postwire: ${expected}`])
+      }
+      const early = yield* Commands.parse("--account", "ada", "call", "getMe")
+      assert.match(
+        early.errors,
+        /\n {2}The flags of a command come after its name\. postwire --help lists all commands\.$/
+      )
+    }))
 })
 
 describe("on a terminal", () => {

@@ -36,7 +36,8 @@ export const topics: Readonly<Record<string, Help.Section>> = {
       },
       { name: "POSTWIRE_WIRE", text: "The service's field names: neutral, x or x-2026-02 (default: neutral)" },
       { name: "POSTWIRE_ACCOUNT", text: "An account of postwire login" },
-      { name: "POSTWIRE_BEARER_TOKEN", text: "A token: of an app, or of a user (OAuth 2.0)" },
+      { name: "POSTWIRE_BEARER_TOKEN", text: "A token: of a user (OAuth 2.0), or of an app" },
+      { name: "POSTWIRE_APP_BEARER_TOKEN", text: "The token of the app, for streams, rules and compliance" },
       {
         name: "POSTWIRE_CONSUMER_KEY, POSTWIRE_CONSUMER_SECRET, POSTWIRE_ACCESS_TOKEN, POSTWIRE_ACCESS_TOKEN_SECRET",
         text: "The four parts of a user's OAuth 1.0a credential"

@@ -2,6 +2,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import { open } from "node:fs/promises"
 import { parseEnv } from "node:util"
 import * as Args from "../terminal/Args.ts"
@@ -61,7 +62,13 @@ export const read = (path: string): Effect.Effect<Variables, ErrorReport.Failure
     },
     catch: (cause) =>
       new ErrorReport.Failure({
-        message: `${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
+        message: `${path}: ${
+          Predicate.hasProperty(cause, "code") && cause.code === "ENOENT"
+            ? "there is no such file"
+            : cause instanceof Error
+            ? cause.message
+            : String(cause)
+        }`,
         advice: "Name a file that exists and that you may read."
       })
   }))

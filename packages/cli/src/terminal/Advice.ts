@@ -1,6 +1,7 @@
 /** Advice for the errors of commands: one line each, in terms of the command line. */
 import { environmentVariable } from "@postwire/core/errors/Errors"
 import * as Predicate from "effect/Predicate"
+import * as Statements from "./Statements.ts"
 
 export interface Situation {
   /** True if the same command continues: with `--resume`, or by `itself`. Default false. */
@@ -88,12 +89,17 @@ const advices: Readonly<Record<string, Advice>> = {
       ? "You have such a post already: look for it, or change the text."
       : "Request the required access, or use another credential.",
   InvalidParameters: "Correct it; --help lists every flag with its rule.",
-  InvalidSettings: ({ setting }, situation) =>
-    setting === "cluster"
+  InvalidSettings: (error, situation) => {
+    const { setting } = error
+    if (Statements.isWithoutService(error)) {
+      return "For X itself: postwire config set wire x. For a local one: postwire sandbox. For another: set it."
+    }
+    return setting === "cluster"
       ? "Correct --cluster, or POSTWIRE_CLUSTER_URL if the address is there."
       : ["baseUrl", "wire", "bearerToken", "appBearerToken", ...ofUser].includes(String(setting))
       ? `Set ${settings([String(setting)], situation)}.`
-      : ofFlags[String(setting)],
+      : ofFlags[String(setting)]
+  },
   MediaNotReady: (_, { resumable }) =>
     resumable === "itself"
       ? "Run the same command again: it continues to wait."
@@ -106,15 +112,20 @@ const advices: Readonly<Record<string, Advice>> = {
         credential === "oauth1" ? " --pin adds it" : " adds one"
       }.`
       : Array.isArray(missing)
-      ? `Set ${missing.map(environmentVariable).join(", ")}${
-        credentials === undefined
-          ? ", name a file with --credentials, or sign in: postwire login"
-          : ` in ${credentials.path}`
-      }.`
+      ? credentials === undefined
+        ? `Run postwire login, or set ${missing.map(environmentVariable).join(", ")}.${
+          credential === "oauth1" ? " With a user's bearer token, pass --no-user-auth." : ""
+        }`
+        : `Set ${missing.map(environmentVariable).join(", ")} in ${credentials.path}.`
       : undefined
   },
   NoRules: "Add some: postwire rules apply FILE.",
-  NotFound: ({ operation }) => `Check the ${/^[A-Z]+ \//.test(String(operation)) ? "path" : "id"}.`,
+  NotFound: ({ detail, operation }) =>
+    /^[A-Z]+ \//.test(String(operation))
+      ? "Check the path."
+      : detail === "There is no such operation."
+      ? "Check POSTWIRE_BASE_URL."
+      : "Check the id.",
   PaymentRequired: ({ reason, resetAt }) =>
     `${reason === "credits" ? "Buy credits" : "Raise the cap"} in the service's console${
       resetAt instanceof Date ? `, or wait for ${resetAt.toISOString().slice(0, 10)}` : ""
@@ -172,6 +183,6 @@ const advices: Readonly<Record<string, Advice>> = {
 
 /** Removes the parts about resuming if the command cannot be resumed. */
 export const inSituation = (advice: string, { resumable = false }: Situation): string =>
-  resumable === true
-    ? advice
-    : advice.replace(resumable === "itself" ? / with --resume/g : / with --resume|: nothing is lost/g, "")
+  resumable === true ? advice : advice
+    .replace(/(the same command) with --resume/g, "$1 again")
+    .replace(resumable === "itself" ? / with --resume/g : / with --resume|: nothing is lost/g, "")

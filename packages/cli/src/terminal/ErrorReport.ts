@@ -11,6 +11,7 @@ import { isSqlError } from "effect/sql/SqlError"
 import * as Advice from "./Advice.ts"
 import * as Report from "./Report.ts"
 import { forShells } from "./ShellWords.ts"
+import * as Statements from "./Statements.ts"
 import * as Text from "./Text.ts"
 
 /** The exit code of a command ended by a signal. */
@@ -150,7 +151,7 @@ export const explain = (error: unknown, situation?: Advice.Situation): ReadonlyA
 const addressAdvice = "Check that the database runs and that its address is right; existing data is safe."
 
 /** The message of an error without its advice, which is shown apart and may be for programs. */
-export const statementOf = (error: Error): string => forShells(Errors.statementOf(error))
+export const statementOf = (error: Error): string => forShells(Statements.of(error, Errors.statementOf(error)))
 
 /** The messages of an error and of its causes, without repetitions. */
 const messagesOf = (error: unknown, said = ""): ReadonlyArray<string> => {

@@ -42,9 +42,10 @@ export const layer = CliOutput.layerPresenter({
 const adviceFor = ({ commandPath, errors, helpDoc }: CliOutput.Presenter.InvalidInvocation): string => {
   const meant = errors.flatMap((error) => meantBy(error, helpDoc))
   const all = errors.some(({ _tag }) => _tag === "UnknownSubcommand") ? "commands" : "flags with their rules"
+  const isEarly = commandPath.length === 1 && errors.some(({ _tag }) => _tag === "UnrecognizedOption")
   return `${meant.length === 0 ? "" : `Did you mean ${listed(meant)}? `}${
-    commandPath.join(" ")
-  } --help lists all ${all}.`
+    isEarly ? "The flags of a command come after its name. " : ""
+  }${commandPath.join(" ")} --help lists all ${all}.`
 }
 
 /** Suggestions: similar names, our names for the live service's, and commands with the same words. */

@@ -8,6 +8,9 @@ const words: ReadonlyArray<readonly [ofPrograms: RegExp, ofShells: string]> = [
   [/\ba list of (?:one or more )?(\w+ of 1 to \d+ \w+)/g, "$1, separated by commas"],
   [/\ba list of strings\b/g, "texts, separated by commas"],
   [/\ba list of objects of JSON\b/g, "an array of objects"],
+  [/\buser_auth: true\b/g, "--user-auth"],
+  [/\buser_auth: false\b/g, "--no-user-auth"],
+  [/ \(allowInsecureHttp lifts this\)/g, ""],
   [/\{ unlisted: "name" \}/g, "unlisted:name"],
   [/\ba string representing a finite number\b/g, "a number"],
   [/\ba valid Date\b/g, "a time such as 2026-01-31T12:00:00Z"]
