@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Connection from "../connection/Connection.ts"
 import * as Spending from "../connection/Spending.ts"
 import * as EachFlags from "../exporting/EachFlags.ts"
+import * as Sample from "../exporting/Sample.ts"
 import * as OperationFlags from "../flags/OperationFlags.ts"
 import * as Args from "../terminal/Args.ts"
 import * as Report from "../terminal/Report.ts"
@@ -58,9 +59,10 @@ const run = Effect.fnUntraced(
     const each = yield* EachFlags.open(definition, parameters, flags)
     if (each !== undefined) return yield* planEach(each, flags)
     const source = Source.fromDefinition(definition, parameters)
-    const estimate = yield* Plan.estimate(source, {
-      requests: Option.getOrUndefined(flags.requests),
-      probe: true
+    const { estimate, sample } = yield* Effect.gen(function*() {
+      const requests = Option.getOrUndefined(flags.requests)
+      const estimate = yield* Plan.estimate(source, { requests, probe: true })
+      return { estimate, sample: Option.getOrUndefined(yield* Sample.take(source, estimate, flags)) }
     }).pipe(Connection.provide(flags))
     const cap = Option.getOrUndefined(flags.postCap)
     const { buckets, ...rest } = estimate
@@ -71,9 +73,11 @@ const run = Effect.fnUntraced(
       {
         ...rest,
         ...Spending.plain({ ...estimate, micros }),
+        dollarsExpected: sample && Math.round(sample.expected / 10_000) / 100,
+        sample: sample && { items: sample.items, dollars: Prices.dollarsOf(sample.micros) },
         postCapShare: share === undefined ? undefined : Number(share.toFixed(6))
       },
-      () => linesOf(estimate, buckets, cap, micros)
+      () => linesOf(estimate, { buckets, cap, micros, sample })
     )
   },
   Effect.scoped
@@ -99,8 +103,13 @@ const planEach = Effect.fnUntraced(function*(job: EachPlan.Job, flags: Flags) {
   )
 })
 
-const priced = (micros: number): string =>
-  `  price     ${micros === 0 ? "free" : `${Text.dollars(micros)} or less`}, by the prices of ${Prices.current.since}`
+const priced = (micros: number, expected?: number): string =>
+  `  price     ${expected === undefined ? "" : `about ${Text.roundDollars(expected)}, `}${
+    micros === 0 ? "free" : `${Text.dollars(micros)} or less`
+  }, by the prices of ${Prices.current.since}`
+
+const sampled = ({ items, micros }: Sample.Sample, of: string): string =>
+  `  sample    ${Text.quantity(items, of)} for ${Text.dollars(micros)}, which are not charged again today (UTC)`
 
 const limited = (limits: Plan.Limits): string =>
   `  limit     ${Text.count(limits.requests)} requests in 15 min${
@@ -115,9 +124,11 @@ const because: Readonly<Record<Plan.Limits["from"], string>> = {
 
 const linesOf = (
   { capped, duration, items, limits, of, operation, pageSize, requests }: Plan.Estimate,
-  buckets: Plan.Estimate["buckets"],
-  cap: number | undefined,
-  micros: number
+  { buckets, cap, micros, sample }: Pick<Plan.Estimate, "buckets"> & {
+    readonly cap: number | undefined
+    readonly micros: number
+    readonly sample: Sample.Sample | undefined
+  }
 ): ReadonlyArray<string> => [
   operation,
   ...buckets.length === 0
@@ -125,7 +136,8 @@ const linesOf = (
     : [`  span      ${Text.minute(buckets.at(-1)?.start ?? "")} to ${Text.minute(buckets[0]?.end ?? "")}`],
   `  ${of.padEnd(8)}  ${Text.count(items)}`,
   `  requests  ${Text.count(requests)} or a few more, of up to ${pageSize} ${of}`,
-  priced(micros),
+  priced(micros, sample?.expected),
+  ...sample === undefined ? [] : [sampled(sample, of)],
   limited(limits),
   `  time      ${Text.duration(duration / 1000)} or more`,
   ...capped

@@ -73,6 +73,10 @@ export const minute = (time: string): string => oneLine(time).slice(0, 16).repla
 export const size = (bytes: number): string =>
   bytes < 1e3 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 
+/** An estimate in millionths of a dollar: to the dollar; below ten dollars, to the cent. */
+export const roundDollars = (micros: number): string =>
+  micros < 10_000_000 ? dollars(Math.round(micros / 10_000) * 10_000) : `$${count(micros / 1_000_000)}`
+
 /** An amount in millionths of a dollar: to the cent; below a dollar, as exact as prices are. */
 export const dollars = (micros: number): string => {
   const amount = micros / 1e6
