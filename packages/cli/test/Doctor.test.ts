@@ -49,7 +49,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
         POSTWIRE_ACCESS_TOKEN_SECRET: undefined
       })
       assert.match(named(checks, "bearer token")?.finding ?? "", /^Belongs to an app, can count and search recent/)
-      assert.strictEqual(named(checks, "app's bearer token")?.finding, "Belongs to an app")
+      assert.strictEqual(named(checks, "app's token")?.finding, "Belongs to an app")
       assert.strictEqual(named(checks, "user (OAuth 1.0a)")?.status, "info")
       assert.deepStrictEqual(checks.filter(({ status }) => status === "bad"), [])
     }))
@@ -73,10 +73,10 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
       }
       const cases: ReadonlyArray<readonly [Readonly<Record<string, string>>, string, RegExp]> = [
         [{ POSTWIRE_BEARER_TOKEN: "canary-token" }, "bearer token", /does not accept it \(401\)/],
-        [{ POSTWIRE_APP_BEARER_TOKEN: "canary-token" }, "app's bearer token", /does not accept it \(401\)/],
+        [{ POSTWIRE_APP_BEARER_TOKEN: "canary-token" }, "app's token", /does not accept it \(401\)/],
         [
           { POSTWIRE_APP_BEARER_TOKEN: Redacted.value(userBearerToken) },
-          "app's bearer token",
+          "app's token",
           /not belong to an app \(403\)/
         ],
         [{ POSTWIRE_ACCESS_TOKEN_SECRET: "canary-token" }, "user (OAuth 1.0a)", /does not accept it/],

@@ -91,7 +91,7 @@ export const appBearer = Effect.fnUntraced(
   function*({ appBearerToken }: Credentials.Values, isThere: boolean, place: string) {
     const name = environmentVariable("appBearerToken")
     const check = (status: Check["status"], finding: string, advice: string): ReadonlyArray<Check> => [
-      result("app's bearer token", status, finding, advice)
+      result("app's token", status, finding, advice)
     ]
     if (appBearerToken === undefined) return []
     if (!isThere) return check("info", "Set, but not tried", "Run doctor again when the service responds.")
