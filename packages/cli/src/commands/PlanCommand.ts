@@ -47,7 +47,8 @@ export const command = Command.make("plan").pipe(
     )
   )),
   Args.help(
-    "Estimate what an export costs: posts, requests, dollars, time, share of the post cap.",
+    "Estimate what an export costs: posts, requests, dollars, time, share of the post cap. Where expansions make the price " +
+      "uncertain, it reads a page as a sample, which is charged; --max-spend limits that.",
     lines.plan
   )
 )
