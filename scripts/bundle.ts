@@ -5,7 +5,7 @@
 // - their declarations, likewise;
 // - Undici's Agent in one file, which loads in half of the time, and Undici as a module, for programs that are bundled, since not
 //   every bundler makes one of it;
-// - the command with all that it needs, in files that its parts load on demand.
+// - the command with all that it needs, in files that its parts load on demand, and its man pages in `dist/man`.
 import { build, type BuildOptions, type Plugin } from "esbuild"
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
@@ -14,6 +14,7 @@ import { fileURLToPath } from "node:url"
 import { minimum } from "../packages/core/src/runtime/SupportedNode.ts"
 import * as OAuth2 from "../packages/node/src/OAuth2.ts"
 import { declare } from "./declarations.ts"
+import * as manPages from "./manPages.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -165,3 +166,6 @@ await declare(join(root, "packages/node"), ["index", "OAuth2"])
 await declare(join(root, "packages/sync"), ["index"])
 
 cpSync(join(root, "packages/sandbox/src/console"), join(root, "packages/cli/dist/src/console"), { recursive: true })
+
+const { version }: { version: string } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"))
+await manPages.write(join(root, "packages/cli/dist/man"), version)

@@ -112,7 +112,12 @@ export const answer = Effect.fnUntraced(
     if (!flags.raw) {
       const token = definition.paging?.token.replaceAll("_", "-")
       const isTable = flags.table || (!flags.json && output.isTerminal)
-      yield* Report.print(!isTable, body, () => Table.render(body, output.columns, token))
+      yield* Report.print(
+        !isTable,
+        body,
+        () => Table.render(body, output.columns, token),
+        Array.isArray(body.data) ? Report.withTitles : undefined
+      )
     }
     if (definition.effect !== "read" && data !== undefined) yield* Report.say(describe(definition, data))
     if (errors.length > 0) {

@@ -52,9 +52,12 @@ const rowOf = ({ aliases, description, name, required, type }: FlagDoc): Row => 
   text: `${Option.getOrElse(description, () => "")}${required ? " (required)" : ""}`.trimStart()
 })
 
+export const isFilled = ({ examples = [], rows = [], texts = [] }: Section): boolean =>
+  examples.length + rows.length + texts.length > 0
+
 /** The sections that are not empty, on a screen. */
 export const render = (sections: ReadonlyArray<Section>, screen: Screen): string =>
-  sections.flatMap(({ examples = [], rows = [], texts = [], title }) => {
+  sections.filter(isFilled).map(({ examples = [], rows = [], texts = [], title }) => {
     const lines = [
       ...texts.flatMap((text) => indented(text, screen)),
       ...linesOf(rows, screen),
@@ -64,7 +67,7 @@ export const render = (sections: ReadonlyArray<Section>, screen: Screen): string
         ...indented(command, screen)
       ])
     ]
-    return lines.length === 0 ? [] : [[Palette.paint(screen, "title", title.toUpperCase()), ...lines].join("\n")]
+    return [Palette.paint(screen, "title", title.toUpperCase()), ...lines].join("\n")
   }).join("\n\n")
 
 const indented = (text: string, { columns }: Screen): ReadonlyArray<string> =>
