@@ -7,6 +7,7 @@ let client: PostwireClient | undefined
 runAsWorker(async (settings: Settings, method: "getPost" | "searchRecentPosts", parameters: object) => {
   client ??= createClient(settings)
   // The parameters of one of them, as the caller knows.
-  const { body } = await client[method](parameters as never)
+  const { body } =
+    await (method === "getPost" ? client[method](parameters as never) : client[method](parameters as never))
   return body
 })

@@ -128,7 +128,15 @@ describe("prepare", () => {
       [like, { tweet_id: 1 }, "post_id"],
       [getUsersPosts, { maxResults: 1 }, "max_results"],
       [getUsersPosts, { max_result: 1 }, "max_results"],
-      [getMe, { userAuth: true }, "user_auth"]
+      [getMe, { userAuth: true }, "user_auth"],
+      [getUsersPosts, { limit: 1 }, "max_results"],
+      [getUsersPosts, { count: 1 }, "max_results"],
+      [getUsersPosts, { next_token: "a" }, "pagination_token"],
+      [getUsersPosts, { user_id: 1 }, "id"],
+      [getPost, { tweet_id: 1 }, "id"],
+      [createPost, { in_reply_to_status_id: 1 }, "in_reply_to_post_id"],
+      [createPost, { media: {} }, "media_ids"],
+      [createPost, { geo: {} }, "place_id"]
     ] as const
     for (const [operation, parameters, name] of meant) {
       for (const wire of [Wire.neutral, Wire.x]) {

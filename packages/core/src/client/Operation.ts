@@ -17,6 +17,7 @@ import type {
 } from "../errors/Errors.ts"
 import type { Definition, Direction, Form, Paging } from "../schema/Definition.ts"
 import type * as Documentation from "../schema/Documentation.ts"
+import type * as ForeignNames from "../schema/ForeignNames.ts"
 import type { Joined } from "../schema/Joins.ts"
 import type { Kind } from "../schema/Model.ts"
 import type { Alternatives } from "../schema/ParameterRule.ts"
@@ -82,19 +83,20 @@ export type ByName<E extends { readonly _tag: string }> = { [X in E as X["_tag"]
 
 /** Refuses, by name, anything that is neither a parameter nor a selector of the operation. */
 type Refused<P, R, Sel extends keyof Selection, S> =
-  & { readonly [K in Exclude<keyof S, KeysOf<P> | Sel>]?: NotAParameter<K, Meant<K> & (KeysOf<P> | Sel)> }
-  & RefusedParts<SelectionOf<P, R, Sel>, S>
+  & {
+    readonly [K in Exclude<keyof S, KeysOf<P> | Sel>]?: NotAParameter<
+      Message<K & string, ForeignNames.Meant<K & string, KeysOf<P> | Sel>>
+    >
+  }
+  & RefusedParts<Names<P, R, Sel>, S>
 
-/** The compiler's message for an unknown parameter, with a suggestion. */
-interface NotAParameter<in out Name, in out DidYouMean> {
-  readonly notAParameter: Name
-  readonly didYouMean: DidYouMean
+/** The compiler's message for an unknown parameter. */
+interface NotAParameter<in out Message> {
+  readonly notAParameter: Message
 }
 
-/** The neutral name for one of the live service. */
-type Meant<Name> = Name extends `${infer A}tweet${infer B}` ? `${A}post${Meant<B>}`
-  : Name extends `${infer A}.fields` ? `${A}_fields`
-  : Name
+type Message<Name extends string, Meant> = `${Name} is not a parameter${[Meant] extends [never] ? ""
+  : ` (did you mean ${Meant & string}?)`}`
 
 type KeysOf<P> = P extends unknown ? keyof P : never
 
@@ -124,10 +126,15 @@ export type ItemOf<R, S> = R extends Many<infer K> ? Selected<K, S>
   : never
 
 /** The selections, and the other lists of names, that an operation accepts. */
-export type SelectionOf<P, R, Sel extends keyof Selection> = Pick<
-  Selection<KindOf<R>> & Lists<P>,
-  Sel | keyof Lists<P>
->
+type Names<P, R, Sel extends keyof Selection> = Pick<Selection<KindOf<R>> & Lists<P>, Sel | keyof Lists<P>>
+
+type Loose<P> = { readonly [K in KeysOf<P>]?: P extends { readonly [X in K]?: infer V } ? V : never }
+
+/**
+ * What the arguments of an operation extend. `object` lets foreign names through to their message, and `P` keeps values of other
+ * types out of the selection, so that the compiler compares them with the types of the parameters.
+ */
+export type SelectionOf<P, R, Sel extends keyof Selection> = object & Loose<P> & Names<P, R, Sel>
 
 /**
  * An operation: called with parameters, it returns an Effect that needs a `Client`.

@@ -8,6 +8,7 @@ import type { Redact } from "../auth/Redaction.ts"
 import * as Errors from "../errors/Errors.ts"
 import * as BodyLayout from "../schema/BodyLayout.ts"
 import type { Definition } from "../schema/Definition.ts"
+import * as ForeignNames from "../schema/ForeignNames.ts"
 import * as Multipart from "../schema/Multipart.ts"
 import * as ParameterRule from "../schema/ParameterRule.ts"
 import * as Parameters from "../schema/Parameters.ts"
@@ -305,11 +306,14 @@ const incomplete = (
   return undefined
 }
 
-/** Suggests the parameter that a misspelt one may stand for. */
-const suggestion = (name: string, definition: Definition, { inputs, positions }: Plan): string => {
+/** Suggests the parameter that a misspelt or foreign one may stand for. */
+const suggestion = (name: string, definition: Definition, { inputs }: Plan): string => {
   const names = [...inputs.keys(), ...(definition.userAuth === undefined ? [] : ["user_auth"])]
-  const meant = nearest(name.replaceAll(".", "_"), names) ??
-    Object.keys(positions).find((at) => positions[at]?.startsWith(`${name}.`))
+  const plain = ForeignNames.plainOf(name)
+  const [, foreign = none] = Object.entries(ForeignNames.foreignNames).find(([foreign]) => foreign === plain) ?? none
+  const meant = names.find((other) => ForeignNames.plainOf(other) === plain) ??
+    foreign.find((other) => names.includes(other)) ??
+    nearest(name, names)
   return meant === undefined ? "" : ` (did you mean ${meant}?)`
 }
 
@@ -348,12 +352,9 @@ const maxListed = 5
 
 /** The known name that a name may stand for, which is misspelt, the service's own, or in another case. */
 const nearest = (name: string, known: ReadonlyArray<string>): string | undefined => {
-  const plain = plainOf(name)
-  const match = closestMatch(plain, known.map(plainOf), { maxDistance: Math.min(3, plain.length >> 1) })
+  const plain = ForeignNames.plainOf(name)
+  const match = closestMatch(plain, known.map(ForeignNames.plainOf), { maxDistance: Math.min(3, plain.length >> 1) })
   return known.find((other) =>
-    plainOf(other) === match || (match === undefined && plainOf(other).startsWith(`${plain}.`))
+    ForeignNames.plainOf(other) === match || (match === undefined && other.startsWith(`${name}.`))
   )
 }
-
-/** A name without the differences between spellings. */
-const plainOf = (name: string): string => name.replace(/tweet/gi, "post").replaceAll("_", "").toLowerCase()

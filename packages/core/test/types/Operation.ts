@@ -23,6 +23,7 @@ import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getSpaces, searchSpaces } from "@postwire/core/operations/Spaces"
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import { getMe, getUser, getUsers } from "@postwire/core/operations/Users"
+import type { Meant } from "@postwire/core/schema/ForeignNames"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 
@@ -156,6 +157,35 @@ createPost({
   // @ts-expect-error not a parameter
   nope: 1
 })
+getPost({
+  id: "1",
+  // @ts-expect-error the service's name for post_fields
+  tweet_fields: ["lang"]
+})
+searchRecentPosts.items({
+  query: "a",
+  // @ts-expect-error a foreign name of max_results
+  limit: 10
+})
+getUsersPosts({
+  // @ts-expect-error a wrong value, not a wrong selection
+  id: true
+})
+interface Query {
+  readonly query: string
+}
+export const searching = (query: Query) => searchRecentPosts(query)
+
+// The suggestions of the compiler are those of errors.
+type Searching = "query" | "max_results" | "post_fields" | "user_fields" | "next_token" | "start_time"
+assertType<
+  Equal<Meant<"tweet_fields" | "tweet.fields" | "tweetFields" | "post_field" | "pots_fields", Searching>, "post_fields">
+>()
+assertType<Equal<Meant<"limit" | "count" | "maxResults" | "max_result", Searching>, "max_results">>()
+assertType<Equal<Meant<"pagination_token" | "nextToken", Searching>, "next_token">>()
+assertType<Equal<Meant<"in_reply_to_tweet_id" | "reply", "text" | "in_reply_to_post_id">, "in_reply_to_post_id">>()
+assertType<Equal<Meant<"userId", "id" | "user_id">, "user_id">>()
+assertType<Equal<Meant<"nope" | "x", Searching>, never>>()
 const draft = { text: "hi", nope: 1 }
 // @ts-expect-error not a parameter
 createPost(draft)
