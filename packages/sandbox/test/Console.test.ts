@@ -95,6 +95,11 @@ describe("state", () => {
         target_id: closed,
         pending: true
       })
+      const find = (id: string) =>
+        Effect.map(call("GET", `/items/${id}`), ({ body: { collection, items } }) => [collection, items])
+      assert.deepStrictEqual(yield* find(closed), ["users", [user]])
+      assert.deepStrictEqual((yield* find(post))[0], "posts")
+      for (const id of ["1", "x", "%27"]) assert.deepStrictEqual(yield* find(id), [undefined, []])
       for (const name of ["closed", "CLOSED", closed]) {
         const { body } = yield* call("GET", `/state/posts?user=${name}`)
         assert.deepStrictEqual(body.items, [{

@@ -1,7 +1,9 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import axe from "axe-core"
 import { Context, Effect, Layer, Redacted } from "effect"
+import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
+import { promisify } from "node:util"
 import { type Browser, chromium, type Page } from "playwright-core"
 import * as Console from "../src/admin/Console.ts"
 import * as MediaFiles from "../src/media/MediaFiles.ts"
@@ -322,8 +324,26 @@ describe.skipIf(executable === undefined)("in a browser", () => {
             assert.notInclude(code, bearerToken)
             return code
           }
-          assert.include(await copied("Promise"), `await client.getMe({ user_fields: [ "created_at", "location" ] })`)
-          assert.include(await copied("Effect"), `Users.getMe({ user_fields: [ "created_at", "location" ] })`)
+          const run = (code: string) =>
+            promisify(execFile)(process.execPath, [
+              "--input-type=module",
+              "--eval",
+              `${code}\nconsole.log(data.username)`
+            ], {
+              cwd: new URL("../../../examples/", import.meta.url),
+              env: { PATH: process.env["PATH"], POSTWIRE_BASE_URL: baseUrl, POSTWIRE_BEARER_TOKEN: bearerToken }
+            })
+          const asPromise = await copied("Promise")
+          assert.include(
+            asPromise,
+            `await client.getMe({ user_fields: [ "created_at", "location" ], user_auth: false })`
+          )
+          const asEffect = await copied("Effect")
+          assert.include(asEffect, `Users.getMe({ user_fields: [ "created_at", "location" ], user_auth: false })`)
+          assert.deepStrictEqual(
+            (await Promise.all([run(asPromise), run(asEffect)])).map(({ stdout }) => stdout),
+            ["ada\n", "ada\n"]
+          )
           await page.goto(`${baseUrl}/console#requests/4`)
           await page.locator("#entry-title", { hasText: "POST /2/tweets" }).waitFor()
           assert.strictEqual(
@@ -331,14 +351,17 @@ describe.skipIf(executable === undefined)("in a browser", () => {
             `curl --request POST '${baseUrl}/2/tweets' \\\n  --header "Authorization: Bearer $POSTWIRE_BEARER_TOKEN" \\\n` +
               `  --json '{"text":"it'\\''s","reply_settings":"following"}'`
           )
-          assert.include(await copied("Promise"), `client.createPost({ text: "it's", reply_settings: "following" })`)
+          assert.include(
+            await copied("Promise"),
+            `client.createPost({ text: "it's", reply_settings: "following", user_auth: false })`
+          )
           const python = await copied("Python")
           assert.include(python, `json={"text": "it's", "reply_settings": "following"}`)
           assert.include(python, "os.environ['POSTWIRE_BEARER_TOKEN']")
 
           // Again, and as it is edited.
           await page.locator("#send-again").click()
-          await page.waitForURL(/#requests\/6$/)
+          await page.waitForURL(/#requests\/8$/)
           await page.locator("#entry-title", { hasText: "POST /2/tweets" }).waitFor()
           assert.strictEqual(sandbox.requests.at(-1)?.operation, "createPost")
           await page.getByRole("button", { name: "Edit" }).click()

@@ -50,6 +50,8 @@ const describe = (name: Name) => {
     /** Rules across parameters, in words. */
     rules: [...(alternatives === undefined ? [] : [alternatives]), ...rules].map(ParameterRule.format),
     credentials: Authentication.formsOf(definition),
+    /** True if the client signs with OAuth 1.0a unless `user_auth` is false. */
+    signs: definition.userAuth === true,
     /** The parameter for page tokens. */
     pageToken: paging?.token,
     /** The scopes required of a user's OAuth 2.0 token. */

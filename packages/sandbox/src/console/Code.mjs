@@ -77,8 +77,11 @@ const literal = (value) => {
   return text.replace(/"([A-Za-z_]\w*)":/g, "$1:")
 }
 
-/** @param {Readonly<Record<string, unknown>>} parameters */
-const argumentOf = (parameters) => Object.keys(parameters).length === 0 ? "" : literal(parameters)
+/** The argument of a call with the bearer token. @param {NonNullable<ReturnType<typeof callOf>>} call */
+const argumentOf = ({ operation, parameters }) => {
+  const all = { ...parameters, ...(operation.signs ? { user_auth: false } : {}) }
+  return Object.keys(all).length === 0 ? "" : literal(all)
+}
 
 const raw = (/** @type {Recorded} */ { body, method, path, query }) =>
   literal({
@@ -119,14 +122,14 @@ export const languages = {
       `await using client = createClient({ baseUrl: ${literal(location.origin)} })`,
       call === undefined
         ? `const { data } = await client.request(${raw(recorded)})`
-        : `const { data } = await client.${call.operation.name}(${argumentOf(call.parameters)})`
+        : `const { data } = await client.${call.operation.name}(${argumentOf(call)})`
     ].join("\n")
   },
   Effect: (recorded) => {
     const call = callOf(recorded)
     const [area, sent] = call === undefined
       ? ["RawRequest", `request(${raw(recorded)})`]
-      : [call.operation.area, `${call.operation.name}(${argumentOf(call.parameters)})`]
+      : [call.operation.area, `${call.operation.name}(${argumentOf(call)})`]
     return [
       `import { ${["ClientConfig", area].sort().join(", ")} } from "@postwire/core"`,
       `import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"`,

@@ -77,6 +77,9 @@ const showLines = () => {
 
 const links = () => [...box("lines").querySelectorAll("a")]
 
+/** The hash of the entry that was scrolled to. */
+let reached = ""
+
 /** Marks the open entry; it, or else the first one, is reached with the tab key. */
 const mark = () => {
   const { steps: [id] } = place()
@@ -87,6 +90,8 @@ const mark = () => {
     if (link === current) link.setAttribute("aria-current", "true")
     else link.removeAttribute("aria-current")
   }
+  if (current !== undefined && current.hash !== reached) current.scrollIntoView({ block: "nearest" })
+  reached = current?.hash ?? ""
 }
 
 const lineOf = (/** @type {Line} */ line) => {
