@@ -103,36 +103,53 @@ describe("programs for a job", () => {
     const tokens = { ...grants.make({ scopes }), scopes }
     await OAuth2.saveAccount({ baseUrl, clientId: seeded.publicClient.id, tokenStore, account: "bot", tokens })
     const grace = sandbox.user({ username: "grace" })
-    grace.post("hello @ada").post("are you there, @ada?")
-    const bot = spawn(process.execPath, [path("../bot.ts")], {
-      env: {
-        ...process.env,
-        BOT_PAUSE: "50",
-        POSTWIRE_BASE_URL: baseUrl,
-        POSTWIRE_ACCOUNT: "bot",
-        POSTWIRE_TOKEN_STORE: tokenStore
-      },
-      stdio: ["ignore", "pipe", "inherit"]
-    })
-    const lines: Array<string> = []
-    const ended = once(bot, "exit")
-    for await (const line of createInterface({ input: bot.stdout! })) {
-      lines.push(line)
-      if (lines.length === 2) {
-        sandbox.clock.advance("3 hours")
-        grace.post("thanks @ada")
+    grace.post("before the first start, @ada")
+    const start = () =>
+      spawn(process.execPath, [path("../bot.ts")], {
+        env: {
+          ...process.env,
+          BOT_PAUSE: "50",
+          BOT_FILE: join(tokenStore, "last-mention.txt"),
+          POSTWIRE_BASE_URL: baseUrl,
+          POSTWIRE_ACCOUNT: "bot",
+          POSTWIRE_TOKEN_STORE: tokenStore
+        },
+        stdio: ["ignore", "pipe", "inherit"]
+      })
+    /** The lines of a run that is ended after so many answers, and what happens after each line. */
+    const runFor = async (answers: number, after: (line: string) => void) => {
+      const bot = start()
+      const lines: Array<string> = []
+      const ended = once(bot, "exit")
+      for await (const line of createInterface({ input: bot.stdout! })) {
+        lines.push(line)
+        after(line)
+        if (lines.length === answers + 1) bot.kill("SIGINT")
       }
-      if (lines.length === 3) bot.kill("SIGINT")
+      assert.deepStrictEqual(await ended, [0, null])
+      return lines
     }
-    assert.deepStrictEqual(lines, [
+    const first = await runFor(3, (line) => {
+      if (line === "answering mentions") grace.post("hello @ada").post("are you there, @ada?")
+      if (line !== "answered are you there, @ada?") return
+      sandbox.clock.advance("3 hours")
+      grace.post("thanks @ada")
+    })
+    assert.deepStrictEqual(first, [
+      "answering mentions",
       "answered hello @ada",
       "answered are you there, @ada?",
       "answered thanks @ada",
       "bye"
     ])
-    assert.deepStrictEqual(await ended, [0, null])
+    for (let i = 1; i <= 25; i++) grace.post(`while it was away, @ada: ${i}`)
+    const second = await runFor(25, () => {})
+    assert.deepStrictEqual(
+      second.slice(1, -1),
+      Array.from({ length: 25 }, (_, i) => `answered while it was away, @ada: ${i + 1}`)
+    )
     const created = sandbox.requests.filter(({ operation }) => operation === "createPost")
-    assert.strictEqual(created.length, 3)
+    assert.strictEqual(created.length, 28)
     assert.deepInclude(grants.list()[0], { refreshes: 1, alive: true })
     rmSync(tokenStore, { recursive: true })
   })

@@ -108,7 +108,7 @@ describe("messages", () => {
     assert.strictEqual(
       samples[0]!.message,
       "like needs OAuth 1.0a user context (user_auth is true), but accessToken, consumerKey are not set. Pass them to the " +
-        "client, or set POSTWIRE_ACCESS_TOKEN, POSTWIRE_CONSUMER_KEY."
+        "client, or set POSTWIRE_ACCESS_TOKEN, POSTWIRE_CONSUMER_KEY, which are read if no other credential is passed."
     )
   })
 

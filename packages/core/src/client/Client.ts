@@ -360,7 +360,7 @@ const baseUrlOf = (settings: Settings, wire: Wire.Wire): Effect.Effect<string, E
   if (given === undefined || given === "") {
     return invalid(
       "baseUrl",
-      "is missing: the neutral wire has no default URL, but `postwire sandbox` starts a local service and prints one",
+      `is missing. For X, set wire: "x"; for a local service, the URL is what \`postwire sandbox\` prints`,
       "Pass it to the client, or set POSTWIRE_BASE_URL."
     )
   }
@@ -370,6 +370,9 @@ const baseUrlOf = (settings: Settings, wire: Wire.Wire): Effect.Effect<string, E
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     return invalid("baseUrl", "must have no user name, password, query or fragment")
+  }
+  if (wire.name === "neutral" && /(^|\.)(x|twitter)\.com$/.test(url.hostname)) {
+    return invalid("baseUrl", `is X's own, whose names differ from those of the neutral wire: set wire: "x"`)
   }
   if (url.protocol === "http:" && !isPlainAllowed(url.hostname, settings)) {
     return invalid("baseUrl", "must be https: except on this machine (allowInsecureHttp lifts this)")

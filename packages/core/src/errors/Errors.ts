@@ -71,7 +71,8 @@ export class MissingAccessToken extends Data.TaggedError("MissingAccessToken")<{
   }
   get advice(): string {
     const variables = this.missing.map(environmentVariable).join(", ")
-    return `Pass ${this.missing.length === 1 ? "it" : "them"} to the client, or set ${variables}.`
+    const [them, are] = this.missing.length === 1 ? ["it", "is"] : ["them", "are"]
+    return `Pass ${them} to the client, or set ${variables}, which ${are} read if no other credential is passed.`
   }
 }
 

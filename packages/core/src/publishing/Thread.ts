@@ -63,7 +63,7 @@ const checkOptions = (options: ThreadOptions): InvalidParameters | undefined => 
   const invalid = Draft.checkOptions(operation, options, ["key", "undecided", "lag"])
   if (invalid !== undefined) return invalid
   const { key }: ThreadOptions = options
-  if (!isKey(key)) return invalidParameter(operation, "key", keyRule, key)
+  if (!isKey(key)) return invalidParameter(operation, "key", `${keyRule}, of your choice and unique to the thread`, key)
   return OptionRules.check(operation, options, {
     lag: OptionRules.whole(0, " of milliseconds"),
     undecided: OptionRules.either("continue", "abandon")

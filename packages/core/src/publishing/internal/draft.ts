@@ -80,7 +80,12 @@ export const check = Effect.fnUntraced(function*(
     invalidParameter(operation, prefix + parameter, rule, value)
   const given = ownProperties(post)
   if (given === undefined) {
-    return yield* invalidParameter(operation, prefix.slice(0, -1) || "post", "must be an object", post)
+    return yield* invalidParameter(
+      operation,
+      prefix.slice(0, -1) || "post",
+      `must be an object, such as { text: "Hello" }`,
+      post
+    )
   }
   const stranger = Object.keys(given).find((name) => !postNames.includes(name))
   if (stranger !== undefined) {
