@@ -9,6 +9,8 @@ import { afterAll, beforeAll } from "vitest"
 import { built } from "./docs.ts"
 import { groups } from "./docs/Sidebar.ts"
 import { others, pageOf } from "./docs/Site.ts"
+import { partsOf } from "./docs/Tabs.ts"
+import { linesOf, picture } from "./recording.ts"
 import { build, install, serve } from "./site.ts"
 
 const root = new URL("..", import.meta.url)
@@ -86,6 +88,56 @@ describe("a page", () => {
   it("is refused where a link leads nowhere", () => {
     assert.throws(() => page("# A\n\n[b](../gone.md)\n"), "docs/adr/0001-a.md links to ../gone.md, which is not there")
     assert.throws(() => page("# A\n\n[b](../../packages/core/README.md)\n"), "which is not there")
+  })
+})
+
+describe("the three clients", () => {
+  const program = (text: string) => `<div class="expressive-code"><figure><pre>${text}</pre></figure></div>`
+
+  it("are tabs where they follow each other, with what is said of each", () => {
+    assert.deepStrictEqual(
+      partsOf(
+        `<p>First.</p>\n<p>Promises:</p>\n${program("a")}\n<p><strong>Effect.</strong> So.</p>\n${
+          program("b")
+        }\n<p>Then.</p>`
+      ),
+      [
+        "<p>First.</p>\n",
+        [{ label: "Promises", html: program("a") }, { label: "Effect", html: `<p> So.</p>${program("b")}` }],
+        "<p>Then.</p>"
+      ]
+    )
+  })
+
+  it("leave a page alone that does not show them", () => {
+    const html = `<p>Promises: they are kept.</p>${program("a")}<p>Effect:</p><p>none</p>`
+    assert.deepStrictEqual(partsOf(html), [html])
+  })
+})
+
+describe("a recording", () => {
+  const lines = linesOf([
+    { at: 0, text: "$ go" },
+    { at: 1, text: "\r\n50%" },
+    { at: 2, text: "\r100%\u001b[K" },
+    { at: 3, text: "\r\n" },
+    { at: 4, text: "done\r\n" }
+  ])
+
+  it("has each line for as long as it was on the screen", () => {
+    assert.deepStrictEqual(lines, [
+      { row: 0, text: "$ go", from: 0 },
+      { row: 1, text: "50%", from: 1, to: 2 },
+      { row: 1, text: "100%", from: 2 },
+      { row: 2, text: "done", from: 4 }
+    ])
+  })
+
+  it("stands still where motion is unwanted, with what was there at the end", () => {
+    const svg = picture(lines)
+    assert.match(svg, /<g class="l1 gone">.*50%/)
+    assert.match(svg, /<g class="l2">.*100%/)
+    assert.include(svg, "@media (prefers-reduced-motion:reduce){g{animation:none}}")
   })
 })
 
@@ -212,13 +264,10 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
     return [
       ["the page scrolls sideways", [document.documentElement].filter(scrolls)],
       ["a flag breaks", all(".whole").filter((word) => word.getClientRects().length > 1)],
-      ["a button is on the code", all("figure:has(pre)").filter((figure) => {
-        const button = figure.querySelector(".copy button")
-        return button !== null && box(button).left < box(figure.querySelector("pre")).right
-      })],
+      ["a table scrolls", all(".table").filter(scrolls)],
+      ["a line of code is cut", all("pre").filter(scrolls)],
+      ["a button is on the code", all(".copy button").filter((button) => getComputedStyle(button).opacity !== "0")],
       ...(${width} < 1280 ? [] : [
-        ["a table scrolls", all(".table").filter(scrolls)],
-        ["a terminal scrolls", all("pre[data-language=console]").filter(scrolls)],
         ["a name beside the page breaks", all(".sidebar-content a, starlight-toc a").filter((link) =>
           !/\\s/.test(link.textContent.trim()) &&
           box(link).height > 2.4 * parseFloat(getComputedStyle(link).fontSize)
@@ -275,6 +324,61 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
         await search(page, words)
         await page.locator(`.pagefind-ui__result:nth-child(-n+3) a[href="/postwire/2.0/${id}/"]`).first().waitFor()
       }
+    }))
+
+  it("finds first the page that answers", () =>
+    at(1280, async (page) => {
+      await page.goto(`${served.url}2.0/`)
+      await page.getByRole("button", { name: "Search" }).click()
+      for (
+        const [words, id] of [
+          ["stream disconnect", "streams"],
+          ["refresh token", "sign-in"],
+          ["429", "rate-limits"],
+          ["upload video", "publish"],
+          ["price", "spend"],
+          ["thread", "publish"],
+          ["rate limit", "rate-limits"],
+          ["sandbox python", "sandbox"],
+          ["403", "errors"],
+          ["error handling", "errors"],
+          ["install", "start"],
+          ["mock", "testing"],
+          ["csv", "export"],
+          ["resume export", "export"],
+          ["cloudflare workers", "web"],
+          ["login", "sign-in"],
+          ["exit code", "cli"],
+          ["timeout", "retries"],
+          ["delete tweet", "reference/deletePost"],
+          ["getUser", "reference/getUser"],
+          ["proxy", "web"],
+          ["tweepy", "from-tweepy"]
+        ] as const
+      ) {
+        const first = await search(page, words)
+        await first.first().waitFor()
+        assert.strictEqual(await first.first().getAttribute("href"), `/postwire/2.0/${id}/`, words)
+      }
+    }), 60_000)
+
+  it("keeps the client that was chosen, from page to page", () =>
+    at(1280, async (page) => {
+      await page.goto(`${served.url}2.0/`)
+      await page.getByRole("tab", { name: "Effect" }).click()
+      await page.getByText("Every operation is an Effect with typed errors").waitFor()
+      await page.goto(`${served.url}2.0/reference/getPost/`)
+      assert.strictEqual(await page.getByRole("tab", { selected: true }).innerText(), "Effect")
+      assert.include(await page.getByRole("tabpanel").innerText(), "yield* Posts.getPost(")
+    }))
+
+  it("offers to copy the code that is pointed at", () =>
+    at(1280, async (page) => {
+      await page.goto(`${served.url}2.0/pages/`)
+      const opacity = "getComputedStyle(document.querySelector('.copy button')).opacity"
+      assert.strictEqual(await page.evaluate<string>(opacity), "0")
+      await page.locator("figure:has(pre)").first().hover()
+      await page.waitForFunction(`${opacity} === "1"`)
     }))
 
   it("is dark when that is chosen, and stays so", () =>

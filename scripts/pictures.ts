@@ -10,8 +10,8 @@ import * as Sandbox from "../packages/sandbox/src/Sandbox.ts"
 const folder = new URL("../docs/pictures/", import.meta.url)
 
 /** The pixels of a page, as bytes of red, green, blue and alpha. */
-const pixelsOf = async (page: Page) => {
-  const png = (await page.screenshot({ fullPage: true })).toString("base64")
+const pixelsOf = async (page: Page, fullPage: boolean) => {
+  const png = (await page.screenshot({ fullPage })).toString("base64")
   const read = await page.context().newPage()
   const pixels = await read.evaluate(async (png) => {
     const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob())
@@ -80,20 +80,35 @@ const { url } = await OAuth2.authorize({
   scopes: OAuth2.scopesFor(["createPost", "bookmark", "getBookmarks"])
 })
 
+await record(sandbox)
+
+const pictures = [
+  { name: "authorize", url, width: 600, height: 400, fullPage: true },
+  {
+    name: "console",
+    url: Console.urlWith(sandbox.baseUrl, sandbox.adminToken),
+    width: 1280,
+    height: 800,
+    fullPage: false
+  }
+]
+
 mkdirSync(folder, { recursive: true })
 const browser = await chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium" })
 try {
-  const context = await browser.newContext({ viewport: { width: 600, height: 400 }, colorScheme: "light" })
-  const page = await context.newPage()
-  await page.goto(url)
-  writeFileSync(new URL("authorize.png", folder), encode(await pixelsOf(page)))
-
-  await record(sandbox)
-  await page.setViewportSize({ width: 1280, height: 800 })
-  await page.goto(Console.urlWith(sandbox.baseUrl, sandbox.adminToken))
-  await page.locator("#lines a", { hasText: "createPost" }).click()
-  await page.getByRole("region", { name: "Response body" }).waitFor()
-  writeFileSync(new URL("console.png", folder), encode(await pixelsOf(page)))
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const { fullPage, height, name, url, width } of pictures) {
+      const context = await browser.newContext({ viewport: { width, height }, colorScheme })
+      const page = await context.newPage()
+      await page.goto(url)
+      if (name === "console") {
+        await page.locator("#lines a", { hasText: "createPost" }).first().click()
+        await page.getByRole("region", { name: "Response body" }).waitFor()
+      }
+      const file = `${name}${colorScheme === "dark" ? "-dark" : ""}.png`
+      writeFileSync(new URL(file, folder), encode(await pixelsOf(page, fullPage)))
+    }
+  }
 } finally {
   await browser.close()
 }

@@ -5,8 +5,8 @@ import { globSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { groups } from "../scripts/docs/Sidebar.ts"
 import { folder, idOf, others } from "../scripts/docs/Site.ts"
-import { frames, names } from "./src/Markup.ts"
-import { wholeWords } from "./src/WholeWords.ts"
+import { frames, names, shades } from "./src/Markup.ts"
+import { drawings, wholeWords } from "./src/WholeWords.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const { SITE_BASE = "/", SITE_OUT = "../out/site" } = process.env
@@ -17,7 +17,9 @@ export default defineConfig({
   cacheDir: "node_modules/.cache/astro",
   trailingSlash: "always",
   image: { service: passthroughImageService() },
-  markdown: { processor: satteri({ hastPlugins: [names, frames] }) },
+  markdown: { processor: satteri({ hastPlugins: [names, frames, shades] }) },
+  // It is native, and cannot be bundled.
+  vite: { ssr: { external: ["satteri"] } },
   integrations: [
     starlight({
       title: "Postwire",
@@ -35,14 +37,38 @@ export default defineConfig({
       // Messages and commands are read as a whole, and copied.
       expressiveCode: {
         defaultProps: {
-          overridesByLang: { sh: { wrap: true, frame: "none", hangingIndent: 4 }, text: { wrap: true, frame: "none" } }
+          wrap: true,
+          hangingIndent: 2,
+          overridesByLang: {
+            sh: { frame: "none", hangingIndent: 4 },
+            text: { frame: "none", hangingIndent: 0 }
+          }
         },
         // A terminal's 80 columns fit beside the lists of pages and headings.
-        styleOverrides: { codeFontSize: "0.8125rem", codePaddingInline: "0.875rem" },
-        plugins: [wholeWords()]
+        themes: ["vitesse-dark", "vitesse-light"],
+        useStarlightUiThemeColors: true,
+        styleOverrides: {
+          borderRadius: "0.5rem",
+          codeFontFamily: "var(--__sl-font-mono)",
+          codeFontSize: "0.8125rem",
+          codePaddingInline: "1rem",
+          uiFontFamily: "var(--__sl-font)"
+        },
+        plugins: [wholeWords(), drawings()]
       },
-      customCss: ["./src/site.css"],
-      components: { PageTitle: "./src/components/PageTitle.astro", SocialIcons: "./src/components/Versions.astro" },
+      customCss: [
+        "@fontsource-variable/ibm-plex-sans/wght.css",
+        "@fontsource-variable/ibm-plex-sans/wght-italic.css",
+        ...["400", "400-italic", "600"].map((face) => `@fontsource/ibm-plex-mono/latin-${face}.css`),
+        "./src/site.css"
+      ],
+      components: {
+        Hero: "./src/components/Hero.astro",
+        MarkdownContent: "./src/components/MarkdownContent.astro",
+        PageTitle: "./src/components/PageTitle.astro",
+        SiteTitle: "./src/components/SiteTitle.astro",
+        SocialIcons: "./src/components/Links.astro"
+      },
       disable404Route: false,
       credits: false
     })

@@ -93,6 +93,7 @@ const operationPage = (operation: Documented): ReadonlyArray<string> => {
     `# ${definition.name}`,
     prose,
     aliases.length === 0 ? "" : `Also called ${aliases.map(aliasText).join(", ")}.`,
+    box(definition),
     ...clients.map((style) => `${style.title}:\n\n\`\`\`ts\n${example(style, operation)}\n\`\`\``),
     ...parameters(definition),
     "## Request",
@@ -100,10 +101,41 @@ const operationPage = (operation: Documented): ReadonlyArray<string> => {
     list(facts(definition)),
     "## Result",
     list(result(definition)),
+    ...(definition.result._tag === "Value" || definition.result._tag === "Bytes"
+      ? []
+      : [fields(definition.result.model)]),
     "## Errors",
     table(["Tag", "When"], errorsOf(definition).map((tag) => [code(tag), errorText(tag)]))
   ]
 }
+
+/** What a caller needs to know first, as a table whose first row is the route. */
+const box = (definition: Definition): string => {
+  const { limits, live, price, scopes } = definition
+  return table(
+    ["Route", routesOf(definition).map(([, route]) => code(route)).join("<br>")],
+    [
+      ["Credential", `${credential(definition)}${definition.effect === "read" ? "" : "; needs write permission"}`],
+      ...(bearerOf(definition) === "app" || scopes.length === 0
+        ? []
+        : [["Scopes", `${scopes.map(scopeText).join(", ")}, of a user's bearer token`]]),
+      ...(Quota.format(limits) === undefined
+        ? []
+        : [["Limit", `${Quota.format(limits)}, unless the service announces another`]]),
+      ["Price", `${priceText(price, live)}; [our reading](../spend.md#prices) of X's list`],
+      ["Returns", returns(definition)]
+    ]
+  )
+}
+
+const returns = ({ live, result }: Definition): string =>
+  result._tag === "Bytes"
+    ? "the bytes of a file"
+    : result._tag === "Value"
+    ? code(typeOfValue(result.schema.ast))
+    : `${live === undefined ? result._tag === "One" ? "" : "a list of " : "a stream of "}${
+      resource(result.kind)
+    }, with [these fields](#result)`
 
 const parameters = (definition: Definition): ReadonlyArray<string> => {
   const all = parametersOf(definition)
@@ -179,10 +211,6 @@ const routes = (definition: Definition): string => {
 }
 
 const facts = (definition: Definition): ReadonlyArray<string> => [
-  `Credential: ${credential(definition)}.${definition.effect === "read" ? "" : " Needs write permission."}`,
-  ...(bearerOf(definition) === "app" || definition.scopes.length === 0 ? [] : [
-    `Scopes of a user's bearer token: ${definition.scopes.map(scopeText).join(", ")}.`
-  ]),
   ...(definition.access === undefined ? [] : [`Needs a project with ${definition.access} access.`]),
   ...conditionalFacts(definition)
 ]
@@ -218,8 +246,7 @@ const priceText = (price: Definition["price"], live: Definition["live"]): string
 }
 
 const conditionalFacts = (
-  { constants, encoding, identity, limits, live, pace, paging, postCap = false, price, queryConstants, userAuth }:
-    Definition
+  { constants, encoding, identity, live, pace, paging, postCap = false, queryConstants, userAuth }: Definition
 ): ReadonlyArray<string> => [
   ...(identity === undefined ? [] : [
     `${code(`:${identity}`)} is the authenticated user: ${
@@ -248,12 +275,6 @@ const conditionalFacts = (
       live.recovery ? "" : " What it has brought cannot be had again."
     }`
   ]),
-  ...(Quota.format(limits) === undefined
-    ? []
-    : [`Limit: ${Quota.format(limits)}, unless the service announces another.`]),
-  `Price: ${
-    priceText(price, live)
-  }. X publishes prices by row; that this one applies is [our reading](../spend.md#prices).`,
   ...(postCap ? ["Counts towards the project-level post cap."] : []),
   ...(pace === undefined ? [] : [
     `Takes one request per ${pace === 1_000 ? "second" : `${pace / 1_000} seconds`} and credential, which no header ` +

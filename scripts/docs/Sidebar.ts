@@ -29,6 +29,36 @@ const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArra
 
 const overviews = ["reference", "reference/resources", "reference/settings", "reference/layers"]
 
+/** How much the words of a page count in the search, where that is less: guides come before what lists everything. */
+const weights: ReadonlyArray<readonly [RegExp, number]> = [
+  [/^adr\/|^from-/, 0.1],
+  [/^$|^CONTRIBUTING|^architecture|^bench/, 0.4],
+  [/^reference|^sandbox|^cli/, 0.6]
+]
+
+/** How much the words of a page count in the search. */
+export const weightOf = (id: string): number => weights.find(([ids]) => ids.test(id))?.[1] ?? 1
+
+/** Words that people look for and that a page has in others, or seldom. Their weight is that of the title. */
+const sought: Readonly<Record<string, string>> = {
+  errors: "error handling catch exception",
+  export: "csv parquet sqlite download archive",
+  sandbox: "mock server python pytest go java local",
+  "sign-in": "refresh token login oauth2 pkce",
+  spend: "price cost dollars bill",
+  start: "install setup getting started quickstart",
+  streams: "stream disconnect reconnect realtime",
+  testing: "mock vitest jest",
+  web: "cloudflare workers deno bun react native"
+}
+
+/** The words by which a page is found besides its own: the names of operations are words, and a post was a tweet. */
+export const wordsOf = (id: string): string => {
+  if (!id.startsWith("reference/")) return sought[id] ?? ""
+  const words = id.replace("reference/", "").replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()
+  return `${words} ${words.replace("repost", "retweet").replace("post", "tweet")}`
+}
+
 /** A heading of the list with its pages. */
 export interface Group {
   readonly label: string

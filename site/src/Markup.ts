@@ -1,5 +1,7 @@
 import type { SatteriProcessorOptions } from "@astrojs/markdown-satteri"
 
+import { existsSync } from "node:fs"
+
 type Plugin = Exclude<
   NonNullable<SatteriProcessorOptions["hastPlugins"]>[number],
   Function | ReadonlyArray<unknown> | null | undefined | false
@@ -45,11 +47,45 @@ export const names: Plugin = {
   }
 }
 
-/** A table that is too wide scrolls within its frame. */
+/**
+ * A table has a frame, within which it scrolls. On a phone a row is a block; where there is more than a name and a text, cells
+ * say their column.
+ */
 export const frames: Plugin = {
   name: "frames",
   element: {
     filter: ["table"],
-    visit: (table, context) => context.wrapNode(table, element("div", ["table"]))
+    visit: (table, context) => {
+      const all = (tag: string, node: typeof table): ReadonlyArray<typeof table> =>
+        node.children.flatMap((child) =>
+          child.type !== "element" ? [] : child.tagName === tag ? [child] : all(tag, child as typeof table)
+        )
+      const labels = all("th", table).map((head) => context.textContent(head))
+      for (const row of labels.length > 2 ? all("tr", table) : []) {
+        for (const [i, cell] of all("td", row).entries()) context.setProperty(cell, "data-label", labels[i])
+      }
+      context.wrapNode(table, element("div", ["table", labels[0] === "Route" ? "box" : "rows"]))
+    }
+  }
+}
+
+/** A picture that has a dark twin, beside that: the theme shows one of the two. */
+export const shades: Plugin = {
+  name: "shades",
+  element: {
+    filter: ["img"],
+    visit: (image) => {
+      const source = String(image.properties["src"])
+      const twin = source.replace(/\.png$/, "-dark.png")
+      if (twin === source || !existsSync(`../docs/pictures/${twin.replace(/^.*\//, "")}`)) return
+      const shown = (src: string, className: string) => ({
+        ...image,
+        properties: { ...image.properties, src, className: [className] }
+      })
+      return {
+        ...element("span", ["pair"]),
+        children: [shown(source, "dark:sl-hidden"), shown(twin, "light:sl-hidden")]
+      }
+    }
   }
 }

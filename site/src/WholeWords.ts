@@ -31,3 +31,14 @@ export const wholeWords = () =>
       }
     }
   })
+
+/** Code without a language is a drawing of characters, whose lines cannot be folded. */
+export const drawings = () =>
+  definePlugin({
+    name: "drawings",
+    hooks: {
+      preprocessMetadata: ({ codeBlock }) => {
+        if (codeBlock.language === "") codeBlock.props.wrap = false
+      }
+    }
+  })

@@ -5,6 +5,23 @@ import { folder, pageOf } from "../../scripts/docs/Site.ts"
 import { addresses, files, root, text } from "./repository.ts"
 
 export const collections = {
+  // What the first page shows besides the list of guides: sections of the README, and lines to copy.
+  parts: defineCollection({
+    loader: {
+      name: "parts-of-the-first-page",
+      load: async ({ renderMarkdown, store }) => {
+        const set = async (id: string, body: string) =>
+          store.set({ id, data: {}, rendered: await renderMarkdown(body, { fileURL: new URL("README.md", root) }) })
+        for (const section of pageOf("README.md", text("README.md"), addresses).body.split(/^(?=## )/m).slice(1)) {
+          const [, title = "", body = ""] = /^## (.+)\n([^]*)$/.exec(section) ?? []
+          await set(title, body)
+        }
+        const fence = (lines: string) => `\`\`\`sh\n${lines}\n\`\`\``
+        await set("install", fence("npm install @postwire/node @postwire/cli"))
+        await set("clone", fence(`git clone ${addresses.repository}.git\ncd postwire\nnpm start`))
+      }
+    }
+  }),
   docs: defineCollection({
     schema: docsSchema(),
     loader: {
@@ -17,11 +34,12 @@ export const collections = {
           const tableOfContents = file.startsWith(`${folder}/reference/`)
             ? { minHeadingLevel: 2, maxHeadingLevel: 2 }
             : undefined
+          const front = id === "index" ? { template: "splash", hero: {} } : {}
           store.set({
             id,
             data: await parseData({
               id,
-              data: { title, description, tableOfContents, editUrl: false },
+              data: { title, description, tableOfContents, editUrl: false, ...front },
               filePath: path
             }),
             body,
