@@ -32,13 +32,13 @@ export const wholeWords = () =>
     }
   })
 
-/** Code without a language is a drawing of characters, whose lines cannot be folded. */
+/** Code without a language and without a command is a drawing of characters, whose lines cannot be folded. */
 export const drawings = () =>
   definePlugin({
     name: "drawings",
     hooks: {
       preprocessMetadata: ({ codeBlock }) => {
-        if (codeBlock.language === "") codeBlock.props.wrap = false
+        if (codeBlock.language === "" && !codeBlock.code.startsWith("$")) codeBlock.props.wrap = false
       }
     }
   })
