@@ -134,9 +134,7 @@ describe("prepare", () => {
       [getUsersPosts, { next_token: "a" }, "pagination_token"],
       [getUsersPosts, { user_id: 1 }, "id"],
       [getPost, { tweet_id: 1 }, "id"],
-      [createPost, { in_reply_to_status_id: 1 }, "in_reply_to_post_id"],
-      [createPost, { media: {} }, "media_ids"],
-      [createPost, { geo: {} }, "place_id"]
+      [createPost, { media: {} }, "media_ids"]
     ] as const
     for (const [operation, parameters, name] of meant) {
       for (const wire of [Wire.neutral, Wire.x]) {

@@ -8,31 +8,14 @@
  * `tweet.fields` are `post_fields` spelled otherwise.
  */
 export const foreignNames = {
-  attachments: ["media_id"],
   count: ["max_results"],
-  cursor: ["pagination_token"],
-  delete: ["delete_ids"],
-  editoptions: ["previous_post_id"],
-  expand: ["expansions"],
-  geo: ["place_id"],
-  inreplytostatusid: ["in_reply_to_post_id"],
   limit: ["max_results"],
-  maxid: ["until_id"],
   media: ["media_ids"],
-  message: ["text"],
-  metadata: ["alt_text"],
   nexttoken: ["pagination_token"],
-  paginationtoken: ["next_token"],
   poll: ["poll_options"],
   postid: ["id"],
-  q: ["query"],
   reply: ["in_reply_to_post_id"],
-  screenname: ["username"],
-  since: ["start_time"],
-  status: ["text"],
-  subtitles: ["subtitles_id"],
-  until: ["end_time"],
-  userid: ["id", "target_user_id", "participant_id"]
+  userid: ["id", "target_user_id"]
 } as const
 
 /** A name without the differences between spellings. */
@@ -69,10 +52,10 @@ type First<A, B> = [A] extends [never] ? B : A
 export type Meant<Name extends string, Known> = First<
   Near<Name, Known, "">,
   First<
-    Listed<Plain<Name>> & Known,
+    Near<Name, Known, "-">,
     First<
-      Near<Name, Known, "-">,
-      Name extends `${infer _}${infer _}${infer _}${infer _}` ? Near<Name, Known, "--"> : never
+      Name extends `${infer _}${infer _}${infer _}${infer _}` ? Near<Name, Known, "--"> : never,
+      Listed<Plain<Name>> & Known
     >
   >
 >

@@ -306,14 +306,14 @@ const incomplete = (
   return undefined
 }
 
+// A name such as `constructor` finds a function, which has no `find`.
+const foreign: Readonly<Record<string, { readonly find?: ReadonlyArray<string>["find"] }>> = ForeignNames.foreignNames
+
 /** Suggests the parameter that a misspelt or foreign one may stand for. */
 const suggestion = (name: string, definition: Definition, { inputs }: Plan): string => {
   const names = [...inputs.keys(), ...(definition.userAuth === undefined ? [] : ["user_auth"])]
-  const plain = ForeignNames.plainOf(name)
-  const [, foreign = none] = Object.entries(ForeignNames.foreignNames).find(([foreign]) => foreign === plain) ?? none
-  const meant = names.find((other) => ForeignNames.plainOf(other) === plain) ??
-    foreign.find((other) => names.includes(other)) ??
-    nearest(name, names)
+  const meant = nearest(name, names) ??
+    foreign[ForeignNames.plainOf(name)]?.find?.((other) => names.includes(other))
   return meant === undefined ? "" : ` (did you mean ${meant}?)`
 }
 

@@ -182,7 +182,7 @@ assertType<
   Equal<Meant<"tweet_fields" | "tweet.fields" | "tweetFields" | "post_field" | "pots_fields", Searching>, "post_fields">
 >()
 assertType<Equal<Meant<"limit" | "count" | "maxResults" | "max_result", Searching>, "max_results">>()
-assertType<Equal<Meant<"pagination_token" | "nextToken", Searching>, "next_token">>()
+assertType<Equal<Meant<"nextToken" | "nexttoken", Searching>, "next_token">>()
 assertType<Equal<Meant<"in_reply_to_tweet_id" | "reply", "text" | "in_reply_to_post_id">, "in_reply_to_post_id">>()
 assertType<Equal<Meant<"userId", "id" | "user_id">, "user_id">>()
 assertType<Equal<Meant<"nope" | "x", Searching>, never>>()
