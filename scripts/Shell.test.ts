@@ -148,7 +148,7 @@ describe.skipIf(process.env["POSTWIRE_LONG"] === undefined)(
 
     it("of the guides run in folders of their own", async () => {
       // A search of these costs less than the dollar above which a recipe stops.
-    await using sandbox = await Sandbox.start({ posts: 100 })
+      await using sandbox = await Sandbox.start({ posts: 100 })
       const { settings } = sandbox
       await using client = createClient(settings)
       const { data: list } = await client.createList({ name: "engines" })
