@@ -131,7 +131,6 @@ describe("prepare", () => {
       [getMe, { userAuth: true }, "user_auth"],
       [getUsersPosts, { limit: 1 }, "max_results"],
       [getUsersPosts, { count: 1 }, "max_results"],
-      [getUsersPosts, { next_token: "a" }, "pagination_token"],
       [getUsersPosts, { user_id: 1 }, "id"],
       [getPost, { tweet_id: 1 }, "id"],
       [createPost, { media: {} }, "media_ids"]

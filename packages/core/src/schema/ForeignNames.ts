@@ -11,7 +11,6 @@ export const foreignNames = {
   count: ["max_results"],
   limit: ["max_results"],
   media: ["media_ids"],
-  nexttoken: ["pagination_token"],
   poll: ["poll_options"],
   postid: ["id"],
   reply: ["in_reply_to_post_id"],
