@@ -92,8 +92,8 @@ const runScoped = Effect.fnUntraced(function*<E extends Error, S>(
   const opened = yield* open(source, options, fingerprint)
   if ("status" in opened) return opened
   const exporting = new Exporting(source, options, fingerprint, opened)
-  yield* exporting.start
-  if (!exporting.progress.complete) yield* exporting.fetch
+  const isStopped = yield* exporting.start
+  if (!isStopped && !exporting.progress.complete) yield* exporting.fetch
   return yield* exporting.end
 })
 
@@ -160,24 +160,36 @@ class Exporting<E extends Error, S> {
     return this.#progress
   }
 
-  /** Calls `onStart`; if it fails or is interrupted before the first page, nothing is left on the disk. */
-  get start(): Effect.Effect<void, S> {
-    const { onStart, sink } = this.#options
-    if (onStart === undefined) return Effect.void
-    const undo = Effect.gen({ self: this }, function*() {
-      if (sink.path !== undefined && (yield* this.#isNothing)) yield* workspace.abandon(sink.path)
+  /**
+   * Calls `onStart`, and returns true if the export is stopped meanwhile. If it fails or is interrupted before the first page,
+   * nothing is left on the disk.
+   */
+  get start(): Effect.Effect<boolean, S> {
+    const { onStart = () => Effect.void, stop = Effect.never } = this.#options
+    return onStart(this.#progress).pipe(
+      Effect.as(false),
+      Effect.raceFirst(Effect.as(stop, true)),
+      Effect.onError(() => Effect.ignore(this.#abandon))
+    )
+  }
+
+  /** Removes an export without pages; returns false if there is something to resume. */
+  get #abandon(): Effect.Effect<boolean, ExportError> {
+    return Effect.gen({ self: this }, function*() {
+      const { path } = this.#options.sink
+      if (path === undefined || !(yield* this.#isNothing)) return false
+      yield* workspace.abandon(path)
+      return true
     })
-    return Effect.asVoid(Effect.onError(onStart(this.#progress), () => Effect.ignore(undo)))
   }
 
   /** Fetches pages until the source ends, the limit is reached or the export is stopped. */
   get fetch(): Effect.Effect<void, AnyError | ExportError | E, Client> {
-    const { limit = Infinity, sink } = this.#options
+    const { limit = Infinity } = this.#options
     const { cursor, items } = this.#progress
     const leave = (reason: string) =>
       Effect.gen({ self: this }, function*() {
-        if (sink.path !== undefined && (yield* this.#isNothing)) yield* workspace.abandon(sink.path)
-        else yield* this.#leave("failed", reason)
+        if (!(yield* this.#abandon)) yield* this.#leave("failed", reason)
       })
     return Effect.flatMap(Client, (client) =>
       this.#source.pages(cursor, { limit: limit - items, prefetch: 1 }).pipe(
@@ -199,7 +211,8 @@ class Exporting<E extends Error, S> {
       const { sink } = this.#options
       const progress: Checkpoint.Progress = { ...this.#progress, ...this.#counted }
       if (!progress.complete) {
-        yield* this.#leave("interrupted")
+        // Stopped before anything was requested, it leaves nothing.
+        if (this.#requests > 0 || !(yield* this.#abandon)) yield* this.#leave("interrupted")
         return { status: "interrupted", progress, files: [] }
       }
       const outputs = yield* this.#writer.finish

@@ -163,6 +163,19 @@ describe("an export", () => {
       assert.deepStrictEqual(readdirSync(root), [])
     }).pipe(Effect.provide(client), Effect.provide(sandbox(10))))
 
+  it.live("that is stopped while it asks before its first page requests nothing and leaves nothing", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const stop = yield* Deferred.make<void>()
+      const { progress, status } = yield* Export.run(source, {
+        sink: sinks.jsonl(join(root, "out.jsonl")),
+        stop: Deferred.await(stop),
+        onStart: () => Effect.andThen(Deferred.succeed(stop, undefined), Effect.never)
+      })
+      assert.deepStrictEqual([status, progress.requests, progress.items], ["interrupted", 0, 0])
+      assert.deepStrictEqual(readdirSync(root), [])
+    }).pipe(Effect.provide(client), Effect.provide(sandbox(10))))
+
   it.live("that the service answers in part is partial, with a file of what is missing", () =>
     Effect.gen(function*() {
       const root = yield* folder

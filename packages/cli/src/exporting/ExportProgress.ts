@@ -136,6 +136,8 @@ export const malformed = (anomalies: Anomalies = {}): ReadonlyArray<string> => {
 
 /** The progress of an interrupted export. */
 export const whereItStands = ({ progress }: Export.Summary, out: string, noun: string): string =>
-  out === "-"
+  progress.requests === 0
+    ? "Stopped before anything was requested."
+    : out === "-"
     ? `Written: ${Text.quantity(progress.items, noun)}; an export to standard output cannot be resumed.`
     : `Kept in ${out}.postwire: ${Text.quantity(progress.items, noun)}. The same command with --resume continues.`
