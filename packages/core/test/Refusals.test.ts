@@ -278,7 +278,8 @@ describe("the others", () => {
     const spent = { title: "Too Many Requests", detail: "Too Many Requests", type: "about:blank", status: 429 }
     assert.strictEqual(
       yield* messageOf(like({ post_id: "1" }), 429, spent),
-      "like: rate limit exceeded (429): Too Many Requests. Set waitOnRateLimit to wait for it."
+      "like: rate limit exceeded (429): Too Many Requests. Set waitOnRateLimit to wait for it, or in " +
+        "Effect provide RateLimit.layerWait()."
     )
     assert.strictEqual(
       yield* messageOf(getUser({ id: "1" }), 503, { title: "Service Unavailable" }),

@@ -54,7 +54,7 @@ const run = Effect.fnUntraced(
     }
     if (/\.(parquet|sqlite3?|db)$/i.test(file)) {
       return yield* ErrorReport.refuse(
-        `${file} is not a file of rows`,
+        `${file}: comply reads no Parquet and no SQLite`,
         "Check its ids as lines, CSV or JSON Lines, then remove those in the report."
       )
     }

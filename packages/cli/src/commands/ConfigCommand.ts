@@ -91,7 +91,7 @@ const unset = Command.make(
     const setting = yield* Config.find(name)
     const file = yield* fileOf(project)
     yield* Config.change(file, setting, undefined)
-    yield* Report.say(`${setting.name} is not in ${file.path}.`)
+    yield* Report.say(`${setting.name} is removed from ${file.path}.`)
   })
 ).pipe(Args.help("Remove a default from a file.", "Remove a default"))
 

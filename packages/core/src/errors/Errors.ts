@@ -255,7 +255,9 @@ export class RateLimited extends Data.TaggedError("RateLimited")<
     return refused(this, exceeded(this) + resets, this.advice ?? final)
   }
   get advice(): string | undefined {
-    return this.waits === true ? undefined : "Set waitOnRateLimit to wait for it."
+    return this.waits === true
+      ? undefined
+      : "Set waitOnRateLimit to wait for it, or in Effect provide RateLimit.layerWait()."
   }
 }
 

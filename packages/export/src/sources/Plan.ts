@@ -9,7 +9,6 @@ import { getList } from "@postwire/core/operations/Lists"
 import { getPost } from "@postwire/core/operations/Posts"
 import { getUser } from "@postwire/core/operations/Users"
 import * as RateLimit from "@postwire/core/rate-limit/RateLimit"
-import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import { bearerOf, type Total } from "@postwire/core/schema/Definition"
 import type { CountBucket } from "@postwire/core/schema/models/CountBucket"
 import * as RequestLimits from "@postwire/core/schema/Quota"
@@ -77,9 +76,7 @@ export const estimate = Effect.fnUntraced(function*(
   options: EstimateOptions = {}
 ): Effect.fn.Return<Estimate, AnyError | NotPlannable, Client> {
   const { definition, parameters } = source
-  const begun = yield* Monotonic.millis
-  const { buckets, requests: asked, total } = yield* count(source)
-  const latency = ((yield* Monotonic.millis) - begun) / asked
+  const { buckets, total } = yield* count(source)
   const limits: Limits = {
     ...yield* windowOf(source, buckets, options),
     ...(definition.pace === undefined ? {} : { pace: definition.pace })
@@ -93,7 +90,7 @@ export const estimate = Effect.fnUntraced(function*(
     of: definition.result._tag === "Many" && definition.result.kind === "user" ? "users" : "posts",
     pageSize,
     requests,
-    duration: durationOf(requests, limits, latency),
+    duration: durationOf(requests, limits, 0),
     limits,
     capped: definition.postCap === true,
     buckets
