@@ -129,6 +129,11 @@ describe("postwire", () => {
           "  Did you mean --username? postwire call getUser --help lists all flags with their rules."
         ],
         [
+          ["exprot", "searchRecentPosts", "--query", "effect", "--out", "a.jsonl"],
+          "postwire: Unknown subcommand \"exprot\" for \"postwire\"\n" +
+          "  Did you mean export? postwire --help lists all commands."
+        ],
+        [
           ["call", "getUsr"],
           "postwire: Unknown subcommand \"getUsr\" for \"postwire call\"\n" +
           "  Did you mean getUser? postwire call --help lists all commands."

@@ -22,11 +22,16 @@ export const layer = CliOutput.layerPresenter({
         return CliOutput.defaultPresenter.present(event)
       case "InvalidInvocation":
         return Effect.gen(function*() {
+          const misspelt = event.errors.filter((error) =>
+            error._tag === "UnknownSubcommand" && meantBy(error, event.helpDoc).length > 0
+          )
+          // The flags of a misspelt command are unknown for that reason alone.
+          const errors = misspelt.length > 0 ? misspelt : event.errors
           // Suggestions follow after an empty line.
-          const messages = event.errors.map(({ message }) => forShells(message.split("\n\n", 1)[0] ?? ""))
-          const advice = adviceFor(event)
+          const messages = errors.map(({ message }) => forShells(message.split("\n\n", 1)[0] ?? ""))
+          const advice = adviceFor({ ...event, errors })
           if (yield* Report.IsJson) {
-            const [{ _tag: tag } = { _tag: "ShowHelp" }] = event.errors
+            const [{ _tag: tag } = { _tag: "ShowHelp" }] = errors
             return yield* Report.sayFailure({ tag, message: messages.join(" "), advice, exitCode: 1 })
           }
           yield* Effect.forEach(
