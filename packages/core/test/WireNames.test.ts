@@ -271,6 +271,10 @@ describe("values of a schema", () => {
     assert.isUndefined((neutral as Record<string, unknown>)["polluted"])
     const inherited = Object.create({ tweets: [{ id: "1" }] })
     untouched(Includes, inherited)
+    const own = { tweets: [{ id: "1" }] }
+    WireNames.compileWith(RenameCompiler.compile)
+    assert.deepStrictEqual(WireNames.toNeutral(Includes)(own), { posts: [{ id: "1" }] })
+    untouched(Includes, inherited)
   })
 
   it("recursive schemas and unions", () => {

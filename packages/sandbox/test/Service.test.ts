@@ -470,7 +470,6 @@ describe("requests that break a rule", () => {
       const { request, seeded: { ada } } = yield* make()
       for (
         const [method, path] of [
-          ["GET", "/"],
           ["GET", "/2"],
           ["GET", "/1.1/statuses/home_timeline.json"],
           ["GET", "/2/nothing"],

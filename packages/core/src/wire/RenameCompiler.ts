@@ -23,7 +23,8 @@ const keys = members.map(({ from }) => from)
 return (value) => {
   let at = 0
   for (const key in value) if (key !== keys[at++]) return undefined
-  return at === ${members.length} ? { ${copied.join(", ")} } : undefined
+  // Inherited keys come last.
+  return at === ${members.length} && Object.hasOwn(value, keys[at - 1]) ? { ${copied.join(", ")} } : undefined
 }`
   try {
     return globalThis.Function("members", source)(members)
