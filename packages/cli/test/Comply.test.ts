@@ -89,7 +89,10 @@ describe("postwire comply", () => {
         `${lines[0]}\r\n${lines[1]}\r\n`
       )
       for (
-        const [name, said] of [["-", "cannot read standard input again"], ["a.parquet", "comply reads no Parquet and no SQLite"]] as const
+        const [name, said] of [["-", "cannot read standard input again"], [
+          "a.parquet",
+          "comply reads no Parquet and no SQLite"
+        ]] as const
       ) {
         assert.include((yield* run("comply", name)).errors, said)
       }

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { aliases, catalogue } from "../src/Catalogue.ts"
 import * as Errors from "../src/errors/Errors.ts"
-import { parametersOf, routesOf } from "../src/schema/Definition.ts"
+import { bearerOf, parametersOf, routesOf } from "../src/schema/Definition.ts"
 import * as ParameterRule from "../src/schema/ParameterRule.ts"
 import * as Parameters from "../src/schema/Parameters.ts"
 import { envelope } from "../src/wire/ResponseDecoder.ts"
@@ -229,7 +229,12 @@ describe("needs token", () => {
           assert.instanceOf(error, TypeError)
           assert.strictEqual(error.operation, row.name)
           assert.strictEqual(error.credential, userAuth ? "oauth1" : "bearer")
-          assert.include(error.missing, userAuth ? "accessToken" : "bearerToken")
+          const missing = userAuth
+            ? "accessToken"
+            : bearerOf(operation.definition) === "app"
+            ? "appBearerToken"
+            : "bearerToken"
+          assert.include(error.missing, missing)
           assert.lengthOf(service.requests, 0)
         }
       }

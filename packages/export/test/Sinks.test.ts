@@ -3,7 +3,7 @@ import { getAllPostsCount } from "@postwire/core/operations/Counts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import * as NodeClient from "@postwire/node/NodeClient"
 import { parse } from "csv-parse/sync"
-import { Effect, Stream } from "effect"
+import { Deferred, Effect, Stream } from "effect"
 import { parquetReadObjects } from "hyparquet"
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
@@ -211,10 +211,15 @@ describe("what other programs read of an export", () => {
       const root = yield* folder
       const secret = "canary-0123456789-canary"
       const seen: Array<string> = []
-      const stop: Source.Source = { ...source, pages: () => Stream.never }
-      yield* Export.run(stop, { sink: JsonLines.make(join(root, "a.jsonl")), stop: Effect.void, grace: 0 }).pipe(
-        Effect.provide(clientOf(secret))
-      )
+      const page = { items: [], includes: {}, errors: [], next: "a", rateLimit: undefined }
+      const slow: Source.Source = { ...source, pages: () => Stream.concat(Stream.make(page), Stream.never) }
+      const written = yield* Deferred.make<void>()
+      yield* Export.run(slow, {
+        sink: JsonLines.make(join(root, "a.jsonl")),
+        onPage: () => Deferred.succeed(written, undefined),
+        stop: Deferred.await(written),
+        grace: 0
+      }).pipe(Effect.provide(clientOf(secret)))
       for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
         if (name.endsWith("json")) seen.push(readFileSync(join(root, name), "utf8"))
       }

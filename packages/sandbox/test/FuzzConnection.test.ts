@@ -64,7 +64,6 @@ const raws = (random: Fuzz.Random, token: string, host: string) => {
         "/2/users/me/",
         "/2/users%2fme",
         "*",
-        "/",
         "/2/users/%6d%65/%zz",
         `http://${host}/2/posts/../users/me`
       ])),
