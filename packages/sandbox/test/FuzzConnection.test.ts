@@ -245,6 +245,6 @@ describe("more requests that nobody should send, in process: npm run test:long",
         const { heap, statuses } = yield* Fuzz.run(2, 44_000)
         Fuzz.checkRun(statuses, heap, 44_000)
       }),
-    180_000
+    300_000
   )
 })
