@@ -167,6 +167,7 @@ describe.runIf(isLong)(`signing in with a browser: npm run test:long${obstacle}`
     assert.deepStrictEqual([refreshes(), refused()], [[3], 1])
 
     await page.goto(Console.urlWith(sandbox.baseUrl, sandbox.adminToken))
+    await page.locator(`nav a[href="#users"]`).click()
     await page.getByRole("button", { name: "grants 1" }).click()
     await page.getByRole("button", { name: "Revoke access of Reading list to @ada" }).click()
     await page.locator("#state .outcome", { hasText: "to @ada is revoked." }).waitFor()
