@@ -20,6 +20,7 @@ Posts.getPost({ id: "1" })
 await client.publish({ text: "a" })
 await client.compliance.wait({ id: "1" })
 createClientSync().publishThread([], { key: "a" })
+await client.searchAllPosts({ query: "b", next_token: "c", post_fields: ["lang"] })
 export const effect = Posts.getPost({ id: "2" })
 ;(await client.getPost({ id: "3", post_fields: ["lang"] })).data?.created_at
 `
@@ -103,6 +104,8 @@ describe.skipIf(process.env["POSTWIRE_LONG"] === undefined)("in an editor: npm r
     expect(await hover("client.follow")).toContain("@deprecated")
     expect(await hover("max_results")).toContain("A whole number from 10 to 100; default 10.")
     expect(await hover("start_time")).toContain("A Date, a DateTime or an RFC 3339 string")
+    expect(await hover("next_token")).toContain("A token as the service returned it.")
+    expect(await hover("next_token: \"c\", post_fields")).toContain("Fields of posts to return")
     expect(await hover("createClientSync().getPosts")).toContain("Looks up to 100 posts up.")
     expect(await hover("client.publish")).toContain("Publishes a post with its files and its poll.")
     expect(await hover("client.compliance.wait")).toContain("Waits until a job is complete")

@@ -102,10 +102,16 @@ type KeysOf<P> = P extends unknown ? keyof P : never
 
 type KindOf<R> = R extends One<infer K> ? K : R extends Many<infer K> ? K : Kind
 
+/**
+ * `S` without its declarations, since editors show no docstring for a property that has two. The condition never holds: it lets
+ * the compiler infer `S` itself.
+ */
+type Undeclared<S> = unknown extends S ? S : { readonly [K in keyof S as K]: S[K] }
+
 /** The arguments of a call: the parameters and the selection `S`; optional as a whole if nothing is required. */
 export type Arguments<P, R, Sel extends keyof Selection, S, Options> = {} extends P
-  ? [parameters?: P & S & Refused<P, R, Sel, S>, options?: Options]
-  : [parameters: P & S & Refused<P, R, Sel, S>, options?: Options]
+  ? [parameters?: P & Undeclared<S> & Refused<P, R, Sel, S>, options?: Options]
+  : [parameters: P & Undeclared<S> & Refused<P, R, Sel, S>, options?: Options]
 
 /** The response of a call with the selection `S`. */
 export type ResponseOf<R, S> = R extends One<infer K> ? Response<Selected<K, S>, Included<S>>
