@@ -52,6 +52,8 @@ const describe = (name: Name) => {
     credentials: Authentication.formsOf(definition),
     /** True if the client signs with OAuth 1.0a unless `user_auth` is false. */
     signs: definition.userAuth === true,
+    /** True if it sends results until the connection ends. */
+    streams: definition.live !== undefined,
     /** The parameter for page tokens. */
     pageToken: paging?.token,
     /** The scopes required of a user's OAuth 2.0 token. */

@@ -11,11 +11,7 @@ export const forgetToken = () => sessionStorage.removeItem(tokenKey)
 
 /** The refusal of an admin call. */
 export class Refused extends Error {
-  /**
-   * @param {number} code
-   * @param {string} message
-   * @param {ReadonlyArray<string>} parameters
-   */
+  /** @param {number} code @param {string} message @param {ReadonlyArray<string>} parameters */
   constructor(code, message, parameters) {
     super(message)
     this.status = code
@@ -34,12 +30,7 @@ const refusalOf = async (response) => {
   )
 }
 
-/**
- * The response to an admin call.
- * @param {string} method
- * @param {string} path
- * @param {unknown} [body]
- */
+/** The response to an admin call. @param {string} method @param {string} path @param {unknown} [body] */
 export const ask = async (method, path, body) => {
   const isFile = body instanceof Blob
   const response = await fetch(`/_sandbox${path}`, {
@@ -54,10 +45,5 @@ export const ask = async (method, path, body) => {
   return response
 }
 
-/**
- * The JSON document of an admin call.
- * @param {string} method
- * @param {string} path
- * @param {unknown} [body]
- */
+/** The JSON document of an admin call. @param {string} method @param {string} path @param {unknown} [body] */
 export const call = async (method, path, body) => (await ask(method, path, body)).json()

@@ -1,8 +1,7 @@
 // The charges of apps in this billing cycle, by operation, as bars; and the cap, if there is one.
-import { onClick } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
-import { box, fill, make } from "./Elements.mjs"
-import { look, watch } from "./Live.mjs"
+import { bar, box, fill, setBar } from "./Elements.mjs"
+import { onCall, watch } from "./Live.mjs"
 
 /** @import { Account, Statement } from "../limits/Bill.ts" */
 
@@ -36,22 +35,8 @@ const show = ({ apps, cap, cycle }) => {
   const most = operations[0] === undefined ? 1 : Math.max(...operations.map(({ amount }) => amount))
   fill(box("bill"), operations, {
     key: ({ app, operation }) => `${app} ${operation}`,
-    create: ({ name, operation }) =>
-      make(
-        "li",
-        { class: "bar" },
-        make("span", { class: "name" }, apps.length > 1 ? `${operation}, ${name}` : operation),
-        make("span", { class: "left" }),
-        make("progress", { "aria-label": operation })
-      ),
-    update: (element, { amount }) => {
-      const [, left, progress] = element.children
-      if (left !== undefined) left.textContent = dollars(amount)
-      if (progress instanceof HTMLProgressElement) {
-        progress.max = most
-        progress.value = amount
-      }
-    }
+    create: ({ name, operation }) => bar(operation, apps.length > 1 ? `${operation}, ${name}` : operation),
+    update: (element, { amount }) => setBar(element, { text: dollars(amount), value: amount, maximum: most })
   })
 }
 
@@ -60,9 +45,5 @@ export const start = () => {
     const statement = await call("GET", "/bill")
     return () => show(statement)
   })
-  onClick("bill-clear", async () => {
-    await call("DELETE", "/bill")
-    await look()
-    return "All charges are cleared."
-  })
+  onCall("bill-clear", "All charges are cleared.", "DELETE", "/bill")
 }

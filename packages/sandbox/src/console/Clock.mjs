@@ -1,8 +1,8 @@
 // The buttons that move the clock of the service.
-import { act, onClick, onSubmit } from "./Actions.mjs"
+import { act, onSubmit } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import { box, input } from "./Elements.mjs"
-import { look } from "./Live.mjs"
+import { look, onCall } from "./Live.mjs"
 
 /** @param {string} time */
 const advance = async (time) => {
@@ -12,11 +12,7 @@ const advance = async (time) => {
 }
 
 export const start = () => {
-  onClick("clock-reset", async () => {
-    await call("DELETE", "/clock")
-    await look()
-    return "The clock is reset."
-  })
+  onCall("clock-reset", "The clock is reset.", "DELETE", "/clock")
   for (const element of document.querySelectorAll("[data-advance]")) {
     if (!(element instanceof HTMLElement)) continue
     element.addEventListener("click", () => void act(element, () => advance(element.dataset["advance"] ?? "")))

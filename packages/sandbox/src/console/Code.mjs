@@ -1,12 +1,15 @@
 // Writes a recorded request as code. Credentials are variables of the environment.
-import { operations } from "./Operations.mjs"
+import { operations, takesUsers } from "./Operations.mjs"
 
 /**
  * @import { Operation, Parameter } from "../admin/Description.ts"
  * @import { Entry } from "../journal/Journal.ts"
  * @typedef {"neutral" | "x" | "x-2026-02"} Wire
- * @typedef {Pick<Entry, "method" | "path" | "query" | "body" | "operation">} Recorded
+ * @typedef {Pick<Entry, "method" | "path" | "query" | "body" | "operation"> & { readonly caller?: { readonly userId?: string } }} Recorded
  */
+
+/** The holder of the token that repeats a request. @param {Pick<Recorded, "caller">} recorded */
+export const holderOf = ({ caller }) => caller !== undefined && caller.userId === undefined ? "app" : "user"
 
 /** The address of a recorded request below the base URL. @param {Recorded} recorded */
 export const targetOf = ({ path, query }) => {
@@ -105,53 +108,75 @@ const python = (value) =>
     ? value ? "True" : "False"
     : JSON.stringify(value)
 
+const isStream = (/** @type {Recorded} */ recorded) => callOf(recorded)?.operation.streams === true
+
+/** The environment variable with the token. */
+const tokenName = (/** @type {Recorded} */ recorded) =>
+  holderOf(recorded) === "app" ? "POSTWIRE_APP_BEARER_TOKEN" : "POSTWIRE_BEARER_TOKEN"
+
+/** A comment about the environment; clients use the app's variable for the operations of apps only. */
+const reads = (/** @type {Recorded} */ recorded, baseUrl = "") => {
+  const operation = callOf(recorded)?.operation
+  const token = operation !== undefined && !takesUsers(operation)
+    ? "POSTWIRE_APP_BEARER_TOKEN"
+    : `POSTWIRE_BEARER_TOKEN${holderOf(recorded) === "app" ? ", here the app's," : ""}`
+  return `// Reads ${baseUrl === "" ? "" : `POSTWIRE_BASE_URL=${baseUrl} and `}${token} from the environment.`
+}
+
 /** @type {Readonly<Record<string, (recorded: Recorded) => string>>} */
 export const languages = {
   curl: (recorded) =>
     [
       `curl --request ${recorded.method} ${shell(location.origin + targetOf(recorded))}`,
-      `--header "Authorization: Bearer $POSTWIRE_BEARER_TOKEN"`,
+      `--header "Authorization: Bearer $${tokenName(recorded)}"`,
+      ...(isStream(recorded) ? ["--no-buffer"] : []),
       ...(recorded.body === undefined ? [] : [`--json ${shell(JSON.stringify(recorded.body))}`])
     ].join(" \\\n  "),
   Promise: (recorded) => {
     const call = callOf(recorded)
+    const sent = call === undefined
+      ? `client.request(${raw(recorded)})`
+      : `client.${call.operation.name}(${argumentOf(call)})`
     return [
       `import { createClient } from "@postwire/node"`,
       "",
-      `// Reads POSTWIRE_BEARER_TOKEN from the environment.`,
+      reads(recorded),
       `await using client = createClient({ baseUrl: ${literal(location.origin)} })`,
-      call === undefined
-        ? `const { data } = await client.request(${raw(recorded)})`
-        : `const { data } = await client.${call.operation.name}(${argumentOf(call)})`
+      isStream(recorded)
+        ? `for await (const received of ${sent}) console.log(received)`
+        : `console.log(await ${sent})`
     ].join("\n")
   },
   Effect: (recorded) => {
     const call = callOf(recorded)
     const [area, sent] = call === undefined
-      ? ["RawRequest", `request(${raw(recorded)})`]
-      : [call.operation.area, `${call.operation.name}(${argumentOf(call)})`]
+      ? ["RawRequest", `RawRequest.request(${raw(recorded)})`]
+      : [call.operation.area, `${call.operation.area}.${call.operation.name}(${argumentOf(call)})`]
+    const program = isStream(recorded) ? `Stream.runForEach(${sent}, Console.log)` : sent
+    const run = `await Effect.runPromise(Effect.provide(${program}, client))`
     return [
       `import { ${["ClientConfig", area].sort().join(", ")} } from "@postwire/core"`,
       `import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"`,
-      `import { Effect, Layer } from "effect"`,
+      `import { ${isStream(recorded) ? "Console, Effect, Layer, Stream" : "Effect, Layer"} } from "effect"`,
       "",
-      `// Reads POSTWIRE_BASE_URL=${location.origin} and POSTWIRE_BEARER_TOKEN from the environment.`,
+      reads(recorded, location.origin),
       `const client = ClientConfig.layer.pipe(Layer.provide(UndiciHttpClient.layer()))`,
-      `const { data } = await Effect.runPromise(Effect.provide(${area}.${sent}, client))`
+      isStream(recorded) ? run : `console.log(${run})`
     ].join("\n")
   },
-  Python: ({ body, method, path, query }) =>
+  Python: (recorded) =>
     [
       "import os",
       "import requests",
       "",
       "response = requests.request(",
-      `    ${python(method)},`,
-      `    ${python(location.origin + path)},`,
-      ...(Object.keys(query).length === 0 ? [] : [`    params=${python(query)},`]),
-      ...(body === undefined ? [] : [`    json=${python(body)},`]),
-      `    headers={"authorization": f"Bearer {os.environ['POSTWIRE_BEARER_TOKEN']}"},`,
-      ")",
-      "print(response.status_code, response.json())"
+      `    ${python(recorded.method)},`,
+      `    ${python(location.origin + recorded.path)},`,
+      ...(Object.keys(recorded.query).length === 0 ? [] : [`    params=${python(recorded.query)},`]),
+      ...(recorded.body === undefined ? [] : [`    json=${python(recorded.body)},`]),
+      `    headers={"authorization": f"Bearer {os.environ['${tokenName(recorded)}']}"},`,
+      ...(isStream(recorded)
+        ? ["    stream=True,", ")", "for line in response.iter_lines():", "    print(line.decode())"]
+        : [")", "print(response.status_code, response.text)"])
     ].join("\n")
 }

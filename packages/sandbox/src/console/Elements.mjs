@@ -1,12 +1,6 @@
 // Finds, creates and lists elements. Data from the service are untrusted: they become text, never markup.
 
-/**
- * The element with an id.
- * @template {HTMLElement} E
- * @param {string} id
- * @param {new () => E} type
- * @returns {E}
- */
+/** The element with an id. @template {HTMLElement} E @param {string} id @param {new () => E} type @returns {E} */
 export const at = (id, type) => {
   const found = document.getElementById(id)
   if (!(found instanceof type)) throw new Error(`#${id} is missing`)
@@ -67,16 +61,39 @@ export const fill = (list, items, { create, key, update }) => {
   for (const gone of known.values()) gone.remove()
 }
 
+/** The options of a choice. @param {ReadonlyArray<string>} values */
+export const options = (values) => values.map((value) => make("option", { value }, value))
+
+/** An item with a name, a text and a bar, which `setBar` fills. @param {string} label @param {string} name */
+export const bar = (label, name = label) =>
+  make(
+    "li",
+    { class: "bar" },
+    make("span", { class: "name" }, name),
+    make("span", { class: "left" }),
+    make("progress", { "aria-label": label })
+  )
+
+/** @param {HTMLElement} element @param {{ readonly value: number; readonly maximum: number; readonly text: string }} content */
+export const setBar = (element, { maximum, text, value }, isLow = false) => {
+  const [, left, progress] = element.children
+  if (left !== undefined) left.textContent = text
+  if (!(progress instanceof HTMLProgressElement)) return
+  progress.max = maximum
+  progress.value = value
+  progress.classList.toggle("low", isLow)
+}
+
 /** @param {unknown} value */
 export const pretty = (value) => JSON.stringify(value, undefined, 2)
 
 /** @param {number} millis */
 export const isoTime = (millis) => new Date(millis).toISOString()
 
-/**
- * A duration in words.
- * @param {number} millis
- */
+/** A time for people. @param {number} millis */
+export const utc = (millis) => `${isoTime(millis).slice(0, 19).replace("T", " ")} UTC`
+
+/** A duration in words. @param {number} millis */
 export const span = (millis) => {
   const seconds = Math.max(0, Math.floor(millis / 1_000))
   if (seconds < 60) return `${seconds} s`
@@ -85,8 +102,5 @@ export const span = (millis) => {
   return `${Math.floor(seconds / 86_400)} d ${Math.floor(seconds / 3_600) % 24} h`
 }
 
-/**
- * The class of a status; empty if there was no response.
- * @param {number | undefined} code
- */
+/** The class of a status; empty if there was no response. @param {number | undefined} code */
 export const lookOf = (code) => code === undefined || code >= 500 ? "bad" : code >= 400 ? "warn" : "good"

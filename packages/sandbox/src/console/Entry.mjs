@@ -2,11 +2,10 @@
 import { act } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import * as Code from "./Code.mjs"
-import { box, lookOf, make, pretty } from "./Elements.mjs"
-import { formatted, headerLines, linked, utc } from "./Exchanges.mjs"
+import { box, lookOf, make, pretty, utc } from "./Elements.mjs"
+import { formatted, headerLines, linked, send } from "./Exchanges.mjs"
 import * as FaultWords from "./FaultWords.mjs"
 import { look } from "./Live.mjs"
-import { tokenOf } from "./Operations.mjs"
 import { open } from "./RequestForm.mjs"
 import { hashOf, onShow, replace } from "./Views.mjs"
 
@@ -46,23 +45,17 @@ const isWhole = ({ body, headers }) =>
 
 /** @param {Shown} entry */
 const sendAgain = async (entry) => {
-  const { body, caller, id, method } = entry
-  const response = await fetch(Code.targetOf(entry), {
-    method,
-    headers: {
-      ...(caller === undefined
-        ? {}
-        : { authorization: `Bearer ${tokenOf(caller.userId === undefined ? "app" : "user")}` }),
-      ...(body === undefined ? {} : { "content-type": "application/json" })
-    },
-    body: body === undefined ? null : JSON.stringify(body),
-    cache: "no-store"
-  }).catch(() => undefined)
+  const { body, caller, id, method, path } = entry
+  const response = await send(
+    { method, path: Code.targetOf(entry), body: body === undefined ? undefined : JSON.stringify(body) },
+    caller && Code.holderOf(entry)
+  ).catch(() => undefined)
   // The rest of a stream is not needed.
   await response?.body?.cancel()
+  /** @type {{ readonly lines: ReadonlyArray<Shown> }} */
   const { lines } = await call("GET", `/journal/lines?after=${id}`)
   await look()
-  replace("requests", String(lines.at(-1)?.id ?? id))
+  replace("requests", String(lines.findLast((line) => line.method === method && line.path === path)?.id ?? id))
   return ""
 }
 
@@ -75,8 +68,10 @@ const codeOf = (entry, shown) =>
         const code = write(entry)
         shown.hidden = false
         shown.textContent = code
-        await navigator.clipboard?.writeText(code).catch(() => {})
-        return `Copied as ${language}.`
+        // Browsers refuse it at addresses other than loopback.
+        if (await navigator.clipboard?.writeText(code).then(() => true, () => false)) return `Copied as ${language}.`
+        getSelection()?.selectAllChildren(shown)
+        return "The browser does not let the page copy: the code is selected instead."
       }))
     return copy
   })
@@ -90,20 +85,22 @@ const actionsOf = (entry) => {
   const edit = make("button", { type: "button" }, "Edit")
   edit.addEventListener("click", () => {
     const found = Code.callOf(entry)
-    if (found !== undefined) open(found)
+    if (found !== undefined) open(found, Code.holderOf(entry))
   })
-  const canSend = isWhole(entry)
+  if (!isWhole(entry)) {
+    return [
+      make("p", { class: "hint" }, "A part of the body is not kept, so this request cannot be sent again or copied.")
+    ]
+  }
   return [
     make(
       "div",
       { class: "row" },
-      ...(canSend
-        ? [again, ...(Code.callOf(entry) === undefined ? [] : [edit])]
-        : [make("span", { class: "hint" }, "The body was not kept.")]),
-      ...(canSend
-        ? [make("span", { class: "copies", role: "group", "aria-label": "Copy as" }, "Copy as", ...codeOf(entry, code))]
-        : [])
+      again,
+      ...(Code.callOf(entry) === undefined ? [] : [edit]),
+      make("span", { class: "copies", role: "group", "aria-label": "Copy as" }, "Copy as", ...codeOf(entry, code))
     ),
+    make("p", { class: "outcome", role: "status" }),
     code
   ]
 }
@@ -144,7 +141,6 @@ const parts = (entry) => {
       make("h3", { id: "entry-title", class: "mono", tabindex: "-1" }, `${method} ${path}`),
       make("a", { href: "#requests", class: "button", id: "entry-close", "aria-label": "Close the request" }, "Close")
     ),
-    make("p", { class: "outcome", role: "status" }),
     factsOf(entry),
     ...actionsOf(entry),
     make("h4", {}, "Request"),
@@ -183,6 +179,8 @@ const show = async (id) => {
       : parts(entry))
   )
   panel.scrollTo(0, 0)
+  // On narrow screens the entry takes the place of the list, which has the focus.
+  if (box("lines").parentElement?.offsetParent === null) panel.querySelector("h3")?.focus()
 }
 
 export const start = () => {

@@ -2,9 +2,8 @@
 import { onSubmit, reasonOf } from "./Actions.mjs"
 import { call, Refused } from "./AdminCalls.mjs"
 import { box, button, lookOf, make, pretty, select } from "./Elements.mjs"
-import { headerLines, linked } from "./Exchanges.mjs"
+import { formatted, headerLines, linked, parsed, send } from "./Exchanges.mjs"
 import { look } from "./Live.mjs"
-import { tokenOf } from "./Operations.mjs"
 import { controlsOf, fileOf, operation, put, texts } from "./RequestForm.mjs"
 
 /** @import { Request as Prepared } from "../admin/Description.ts" */
@@ -15,35 +14,53 @@ const maxShownBytes = 1_000_000
 /** @type {AbortController} */
 let sending = new AbortController()
 
-const send = async () => {
+const submit = async () => {
   sending.abort()
+  hideStop()
   const { signal } = sending = new AbortController()
   const prepared = await prepare()
   if (prepared === undefined) return
   showRequest(prepared)
   showAnswer("waiting", "", "", "")
+  button("stop").hidden = operation()?.streams !== true
   const begun = performance.now()
-  const response = await exchange(prepared, tokenOf(select("credential").value), signal).catch(() => undefined)
+  const { parts } = prepared
+  const body = parts === undefined ? prepared.body : formOf(parts)
+  const response = await send({ ...prepared, body }, select("credential").value, signal).catch(() => undefined)
   if (response === undefined) {
-    if (!signal.aborted) {
-      showAnswer("no response, the connection broke", "bad", "", "")
-      showPages({})
-    }
+    if (!signal.aborted) showEnd("no response, the connection broke", "bad", "", "", {})
     return void look()
   }
   const headers = headerLines(Object.fromEntries(response.headers))
-  const { end, text } = await read(response)
+  const status = `${response.status} ${response.statusText}`
+  const { end, text } = await read(
+    response,
+    (text) => void (button("stop").hidden || showAnswer(`${status}, receiving`, lookOf(response.status), headers, text))
+  )
   if (signal.aborted) return
-  const parsed = end === "" ? parse(text) : undefined
   const millis = Math.round(performance.now() - begun)
-  showAnswer(
-    `${response.status} ${response.statusText}, ${millis} ms${end === "" ? "" : `, ${end}`}`,
+  showEnd(
+    `${status}, ${millis} ms${end === "" ? "" : `, ${end}`}`,
     end === "broken" ? "bad" : lookOf(response.status),
     headers,
-    parsed === undefined ? text : pretty(parsed)
+    formatted(text),
+    end === "" ? parsed(text)?.meta ?? {} : {}
   )
-  showPages(parsed?.meta ?? {})
   await look()
+}
+
+/** @type {(...answer: [...Parameters<typeof showAnswer>, meta: Parameters<typeof showPages>[0]]) => void} */
+const showEnd = (outcome, look, headers, body, meta) => {
+  showAnswer(outcome, look, headers, body)
+  showPages(meta)
+  hideStop()
+}
+
+const hideStop = () => {
+  const isFocused = document.activeElement === button("stop")
+  button("stop").hidden = true
+  // A hidden element loses the focus.
+  if (isFocused) button("send-button").focus()
 }
 
 /**
@@ -79,23 +96,6 @@ const showMistake = (error) => {
   wrong[0]?.focus()
 }
 
-/**
- * @param {Prepared} prepared
- * @param {string} token
- * @param {AbortSignal} signal
- */
-const exchange = ({ body, method, parts, path }, token, signal) =>
-  fetch(path, {
-    method,
-    headers: {
-      authorization: `Bearer ${token}`,
-      ...(body === undefined ? {} : { "content-type": "application/json" })
-    },
-    body: parts === undefined ? body ?? null : formOf(parts),
-    cache: "no-store",
-    signal
-  })
-
 /** @param {NonNullable<Prepared["parts"]>} parts */
 const formOf = (parts) => {
   const form = new FormData()
@@ -104,11 +104,12 @@ const formOf = (parts) => {
 }
 
 /**
- * The text of a body, possibly incomplete or truncated.
+ * The text of a body, possibly incomplete or truncated; `show` receives what has arrived so far.
  * @param {Response} response
+ * @param {(text: string) => void} show
  * @returns {Promise<{ readonly text: string; readonly end: "" | "broken" | "truncated after 1 MB" }>}
  */
-const read = async (response) => {
+const read = async (response, show) => {
   const reader = response.body?.getReader()
   const decoder = new TextDecoder()
   let text = ""
@@ -119,6 +120,7 @@ const read = async (response) => {
       if (part === undefined || part.done) return { text, end: "" }
       bytes += part.value.length
       text += decoder.decode(part.value, { stream: true })
+      show(text)
       if (bytes > maxShownBytes) {
         await reader?.cancel()
         return { text: text.slice(0, maxShownBytes), end: "truncated after 1 MB" }
@@ -126,15 +128,6 @@ const read = async (response) => {
     }
   } catch {
     return { text, end: "broken" }
-  }
-}
-
-/** @param {string} text */
-const parse = (text) => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 
@@ -156,12 +149,7 @@ const showPart = (part) => {
   return `${part.name}: <${file?.name}, ${file?.size.toLocaleString("en")} bytes>`
 }
 
-/**
- * @param {string} outcome
- * @param {string} look
- * @param {string} headers
- * @param {string} body
- */
+/** @param {string} outcome @param {string} look @param {string} headers @param {string} body */
 const showAnswer = (outcome, look, headers, body) => {
   box("response-status").textContent = outcome
   box("response-status").className = look
@@ -193,11 +181,19 @@ const turn = (page) => {
   const parameter = operation()?.pageToken
   if (parameter === undefined) return
   put(parameter, page.value)
-  void send()
+  void submit()
+}
+
+const stop = () => {
+  sending.abort()
+  box("response-status").textContent += ", stopped"
+  hideStop()
+  void look()
 }
 
 export const start = () => {
-  onSubmit("send-form", () => void send())
+  onSubmit("send-form", () => void submit())
+  button("stop").addEventListener("click", stop)
   for (const id of ["operation", "wire"]) select(id).addEventListener("change", forgetPages)
   for (const id of ["next-page", "previous-page"]) button(id).addEventListener("click", () => turn(button(id)))
 }

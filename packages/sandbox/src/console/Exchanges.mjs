@@ -1,5 +1,6 @@
 // Shows requests and responses: headers, and bodies whose ids are links.
-import { isoTime, make } from "./Elements.mjs"
+import { make, pretty, utc } from "./Elements.mjs"
+import { tokenOf } from "./Operations.mjs"
 import { hashOf } from "./Views.mjs"
 
 /** Longer texts have no links. */
@@ -13,11 +14,7 @@ const nodeOf = (text, /** @type {boolean} */ isKey) => {
   return text
 }
 
-/**
- * A JSON text with links and marked keys.
- * @param {string} text
- * @returns {ReadonlyArray<Node | string>}
- */
+/** A JSON text with links and marked keys. @param {string} text @returns {ReadonlyArray<Node | string>} */
 export const linked = (text) => {
   if (text.length > maxLinked) return [text]
   /** @type {Array<Node | string>} */
@@ -32,20 +29,37 @@ export const linked = (text) => {
   return [...nodes, text.slice(end)]
 }
 
-/** A text as formatted JSON, or unchanged. @param {string} text */
-export const formatted = (text) => {
+/** The value of a JSON text; undefined for other texts. @param {string} text */
+export const parsed = (text) => {
   try {
-    return JSON.stringify(JSON.parse(text), undefined, 2)
+    return JSON.parse(text)
   } catch {
-    return text
+    return undefined
   }
 }
+
+/** A text as formatted JSON, or unchanged. @param {string} text */
+export const formatted = (text) => pretty(parsed(text)) ?? text
+
+/**
+ * Sends a request to the service, with a token of the holder if there is one.
+ * @param {{ readonly method: string; readonly path: string; readonly body: string | FormData | undefined }} request
+ * @param {string | undefined} holder
+ */
+export const send = ({ body, method, path }, holder, /** @type {AbortSignal | null} */ signal = null) =>
+  fetch(path, {
+    method,
+    headers: {
+      ...(holder === undefined ? {} : { authorization: `Bearer ${tokenOf(holder)}` }),
+      ...(typeof body === "string" ? { "content-type": "application/json" } : {})
+    },
+    body: body ?? null,
+    cache: "no-store",
+    signal
+  })
 
 /** Headers as lines; times in seconds are spelt out. @param {Readonly<Record<string, string>>} headers */
 export const headerLines = (headers) =>
   Object.entries(headers).map(([name, value]) =>
     `${name}: ${value}${name.endsWith("-reset") && /^\d{9,11}$/.test(value) ? ` (${utc(Number(value) * 1_000)})` : ""}`
   ).join("\n")
-
-/** A time for people. @param {number} millis */
-export const utc = (millis) => `${isoTime(millis).slice(0, 19).replace("T", " ")} UTC`

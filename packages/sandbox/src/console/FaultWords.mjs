@@ -58,17 +58,11 @@ const streamWords = ({ after = 0, at, every, for: long, kind, within = 0 }) =>
     ...(every === undefined ? [] : [`and every ${plural(every, "line")}`])
   ].join(" ")
 
-/**
- * Numbers are milliseconds; strings contain their unit.
- * @param {number | string} time
- */
+/** Numbers are milliseconds; strings contain their unit. @param {number | string} time */
 const duration = (time) =>
   typeof time === "string" ? time : time % 1_000 === 0 ? plural(time / 1_000, "second") : `${time} ms`
 
-/**
- * @param {number} count
- * @param {string} noun
- */
+/** @param {number} count @param {string} noun */
 const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`
 
 /** @param {number} count */
@@ -78,10 +72,7 @@ export const times = (count) => count === 1 ? "once" : count === 2 ? "twice" : p
 const headerWords = (headers) =>
   Object.entries(headers).map(([header, value]) => value === null ? `no ${header} header` : `${header}: ${value}`)
 
-/**
- * The effect on the response.
- * @param {Behaviour} fault
- */
+/** The effect on the response. @param {Behaviour} fault */
 const behaviour = (
   { after, body, delay, headers = {}, page, pause, processing, rateLimitHeaders, reset, status, stream, truncate }
 ) =>
@@ -107,10 +98,7 @@ const sentence = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 /** @param {Behaviour} fault */
 export const ofBehaviour = (fault) => sentence(behaviour(fault))
 
-/**
- * The effect and the affected requests.
- * @param {Rule} rule
- */
+/** The effect and the affected requests. @param {Rule} rule */
 export const ofRule = ({ nth = 1, oneOf, operation, probability, times: count, ...fault }) => {
   const own = behaviour(fault)
   const drawn = oneOf === undefined

@@ -1,10 +1,10 @@
 // Adds, counts and removes faults.
 import { act, onClick, onSubmit } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
-import { box, fill, input, make, select } from "./Elements.mjs"
+import { box, fill, input, make, options, select } from "./Elements.mjs"
 import * as FaultWords from "./FaultWords.mjs"
 import { look, watch } from "./Live.mjs"
-import { endpoints, operations } from "./Operations.mjs"
+import { names } from "./Operations.mjs"
 
 /** @import { Active, Behaviour } from "../faults/Faults.ts" */
 
@@ -87,7 +87,7 @@ const add = async () => {
 export const offerOperations = () =>
   select("fault-operation").replaceChildren(
     make("option", { value: "" }, "all"),
-    ...[...operations.map(({ name }) => name), ...endpoints].map((name) => make("option", { value: name }, name))
+    ...options(names())
   )
 
 export const start = () => {

@@ -9,11 +9,7 @@ import { watch } from "./Live.mjs"
 /** The columns beside those of a grant. */
 export const columns = ["action", "age"]
 
-/**
- * The cells of these columns. `refresh` reloads the table.
- * @param {Item} grant
- * @param {() => Promise<void>} refresh
- */
+/** The cells of these columns. `refresh` reloads the table. @param {Item} grant @param {() => Promise<void>} refresh */
 export const cells = ({ alive, app, id, issued_at, user }, refresh) => {
   const age = make("td", { "data-column": "age", "data-since": `${issued_at}` })
   showAge(age, Date.parse(at("now", HTMLTimeElement).dateTime))
@@ -25,17 +21,13 @@ export const cells = ({ alive, app, id, issued_at, user }, refresh) => {
       await call("DELETE", `/grants/${id}`)
       await refresh()
       // Moves the focus, since the button is gone.
-      const table = box("state-rows").closest(".scroll")
-      if (document.activeElement === document.body && table instanceof HTMLElement) table.focus()
+      if (document.activeElement === document.body) box("state-table").focus()
       return `Access of ${app} to @${user} is revoked.`
     }))
   return [make("td", { "data-column": "action" }, revoke), age]
 }
 
-/**
- * @param {Element} cell
- * @param {number} now
- */
+/** @param {Element} cell @param {number} now */
 const showAge = (cell, now) => {
   const since = Date.parse(cell.getAttribute("data-since") ?? "")
   cell.textContent = Number.isNaN(since) || Number.isNaN(now) ? "" : span(now - since)

@@ -1,11 +1,11 @@
 // The live list of requests, newest first.
 import { onClick } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
-import { box, fill, input, isoTime, lookOf, make, select } from "./Elements.mjs"
+import { box, fill, input, isoTime, lookOf, make, options, select } from "./Elements.mjs"
 import { callerOf } from "./Entry.mjs"
 import * as FaultWords from "./FaultWords.mjs"
 import { look, watch } from "./Live.mjs"
-import { endpoints, operations } from "./Operations.mjs"
+import { names } from "./Operations.mjs"
 import { hashOf, isShown, onShow, place, replace } from "./Views.mjs"
 
 /**
@@ -23,11 +23,15 @@ let last = 0
 
 /** Starts with the oldest entry of the sandbox. */
 export const restart = () => {
-  box("operation-names").replaceChildren(
-    ...[...operations.map(({ name }) => name), ...endpoints].map((name) => make("option", { value: name }))
-  )
+  box("operation-names").replaceChildren(...options(names()))
   shown.clear()
   last = 0
+}
+
+/** Reads the latest requests and returns a function that shows them. */
+const read = async () => {
+  const journal = await call("GET", `/journal/lines?after=${last}&limit=${maxLines}`)
+  return () => add(journal)
 }
 
 /** @param {{ readonly oldest: number; readonly lines: ReadonlyArray<Line> }} journal */
@@ -38,12 +42,10 @@ const add = ({ lines, oldest }) => {
     last = line.id
   }
   for (const id of shown.keys()) if (shown.size > maxLines) shown.delete(id)
-  const callers = ["", ...new Set([...shown.values()].map(callerOf))]
+  const callers = [...new Set([...shown.values()].map(callerOf))]
   const { value } = select("journal-caller")
-  if (callers.length !== select("journal-caller").options.length) {
-    select("journal-caller").replaceChildren(
-      ...callers.map((caller) => make("option", { value: caller }, caller === "" ? "all" : caller))
-    )
+  if (callers.length + 1 !== select("journal-caller").options.length) {
+    select("journal-caller").replaceChildren(make("option", { value: "" }, "all"), ...options(callers))
     select("journal-caller").value = callers.includes(value) ? value : ""
   }
   showLines()
@@ -77,21 +79,22 @@ const showLines = () => {
 
 const links = () => [...box("lines").querySelectorAll("a")]
 
-/** The hash of the entry that was scrolled to. */
+/** The hash of the entry that was opened last. */
 let reached = ""
 
-/** Marks the open entry; it, or else the first one, is reached with the tab key. */
+/** Marks the open entry. The tab key reaches it, or else the one that was opened last, or the first one. */
 const mark = () => {
   const { steps: [id] } = place()
   const all = links()
   const current = all.find(({ hash }) => hash === hashOf("requests", id ?? ""))
+  const first = current ?? all.find(({ hash }) => hash === reached) ?? all[0]
   for (const link of all) {
-    link.tabIndex = link === (current ?? all[0]) ? 0 : -1
+    link.tabIndex = link === first ? 0 : -1
     if (link === current) link.setAttribute("aria-current", "true")
     else link.removeAttribute("aria-current")
   }
   if (current !== undefined && current.hash !== reached) current.scrollIntoView({ block: "nearest" })
-  reached = current?.hash ?? ""
+  reached = current?.hash ?? reached
 }
 
 const lineOf = (/** @type {Line} */ line) => {
@@ -127,27 +130,31 @@ const move = (pressed) => {
 }
 
 export const start = () => {
-  watch("requests", async () => {
-    if (!input("follow").checked) return () => {}
-    const journal = await call("GET", `/journal/lines?after=${last}`)
-    return () => add(journal)
-  })
+  watch("requests", async () => input("follow").checked || last === 0 ? read() : () => {})
   for (const id of ["journal-operation", "journal-search"]) input(id).addEventListener("input", showLines)
   for (const id of ["journal-status", "journal-method", "journal-caller"]) {
     select(id).addEventListener("change", showLines)
   }
   input("follow").addEventListener("change", look)
   box("lines").addEventListener("keydown", move)
-  onShow(({ view }) => void (view === "requests" && mark()))
+  onShow(({ steps: [id], view }) => {
+    if (view !== "requests") return
+    mark()
+    // A closed entry loses the focus.
+    if (id === undefined && reached !== "" && document.activeElement === document.body) {
+      links().find((link) => link.tabIndex === 0)?.focus()
+    }
+  })
   document.addEventListener("keydown", ({ key, target }) => {
     if (key !== "Escape" || !isShown("requests") || place().steps[0] === undefined) return
     if (target instanceof Element && target.closest("details[open]")) return
     replace("requests")
-    links().find((link) => link.tabIndex === 0)?.focus()
   })
   onClick("journal-clear", async () => {
     await call("DELETE", "/journal")
-    await look()
+    replace("requests")
+    const show = await read()
+    show()
     return "The journal is empty."
   })
 }

@@ -1,8 +1,7 @@
 // Rate limits and the posts of the month, as bars.
-import { onClick } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
-import { box, fill, make } from "./Elements.mjs"
-import { look, watch } from "./Live.mjs"
+import { bar, box, fill, setBar } from "./Elements.mjs"
+import { onCall, watch } from "./Live.mjs"
 import { credentials } from "./Operations.mjs"
 
 /** @import { WindowState, Usage } from "../limits/RateLimits.ts" */
@@ -10,31 +9,8 @@ import { credentials } from "./Operations.mjs"
 /** A bar turns red below this remaining share. */
 const lowShare = 1 / 5
 
-/** @param {string} label */
-const bar = (label) =>
-  make(
-    "li",
-    { class: "bar" },
-    make("span", { class: "name" }, label),
-    make("span", { class: "left" }),
-    make("progress", { "aria-label": label })
-  )
-
-/**
- * @param {HTMLElement} element
- * @param {number} value
- * @param {number} maximum
- * @param {string} text
- */
-const setBar = (element, value, maximum, text) => {
-  const [, left, progress] = element.children
-  if (left !== undefined) left.textContent = text
-  if (progress instanceof HTMLProgressElement) {
-    progress.max = maximum
-    progress.value = value
-    progress.classList.toggle("low", value < maximum * lowShare)
-  }
-}
+/** @param {HTMLElement} element @param {number} value @param {number} maximum @param {string} text */
+const show = (element, value, maximum, text) => setBar(element, { maximum, text, value }, value < maximum * lowShare)
 
 /** @param {string} key */
 const whose = (key) => {
@@ -51,10 +27,7 @@ const minutesAndSeconds = (millis) => {
 /** @param {WindowState} window */
 const keyOf = ({ credential, operation }) => `${operation} ${credential}`
 
-/**
- * @param {ReadonlyArray<WindowState>} windows
- * @param {number} now
- */
+/** @param {ReadonlyArray<WindowState>} windows @param {number} now */
 const showWindows = (windows, now) => {
   box("windows-empty").hidden = windows.length > 0
   fill(box("windows"), [...windows].sort((a, b) => keyOf(a) < keyOf(b) ? -1 : 1), {
@@ -62,7 +35,7 @@ const showWindows = (windows, now) => {
     create: ({ credential, operation }) => bar(`${operation}, ${whose(credential)}`),
     update: (element, { limit, remaining, resetAt }) => {
       const reset = minutesAndSeconds(resetAt - now)
-      setBar(element, remaining, limit, `${remaining} of ${limit} remaining, resets in ${reset}`)
+      show(element, remaining, limit, `${remaining} of ${limit} remaining, resets in ${reset}`)
     }
   })
 }
@@ -74,7 +47,7 @@ const showCap = (usages) => {
     key: ({ project }) => project,
     create: ({ project }) => bar(`Project ${project}`),
     update: (element, { maximum, posts }) =>
-      setBar(element, posts, maximum, `${posts.toLocaleString("en")} of ${maximum.toLocaleString("en")}`)
+      show(element, posts, maximum, `${posts.toLocaleString("en")} of ${maximum.toLocaleString("en")}`)
   })
 }
 
@@ -86,9 +59,5 @@ export const start = () => {
       showCap(posts)
     }
   })
-  onClick("budget-clear", async () => {
-    await call("DELETE", "/budget")
-    await look()
-    return "All rate limits are reset."
-  })
+  onCall("budget-clear", "All rate limits are reset.", "DELETE", "/budget")
 }

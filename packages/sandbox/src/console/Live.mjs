@@ -1,7 +1,7 @@
 // Polls the sandbox every second: the clock, and what is shown.
-import { reasonOf } from "./Actions.mjs"
+import { onClick, reasonOf } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
-import { at, box, isoTime } from "./Elements.mjs"
+import { at, box, isoTime, utc } from "./Elements.mjs"
 import { isLocked } from "./Gate.mjs"
 import { isShown } from "./Views.mjs"
 
@@ -57,5 +57,18 @@ const refresh = async () => {
 const showClock = (now) => {
   const time = at("now", HTMLTimeElement)
   time.dateTime = isoTime(now)
-  time.textContent = `${isoTime(now).slice(0, 19).replace("T", " ")} UTC`
+  time.textContent = utc(now)
 }
+
+/**
+ * Sends an admin call when a button is pressed, updates the page and reports.
+ * @param {string} id
+ * @param {string} report
+ * @param {[method: string, path: string, body?: unknown]} request
+ */
+export const onCall = (id, report, ...request) =>
+  onClick(id, async () => {
+    await call(...request)
+    await look()
+    return report
+  })

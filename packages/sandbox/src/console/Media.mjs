@@ -21,11 +21,7 @@ const create = (upload) =>
     make("progress", { "aria-label": `Upload ${upload["id"]}` })
   )
 
-/**
- * @param {HTMLElement} element
- * @param {Item} upload
- * @param {number} now
- */
+/** @param {HTMLElement} element @param {Item} upload @param {number} now */
 const update = (element, upload, now) => {
   const [preview, name, facts, progress] = element.children
   const { done, look, words } = stateOf(upload, now)
@@ -33,7 +29,13 @@ const update = (element, upload, now) => {
   if (name !== undefined) {
     name.textContent = [upload["content_type"] ?? "of unknown type", size(upload["received_bytes"])].join(", ")
   }
-  if (facts !== undefined) showFacts(facts, [["state", words, look], ...factsOf(upload)])
+  if (facts instanceof HTMLElement) {
+    fill(facts, [["state", words, look], ...factsOf(upload)], {
+      key: (fact) => JSON.stringify(fact),
+      create: ([name = "", value = "", look]) =>
+        make("div", {}, make("dt", {}, name), make("dd", { class: look }, value))
+    })
+  }
   if (progress instanceof HTMLProgressElement) {
     progress.hidden = done === undefined
     progress.value = done ?? 0
@@ -70,10 +72,7 @@ const stateOf = ({ expires_at, failure, finalized_at, ready_at, received_bytes, 
 /** @param {number} part @param {number} whole */
 const share = (part, whole) => whole <= 0 ? 1 : Math.max(0, Math.min(part / whole, 1))
 
-/**
- * @param {Item} upload
- * @returns {ReadonlyArray<readonly [name: string, value: string, look?: string]>}
- */
+/** @param {Item} upload @returns {ReadonlyArray<readonly [name: string, value: string, look?: string]>} */
 const factsOf = ({ alt_text, category, duration_ms, height, id, owner, subtitles, width }) => {
   const sides = width === null || height === null ? "" : `${width} x ${height}`
   const duration = duration_ms === null ? "" : `${Number(duration_ms) / 1_000} s`
@@ -87,26 +86,7 @@ const factsOf = ({ alt_text, category, duration_ms, height, id, owner, subtitles
   ]).filter(([, value]) => value !== "")
 }
 
-/**
- * @param {Element} list
- * @param {ReadonlyArray<readonly [name: string, value: string, look?: string]>} facts
- */
-const showFacts = (list, facts) => {
-  // Unchanged elements are kept, which preserves selection and scroll position.
-  const said = JSON.stringify(facts)
-  if (list.getAttribute("data-said") === said) return
-  list.setAttribute("data-said", said)
-  list.replaceChildren(
-    ...facts.flatMap(([name, value, look]) => [make("dt", {}, name), make("dd", { class: look }, value)])
-  )
-}
-
-/**
- * The preview, if browsers can display it.
- * @param {Element} box
- * @param {Item} upload
- * @param {boolean} isReady
- */
+/** The preview, if browsers can display it. @param {Element} box @param {Item} upload @param {boolean} isReady */
 const showPreview = (box, { alt_text, content_type, id, url }, isReady) => {
   const path = isReady ? pathOf(url) : ""
   const said = `${path} ${alt_text ?? ""}`
@@ -124,10 +104,7 @@ const showPreview = (box, { alt_text, content_type, id, url }, isReady) => {
   box.replaceChildren(element ?? "no preview")
 }
 
-/**
- * The path at which the sandbox serves media; undefined for other URLs.
- * @param {Item[string] | undefined} url
- */
+/** The path at which the sandbox serves media; undefined for other URLs. @param {Item[string] | undefined} url */
 const pathOf = (url) => {
   const address = typeof url === "string" && URL.canParse(url, location.href) ? new URL(url, location.href) : undefined
   return address?.origin === location.origin && address.pathname.startsWith("/media/") ? address.pathname : ""

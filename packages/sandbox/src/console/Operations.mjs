@@ -9,7 +9,7 @@ import { call } from "./AdminCalls.mjs"
 /** @type {ReadonlyArray<Operation>} */
 export let operations = []
 /** The endpoints of the authorization server, by name. @type {ReadonlyArray<string>} */
-export let endpoints = []
+let endpoints = []
 /** The accepted wires. @type {ReadonlyArray<string>} */
 export let wires = []
 /** @type {Credentials | undefined} */
@@ -22,6 +22,15 @@ export const load = async () => {
   wires = described.wires
   credentials = found
 }
+
+/** The names of all operations and endpoints. @returns {ReadonlyArray<string>} */
+export const names = () => [...operations.map(({ name }) => name), ...endpoints]
+
+/** True if the operation takes the token of an app without a user. @param {Operation} operation */
+export const takesApps = ({ credentials }) => credentials.includes("OAuth 2.0 Application-Only")
+
+/** True if the operation takes the token of a user. @param {Operation} operation */
+export const takesUsers = (operation) => operation.credentials.length > Number(takesApps(operation))
 
 /** The token of the user, or of the app only. @param {string} holder */
 export const tokenOf = (holder) => (holder === "app" ? credentials?.appBearerToken : credentials?.bearerToken) ?? ""

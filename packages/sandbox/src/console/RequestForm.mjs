@@ -1,6 +1,6 @@
 // The request form: a field for each parameter of the operation, with choices for known values.
-import { at, box, make, select } from "./Elements.mjs"
-import { operations, wires } from "./Operations.mjs"
+import { at, box, make, options, select } from "./Elements.mjs"
+import { operations, takesApps, takesUsers, wires } from "./Operations.mjs"
 import { knownTo, listOf } from "./Suggestions.mjs"
 
 /**
@@ -13,11 +13,7 @@ const form = () => at("send-form", HTMLFormElement)
 /** The selected operation. */
 export const operation = () => operations.find((described) => described.name === select("operation").value)
 
-/**
- * The controls of a parameter, those of known values first.
- * @param {string} parameter
- * @returns {ReadonlyArray<Control>}
- */
+/** The controls of a parameter, those of known values first. @param {string} parameter @returns {ReadonlyArray<Control>} */
 export const controlsOf = (parameter) =>
   [...form().elements].flatMap((control) =>
     (control instanceof HTMLInputElement || control instanceof HTMLSelectElement ||
@@ -36,20 +32,13 @@ export const texts = () => {
   }))
 }
 
-/**
- * The file of a parameter.
- * @param {string} parameter
- */
+/** The file of a parameter. @param {string} parameter */
 export const fileOf = (parameter) => {
   const [control] = controlsOf(parameter)
   return control instanceof HTMLInputElement ? control.files?.[0] : undefined
 }
 
-/**
- * Sets a value: known parts are selected, the rest is entered.
- * @param {string} parameter
- * @param {string} text
- */
+/** Sets a value: known parts are selected, the rest is entered. @param {string} parameter @param {string} text */
 export const put = (parameter, text) => {
   const controls = controlsOf(parameter)
   const isList = controls.some(({ type }) => type === "checkbox")
@@ -83,7 +72,7 @@ export const offerOperations = () => {
   const { value } = select("operation")
   /** @type {ReadonlyArray<string>} */
   const names = operations.map((described) => described.name)
-  select("operation").replaceChildren(...names.map((listed) => make("option", { value: listed }, listed)))
+  select("operation").replaceChildren(...options(names))
   for (const option of select("wire").options) option.hidden = option.disabled = !wires.includes(option.value)
   if (!wires.includes(select("wire").value)) select("wire").value = wires[0] ?? ""
   select("operation").value = names.includes(value) ? value : "searchRecentPosts"
@@ -101,9 +90,8 @@ const showForm = () => {
   const { value } = select("wire")
   const wire = value === "x" || value === "x-2026-02" ? value : "neutral"
   const { credentials, effect, limits, pageToken, parameters, routes, rules, summary } = chosen
-  select("credential").value = credentials.includes("OAuth 2.0 Application-Only") && effect === "read"
-    ? select("credential").value
-    : "user"
+  if (!takesUsers(chosen)) select("credential").value = "app"
+  else if (!takesApps(chosen) || effect !== "read") select("credential").value = "user"
   box("about").replaceChildren(
     make("div", {}, `${summary} ${limits === undefined ? "" : `${limits}. `}Takes: ${credentials.join(", ")}.`),
     ...routes.map((route) => make("div", { class: "mono" }, route[wire])),
@@ -123,11 +111,7 @@ const showForm = () => {
   showChosen()
 }
 
-/**
- * @param {Parameter} parameter
- * @param {"neutral" | "x" | "x-2026-02"} wire
- * @param {Operation["routes"]} routes
- */
+/** @param {Parameter} parameter @param {"neutral" | "x" | "x-2026-02"} wire @param {Operation["routes"]} routes */
 const fieldOf = (parameter, wire, routes) => {
   const { default: otherwise, key, kind, name: field, place, required, rule, values = [] } = parameter
   const id = `parameter-${field}`
@@ -238,12 +222,14 @@ const choicesOf = ({ name: field, open: isOpen, selector: isFolded, values = [] 
 /**
  * Shows the form with a call in it.
  * @param {{ readonly operation: Operation; readonly wire: string; readonly parameters: Readonly<Record<string, unknown>> }} call
+ * @param {"app" | "user"} holder
  */
-export const open = ({ operation: { name }, parameters, wire }) => {
+export const open = ({ operation: { name }, parameters, wire }, holder) => {
   form().reset()
   select("operation").value = name
   select("wire").value = wire
   select("operation").dispatchEvent(new Event("change"))
+  select("credential").value = holder
   for (const [parameter, value] of Object.entries(parameters)) {
     put(parameter, typeof value === "object" && !Array.isArray(value) ? JSON.stringify(value) : `${value}`)
   }

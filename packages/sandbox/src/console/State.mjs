@@ -1,8 +1,7 @@
 // The contents of the service as tables; the place in the hash is `#data/posts/ada`, or `#data/id/123` for one item.
 import { act, onClick, onSubmit } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
-import { box, button, input, make } from "./Elements.mjs"
-import { utc } from "./Exchanges.mjs"
+import { box, button, input, make, utc } from "./Elements.mjs"
 import * as Grants from "./Grants.mjs"
 import { hashOf, isShown, onShow } from "./Views.mjs"
 
@@ -76,10 +75,7 @@ const showPage = async () => {
   button("newer").disabled = afters.length === 1
   button("older").disabled = beyond === ""
   // A disabled element loses the focus.
-  if (activeElement instanceof HTMLButtonElement && activeElement.disabled) {
-    const table = box("state-rows").closest(".scroll")
-    if (table instanceof HTMLElement) table.focus()
-  }
+  if (activeElement instanceof HTMLButtonElement && activeElement.disabled) box("state-table").focus()
   box("state-note").textContent = items.length === 0
     ? only === "" ? "Nothing." : `Nothing has the id ${only}.`
     : only === ""
@@ -112,7 +108,7 @@ const showTable = (items) => {
       )
     )
   )
-  box("state-rows").closest(".scroll")?.scrollTo(0, 0)
+  box("state-table").scrollTo(0, 0)
 }
 
 const longColumns = ["text", "description", "title", "participants", "scopes", "alt_text"]
@@ -122,10 +118,7 @@ const handles = ["author", "username", "owner", "user", "source", "target", "cre
 const textOf = (value) =>
   value === undefined || value === null || value === false ? "" : value === true ? "yes" : `${value}`
 
-/**
- * @param {string} column
- * @param {Item[string] | undefined} value
- */
+/** @param {string} column @param {Item[string] | undefined} value */
 const cellOf = (column, value) => {
   const text = textOf(value)
   const time = /_(?:at|event|start)$/.test(column) ? Date.parse(text) : NaN

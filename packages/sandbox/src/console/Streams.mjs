@@ -1,8 +1,8 @@
 // Streams: connections, rules and matching posts.
-import { onClick } from "./Actions.mjs"
+import { act } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import { box, fill, make, span } from "./Elements.mjs"
-import { look, watch } from "./Live.mjs"
+import { look, onCall, watch } from "./Live.mjs"
 
 /** @import { Overview } from "../admin/AdminStreams.ts" */
 
@@ -18,10 +18,7 @@ const connectionWords = ({ closedAt, openedAt, partition, reason, sent }, /** @t
   ].join(", ")
 }
 
-/**
- * @param {Overview} overview
- * @param {number} now
- */
+/** @param {Overview} overview @param {number} now */
 const show = ({ connections, load, matches, rules }, now) => {
   const open = connections.filter(({ closedAt }) => closedAt === undefined).length
   box("streams-sum").textContent = [
@@ -38,10 +35,12 @@ const show = ({ connections, load, matches, rules }, now) => {
     create: ({ closedAt, endpoint, id }) => {
       const end = make("button", { type: "button", "aria-label": `End ${endpoint}` }, "End")
       end.hidden = closedAt !== undefined
-      end.addEventListener("click", async () => {
-        await call("DELETE", `/streams/${id}`)
-        await look()
-      })
+      end.addEventListener("click", () =>
+        void act(end, async () => {
+          await call("DELETE", `/streams/${id}`)
+          await look()
+          return `A connection of ${endpoint} is ended.`
+        }))
       return make("li", {}, make("strong", {}, endpoint), " ", make("span", { class: "hint" }), " ", end)
     },
     update: (element, connection) => {
@@ -83,14 +82,6 @@ export const start = () => {
     const overview = await call("GET", "/streams")
     return (now) => show(overview, now)
   })
-  onClick("load-start", async () => {
-    await call("POST", "/load", { perSecond: 10 })
-    await look()
-    return "Creating ten posts per second."
-  })
-  onClick("load-stop", async () => {
-    await call("DELETE", "/load")
-    await look()
-    return "The load is stopped."
-  })
+  onCall("load-start", "Creating ten posts per second.", "POST", "/load", { perSecond: 10 })
+  onCall("load-stop", "The load is stopped.", "DELETE", "/load")
 }

@@ -42,8 +42,9 @@ for (
     Clock,
     RequestForm,
     Exchange,
-    Journal,
+    // Closes an entry before the list moves the focus.
     Entry,
+    Journal,
     Limits,
     Bill,
     Streams,
