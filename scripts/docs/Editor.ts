@@ -33,7 +33,8 @@ const selectors: Readonly<Record<string, string>> = {
   topic_fields: "Fields of topics in `includes` to return besides those that always come",
   trend_fields: "Fields of trends to return besides those that always come",
   usage_fields: "Fields of usage to return besides those that always come",
-  user_fields: "Fields of users to return besides those that always come"
+  user_fields: "Fields of users to return besides those that always come",
+  webhook_config_fields: "Fields of webhooks to return besides those that always come"
 }
 
 /** The rule of a parameter, its default and its known values, in words. */

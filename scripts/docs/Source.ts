@@ -62,7 +62,8 @@ const areaOf = (path: string): ReadonlyArray<Area> => {
     name,
     title,
     operations: described.filter(([name]) => !(name in aliases)).map(([operation, docstring]): Documented => {
-      const [, prose, example] = /^([^]+?)\n+```ts\n([^]+)\n```$/.exec(docstring) ?? []
+      const [, prose, example, deprecated] =
+        /^([^]+?)\n+```ts\n([^]+)\n```(?:\n+@deprecated ([^]+))?$/.exec(docstring) ?? []
       if (prose === undefined || example === undefined) throw new Error(`${operation} has no example in its docstring`)
       return {
         area: name,
@@ -70,7 +71,7 @@ const areaOf = (path: string): ReadonlyArray<Area> => {
         aliases: described
           .filter(([alias]) => alias in aliases && aliases[alias as keyof typeof aliases] === operation)
           .map(([name, docstring]) => ({ name, deprecated: docstring.includes("@deprecated") })),
-        prose,
+        prose: deprecated === undefined ? prose : `${prose}\n\nDeprecated. ${deprecated}`,
         example
       }
     })

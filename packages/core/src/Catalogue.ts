@@ -1,6 +1,8 @@
 /** Every operation by name. Only clients import this module: a program that uses one operation bundles one. */
 import { closestMatch } from "leven"
 import * as Errors from "./errors/Errors.ts"
+import * as AccountActivity from "./operations/AccountActivity.ts"
+import * as Activity from "./operations/Activity.ts"
 import * as Blocks from "./operations/Blocks.ts"
 import * as Bookmarks from "./operations/Bookmarks.ts"
 import * as Communities from "./operations/Communities.ts"
@@ -24,12 +26,17 @@ import * as Timelines from "./operations/Timelines.ts"
 import * as Trends from "./operations/Trends.ts"
 import * as Usage from "./operations/Usage.ts"
 import * as Users from "./operations/Users.ts"
+import * as Webhooks from "./operations/Webhooks.ts"
 import { type Scope, scopes } from "./schema/Scopes.ts"
+import * as ActivityStreams from "./streams/operations/ActivityStreams.ts"
 import * as ComplianceStreams from "./streams/operations/ComplianceStreams.ts"
 import * as Streams from "./streams/operations/Streams.ts"
 
 /** Every operation by name, the aliases included. */
 export const catalogue = {
+  ...AccountActivity,
+  ...Activity,
+  ...ActivityStreams,
   ...Blocks,
   ...Bookmarks,
   ...Communities,
@@ -54,11 +61,15 @@ export const catalogue = {
   ...Timelines,
   ...Trends,
   ...Usage,
-  ...Users
+  ...Users,
+  ...Webhooks
 }
 
 /** The modules of the operations by name. */
 export const areas = {
+  AccountActivity,
+  Activity,
+  ActivityStreams,
   Blocks,
   Bookmarks,
   Communities,
@@ -83,7 +94,8 @@ export const areas = {
   Timelines,
   Trends,
   Usage,
-  Users
+  Users,
+  Webhooks
 }
 
 /** The type of `catalogue`. */

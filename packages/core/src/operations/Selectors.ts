@@ -16,6 +16,7 @@ import { Topic } from "../schema/models/Topic.ts"
 import { Trend } from "../schema/models/Trend.ts"
 import { Usage } from "../schema/models/Usage.ts"
 import { User } from "../schema/models/User.ts"
+import { Webhook } from "../schema/models/Webhook.ts"
 import * as Parameters from "../schema/Parameters.ts"
 
 const fieldsOf = (model: AnyModel) => Parameters.list(model.selectable)
@@ -107,3 +108,6 @@ export const likeWithPostAuthor = {
 
 /** The selectors of reads of connections. */
 export const connection = { connection_fields: /*#__PURE__*/ fieldsOf(Connection) }
+
+/** The selectors of reads of webhooks. */
+export const webhook = { webhook_config_fields: /*#__PURE__*/ fieldsOf(Webhook) }

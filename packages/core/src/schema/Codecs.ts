@@ -120,6 +120,17 @@ export const timestamp: Schema.Codec<Timestamp, string> = /*#__PURE__*/ Schema.U
   )
 )
 
+/** An instant within the years 0 to 9999; sent in UTC as `YYYYMMDDHHmm`. */
+export const minute: Schema.Codec<Timestamp, string> = /*#__PURE__*/ timestamp.pipe(
+  /*#__PURE__*/ Schema.encodeTo(
+    Schema.String,
+    /*#__PURE__*/ SchemaTransformation.transform({
+      decode: (digits: string) => digits.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)$/, "$1-$2-$3T$4:$5:00Z"),
+      encode: (text: string) => text.slice(0, 16).replace(/\D/g, "")
+    })
+  )
+)
+
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i
 
 // Date.parse reads 30 February as 2 March.

@@ -23,6 +23,7 @@ export type Kind =
   | "usage"
   | "connection"
   | "like_with_post_author"
+  | "webhook_config"
 
 /** The field that identifies a resource. */
 export type Identifier<K extends Kind> = K extends "media" ? "media_key"
@@ -53,6 +54,7 @@ interface Buckets {
   readonly usage: undefined
   readonly connection: undefined
   readonly like_with_post_author: undefined
+  readonly webhook_config: undefined
 }
 
 /** A resource as data. */

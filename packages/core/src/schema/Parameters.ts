@@ -252,6 +252,25 @@ export const streamRules: Parameter<ReadonlyArray<RuleInput>> = {
   rule: "must be a list of rules, each an object with a value and optionally a tag"
 }
 
+/** Selects events by the account that they are about or, for news, by a keyword. */
+export interface ActivityFilter {
+  readonly user_id?: Codecs.Id
+  readonly keyword?: string
+  readonly direction?: "inbound" | "outbound"
+}
+
+/** A filter of events. */
+export const activityFilter: Parameter<ActivityFilter> = {
+  kind: "json",
+  required: false,
+  schema: /*#__PURE__*/ Schema.Struct({
+    user_id: /*#__PURE__*/ Schema.optionalKey(Codecs.id),
+    keyword: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+    direction: /*#__PURE__*/ Schema.optionalKey(/*#__PURE__*/ Schema.Literals(["inbound", "outbound"]))
+  }),
+  rule: "must be an object with user_id, keyword or direction (inbound or outbound)"
+}
+
 /** Bytes: in memory, where they must not change before the call ends, or of a `Blob`, which is read while it is sent. */
 export const bytes: Parameter<Codecs.BytesInput> = {
   kind: "bytes",
@@ -325,6 +344,9 @@ export const timestamp: Parameter<Codecs.Timestamp> = {
   rule: "must be a Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z",
   schema: Codecs.timestamp
 }
+
+/** An instant, sent as `YYYYMMDDHHmm` in UTC. */
+export const minute: Parameter<Codecs.Timestamp> = { ...timestamp, schema: Codecs.minute }
 
 /** An instant not before `earliest` (in the form in which timestamps are sent). */
 export const notBefore = (earliest: string): Parameter<Codecs.Timestamp> => ({

@@ -41,6 +41,8 @@ export type Price =
   | { readonly read: ReadRow; readonly owned?: true }
   /** Each request. `withUrl`: the row of a request with a link. */
   | { readonly request: RequestRow; readonly withUrl?: RequestRow }
+  /** Each event, at the row of its type. */
+  | { readonly event: true }
 
 /** The price of every request of an operation. */
 export interface Priced {

@@ -32,6 +32,8 @@ export interface Many<out K extends Kind> {
 export interface Value<out A> {
   readonly _tag: "Value"
   readonly schema: Schema.Codec<A, unknown>
+  /** Brings the forms of a body to the one of the schema, before its names are translated. Changes the body. */
+  readonly normalise?: (body: object) => void
 }
 
 /** The bytes of a file, without an envelope. */
@@ -58,7 +60,11 @@ export const one = <K extends Kind>(model: ModelOf<K>): One<K> => ({ _tag: "One"
 export const many = <K extends Kind>(model: ModelOf<K>): Many<K> => ({ _tag: "Many", kind: model.kind, model })
 
 /** The result is plain data of a schema. */
-export const value = <A>(schema: Schema.Codec<A, unknown>): Value<A> => ({ _tag: "Value", schema })
+export const value = <A>(schema: Schema.Codec<A, unknown>, normalise?: (body: object) => void): Value<A> => ({
+  _tag: "Value",
+  schema,
+  ...(normalise === undefined ? {} : { normalise })
+})
 
 /** The result is the bytes of a file. */
 export const bytes: Bytes = { _tag: "Bytes" }

@@ -20,6 +20,7 @@ import type { Topic } from "./models/Topic.ts"
 import type { Trend } from "./models/Trend.ts"
 import type { Usage } from "./models/Usage.ts"
 import type { User } from "./models/User.ts"
+import type { Webhook } from "./models/Webhook.ts"
 import type { List, Unlisted } from "./Parameters.ts"
 
 interface Models {
@@ -39,6 +40,7 @@ interface Models {
   readonly usage: typeof Usage
   readonly connection: typeof Connection
   readonly like_with_post_author: typeof Like
+  readonly webhook_config: typeof Webhook
 }
 
 /** A resource of a kind with every field selected. */
@@ -69,6 +71,7 @@ interface Listed<K extends Kind> {
   readonly usage_fields: FieldOf<"usage">
   readonly connection_fields: FieldOf<"connection">
   readonly like_with_post_author_fields: FieldOf<"like_with_post_author">
+  readonly webhook_config_fields: FieldOf<"webhook_config">
 }
 
 /** The field selectors and expansions of reads that return resources of kind `K`. */

@@ -3,6 +3,7 @@
  * operation names its row (`price`). The service does not document that for each operation: it is our interpretation.
  */
 import { type Definition, pageSizeOf } from "../schema/Definition.ts"
+import { eventPrices, isEventType } from "../schema/models/Activity.ts"
 import type { Price, Priced, ReadRow } from "../schema/Price.ts"
 import * as Links from "../text/Links.ts"
 import { august, february } from "../wire/NameTables.ts"
@@ -31,6 +32,7 @@ export const mostOf = (
 ): number => {
   if (price === "free") return 0
   if ("request" in price) return prices.request[hasUrl ? price.withUrl ?? price.request : price.request]
+  if ("event" in price) return items * Math.max(...eventRows.map((row) => prices.read[row]))
   let each = ownership === "owned" && price.owned === true ? prices.ownedRead : prices.read[price.read]
   if (prices.includes) {
     for (const expansion of expansions) {
@@ -158,11 +160,13 @@ export interface Resources {
 
 /** The resources in the response body of a read, in neutral field names or those of the service. */
 export const resourcesOf = (
-  { owned: mayBeOwned, read }: { readonly read: ReadRow; readonly owned?: true },
+  price: Exclude<Price, string | { readonly request: unknown }>,
   body: unknown,
   prices: Prices,
   ownership: Ownership = "other"
 ): ReadonlyArray<Resources> => {
+  if ("event" in price) return eventsIn(member(body, "data"), prices)
+  const { owned: mayBeOwned, read } = price
   const whose = mayBeOwned === true ? ownership : "other"
   const data = member(body, "data")
   const found = [
@@ -192,6 +196,19 @@ export const resourcesOf = (
   return [...byKind.values()].filter(({ ids, unnamed }) => ids.length + unnamed > 0)
 }
 
+const eventRows = Object.values(eventPrices).filter((row) => row !== "free")
+
+/** Related objects of an event are not charged. An unlisted type is charged like a post. */
+const eventsIn = (data: unknown, prices: Prices): ReadonlyArray<Resources> => {
+  const byRow = new Map<ReadRow, Array<unknown>>()
+  for (const event of Array.isArray(data) ? data : [data]) {
+    const type = String(member(event, "event_type"))
+    const row = isEventType(type) ? eventPrices[type] : "post"
+    if (row !== "free") byRow.set(row, [...byRow.get(row) ?? [], event])
+  }
+  return Array.from(byRow, ([row, events]) => identified(row, prices.read[row], events, "event_uuid"))
+}
+
 /** Merges the resources of several bodies into one. */
 export const together = (bodies: ReadonlyArray<object>): object => {
   const included = (name: string) => bodies.flatMap((body) => arrayAt(member(body, "includes"), name))
@@ -201,11 +218,16 @@ export const together = (bodies: ReadonlyArray<object>): object => {
   }
 }
 
-const identified = (kind: Resources["kind"], micros: number, items: ReadonlyArray<unknown>): Resources => {
+const identified = (
+  kind: Resources["kind"],
+  micros: number,
+  items: ReadonlyArray<unknown>,
+  name: "id" | "event_uuid" = "id"
+): Resources => {
   const ids = new Set<string>()
   let unnamed = 0
   for (const item of items) {
-    const id = member(item, "id")
+    const id = member(item, name)
     if (typeof id === "string" && id !== "") ids.add(id)
     else unnamed++
   }

@@ -60,6 +60,8 @@ interface Part {
   readonly expected: string
   /** Tests the type of a value, not its contents. */
   readonly accepts: (value: unknown) => boolean
+  /** Tests the constant members of an object, by which a union is divided. */
+  readonly isMember?: ((value: unknown) => boolean) | undefined
   /** Returns `false` if nothing of the value can be kept. */
   readonly repair: (value: unknown, walk: Walk) => boolean
 }
@@ -100,6 +102,9 @@ const words: { readonly [Tag in SchemaAST.AST["_tag"]]?: string } = {
 const wordsOf = (ast: SchemaAST.AST): string =>
   SchemaAST.resolveAt<string>("expected")(ast) ?? words[ast._tag] ?? "a known value"
 
+const isConstant = (ast: SchemaAST.AST): boolean =>
+  SchemaAST.isLiteral(ast) || (SchemaAST.isUnion(ast) && ast.types.every(isConstant))
+
 const object = (ast: SchemaAST.Objects): Part => {
   const essential = Model.essentialOf(ast)
   const members = ast.propertySignatures.map(({ name, type }) => ({
@@ -108,7 +113,9 @@ const object = (ast: SchemaAST.Objects): Part => {
     isOptional: SchemaAST.isOptional(type),
     isEssential: essential.includes(String(name))
   }))
-  return part(
+  const constants = ast.propertySignatures.filter(({ type }) => isConstant(type) && !SchemaAST.isOptional(type))
+    .map(({ name, type }) => ({ name, is: Schema.is(Schema.make<Schema.Top>(type)) }))
+  const whole = part(
     "an object",
     Predicate.isObject,
     (value, walk) =>
@@ -123,6 +130,11 @@ const object = (ast: SchemaAST.Objects): Part => {
         return !isEssential
       })
   )
+  if (constants.length === 0) return whole
+  return {
+    ...whole,
+    isMember: (value) => Predicate.isObject(value) && constants.every(({ is, name }) => is(Reflect.get(value, name)))
+  }
 }
 
 const array = (ast: SchemaAST.Arrays): Part => {
@@ -143,9 +155,10 @@ const array = (ast: SchemaAST.Arrays): Part => {
   })
 }
 
-/** The first member that accepts a value repairs it. */
+/** The first member that accepts a value and has its constants repairs it. */
 const union = (members: ReadonlyArray<Part>): Part => {
-  const of = (value: unknown) => members.find(({ accepts }) => accepts(value))
+  const of = (value: unknown) =>
+    members.find(({ accepts, isMember }) => accepts(value) && (isMember === undefined || isMember(value)))
   return {
     expected: members.map(({ expected }) => expected).join(" or "),
     accepts: (value) => of(value) !== undefined,

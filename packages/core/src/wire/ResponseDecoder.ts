@@ -175,6 +175,7 @@ export const decode = (
       gather(item, definition.result.model.gathered)
     }
   }
+  if (definition.result._tag === "Value") definition.result.normalise?.(parsed)
   const body = wire.isForeign(text) ? wire.problemToNeutral(wire.toNeutral(decoder.schema)(parsed)) : parsed
   return decoder.is(body)
     ? Response.make(definition, body, headers)

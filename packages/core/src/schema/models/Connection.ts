@@ -16,7 +16,8 @@ export const endpoints = [
   "posts_compliance_stream",
   "users_compliance_stream",
   "likes_compliance_stream",
-  "post_label_stream"
+  "post_label_stream",
+  "activity_stream"
 ] as const
 
 /** The name of a stream in connections. */

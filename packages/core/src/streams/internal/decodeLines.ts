@@ -85,6 +85,7 @@ export const make = (
 ): Decoder => {
   const reader = readerOf(result)
   const isPost = StreamItem.isPost(result)
+  const normalise = result._tag === "Value" ? result.normalise : undefined
   const gathered = result._tag === "One" ? result.model.gathered : undefined
   const toNeutral = wire.toNeutral(reader.schema)
   const lines = new LineReader(longest)
@@ -102,6 +103,7 @@ export const make = (
     }
     if (!("data" in parsed) || parsed.data === null) return problemsIn(parsed)
     if (gathered !== undefined) ResponseDecoder.gather(parsed.data, gathered)
+    normalise?.(parsed)
     const body = wire.isForeign(line) ? wire.problemToNeutral(toNeutral(parsed)) : parsed
     return reader.is(body) && body.errors === undefined ? StreamItem.make(isPost, body) : repaired(body)
   }

@@ -31,7 +31,10 @@ export class Duplicates {
 /** Identifies an item: its id or, for an event without an id, a hash of its content. */
 export const idOf = (item: AnyItem): string => {
   const data = "post" in item ? item.post : item.event
-  if (typeof data === "object" && data !== null && "id" in data && typeof data.id === "string") return data.id
+  if (typeof data === "object" && data !== null) {
+    if ("id" in data && typeof data.id === "string") return data.id
+    if ("event_uuid" in data && typeof data.event_uuid === "string") return data.event_uuid
+  }
   const text = JSON.stringify(data)
   return `1${digits(hash(text, 0x811c9dc5))}${digits(hash(text, 0x9747b28c))}`
 }
