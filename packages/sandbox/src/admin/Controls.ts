@@ -3,9 +3,10 @@ import type { WireName } from "@postwire/core/schema/WireName"
 import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { randomBytes } from "node:crypto"
+import { randomBytes, randomUUID } from "node:crypto"
 import * as Nonces from "../auth/Nonces.ts"
 import * as Secrets from "../auth/Secrets.ts"
+import type { Deliveries } from "../events/Events.ts"
 import * as Faults from "../faults/Faults.ts"
 import type { Fixtures } from "../fixtures/Fixtures.ts"
 import * as Arrangement from "../fixtures/index.ts"
@@ -114,6 +115,15 @@ export const make = Effect.fnUntraced(function*(
     maxConnections: options.streamConnections ?? 1,
     maxRules: options.streamRules ?? 1_000
   })
+  const deliveries: Deliveries = {
+    check: () => Effect.succeed("passed"),
+    validate: ({ id }) => {
+      store.webhooks.setValid(id, true)
+      return Effect.succeed("passed")
+    },
+    deliver: () => {},
+    replay: () => Effect.succeed({ job_id: randomUUID(), created_at: new Date(clock.now()).toISOString() })
+  }
   const grants = Grants.make({ store, now: clock.now, seeded: () => seeded })
   const forget = (): void => {
     epoch++
@@ -206,6 +216,7 @@ export const make = Effect.fnUntraced(function*(
     bill,
     nonces,
     streams,
+    deliveries,
     secrets: Secrets.make(
       () => store.credentials,
       () => [adminToken, seeded.userBearerToken, seeded.appBearerToken]

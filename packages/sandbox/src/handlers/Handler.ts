@@ -3,10 +3,12 @@ import type { Catalogue, Name } from "@postwire/core/Catalogue"
 import type { Operation, Paged } from "@postwire/core/client/Operation"
 import type { Definition } from "@postwire/core/schema/Definition"
 import type { BytesInput } from "@postwire/core/schema/Parameters"
+import type { WireName } from "@postwire/core/schema/WireName"
 import type { StreamOperation } from "@postwire/core/streams/StreamOperation"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { Caller } from "../auth/Authentication.ts"
+import type { Deliveries } from "../events/Events.ts"
 import type { Behaviour } from "../faults/Faults.ts"
 import type { Problem } from "../http/Problem.ts"
 import type { PostCap } from "../limits/RateLimits.ts"
@@ -56,6 +58,8 @@ export interface Call<P> {
   readonly usage: Usage
   readonly postCap: PostCap
   readonly streams: Hub
+  readonly deliveries: Deliveries
+  readonly wire: WireName
   /** The requested page; its limit is that of the request, or the declared default. */
   readonly page: PageRequest
   /** The fault of media processing. */

@@ -1,3 +1,5 @@
+import * as AccountActivity from "./AccountActivity.ts"
+import * as Activity from "./Activity.ts"
 import * as Communities from "./Communities.ts"
 import * as Compliance from "./Compliance.ts"
 import * as Connections from "./Connections.ts"
@@ -17,9 +19,12 @@ import * as Timelines from "./Timelines.ts"
 import * as Trends from "./Trends.ts"
 import * as Usage from "./Usage.ts"
 import * as Users from "./Users.ts"
+import * as Webhooks from "./Webhooks.ts"
 
 /** The handlers of all operations but streams. */
 export const handlers: Handlers = {
+  ...AccountActivity.handlers,
+  ...Activity.handlers,
   ...Communities.handlers,
   ...Compliance.handlers,
   ...Connections.handlers,
@@ -37,5 +42,6 @@ export const handlers: Handlers = {
   ...Timelines.handlers,
   ...Trends.handlers,
   ...Usage.handlers,
-  ...Users.handlers
+  ...Users.handlers,
+  ...Webhooks.handlers
 }

@@ -25,6 +25,8 @@ export interface Entry {
   readonly resource_id?: string
   readonly section?: "data" | "includes"
   readonly id?: string
+  readonly subscription_id?: string
+  readonly reason?: string
   readonly details?: ReadonlyArray<string>
   readonly parameters?: Readonly<Record<string, ReadonlyArray<string>>>
 }

@@ -6,6 +6,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Authentication from "../auth/Authentication.ts"
+import type { Deliveries } from "../events/Events.ts"
 import * as Problem from "../http/Problem.ts"
 import type * as Journal from "../journal/Journal.ts"
 import type * as Bill from "../limits/Bill.ts"
@@ -27,6 +28,7 @@ export interface Parts {
   readonly usage: Usage
   readonly bill: Bill.Ledger
   readonly streams: Hub
+  readonly deliveries: Deliveries
   /** Waits until everything written of a response has been handed to the socket: a broken connection discards the rest. */
   readonly delivered: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>
 }
@@ -99,7 +101,7 @@ export class Performer {
 
   #answer(request: AuthorizedRequest, received: RequestParameters.Received): Performed {
     return Effect.gen({ self: this }, function*() {
-      const { postCap, store, streams, usage } = this.#parts
+      const { deliveries, postCap, store, streams, usage } = this.#parts
       const { caller, now, route: { definition, handle, name }, trace } = request
       const { limit, parameters, token } = received
       if (handle === undefined) return yield* Problem.noRoute()
@@ -116,6 +118,8 @@ export class Performer {
         usage,
         postCap,
         streams,
+        deliveries,
+        wire: request.wire.name,
         page: {
           limit: fault === "short" ? Math.ceil(limit / 3) : limit,
           cursor,

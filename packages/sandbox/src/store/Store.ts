@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as Activity from "./Activity.ts"
 import * as Affiliates from "./Affiliates.ts"
 import * as Attachments from "./Attachments.ts"
 import * as AuthorizationCodes from "./AuthorizationCodes.ts"
@@ -35,6 +36,7 @@ import * as StreamRules from "./StreamRules.ts"
 import * as Timelines from "./Timelines.ts"
 import * as Uploads from "./Uploads.ts"
 import * as Users from "./Users.ts"
+import * as Webhooks from "./Webhooks.ts"
 
 /** The database file could not be opened. */
 export class StoreUnavailable
@@ -136,6 +138,8 @@ const stateOf = (database: Database) => {
     authorizationCodes: AuthorizationCodes.make(database, grants),
     requestTokens: RequestTokens.make(database, credentials.replaced),
     streamRules: StreamRules.make(database),
+    webhooks: Webhooks.make(database),
+    activity: Activity.make(database),
     events,
     /** Runs `body` in a transaction: commits when it returns, rolls back when it throws. */
     transaction: database.transaction,

@@ -178,6 +178,20 @@ export const tables: ReadonlyArray<string> = [
     id INTEGER PRIMARY KEY AUTOINCREMENT, app_id INTEGER NOT NULL, value TEXT NOT NULL, tag TEXT,
     UNIQUE (app_id, value)
   ) STRICT`,
+  // A webhook with `linked_at` gets the posts of the filtered stream, too.
+  `CREATE TABLE IF NOT EXISTS webhooks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, app_id INTEGER NOT NULL, url TEXT NOT NULL, wire TEXT NOT NULL,
+    valid INTEGER NOT NULL, linked_at INTEGER, UNIQUE (app_id, url)
+  ) STRICT`,
+  `CREATE TABLE IF NOT EXISTS activity_subscriptions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, app_id INTEGER NOT NULL, event_type TEXT NOT NULL, user_id INTEGER,
+    keyword TEXT, direction TEXT, tag TEXT, webhook_id INTEGER, updated_at INTEGER NOT NULL
+  ) STRICT`,
+  "CREATE INDEX IF NOT EXISTS activity_subscriptions_by_type ON activity_subscriptions (event_type, user_id)",
+  "CREATE INDEX IF NOT EXISTS activity_subscriptions_by_app ON activity_subscriptions (app_id)",
+  `CREATE TABLE IF NOT EXISTS account_activity (
+    webhook_id INTEGER NOT NULL, user_id INTEGER NOT NULL, PRIMARY KEY (webhook_id, user_id)
+  ) STRICT, WITHOUT ROWID`,
   "CREATE TABLE IF NOT EXISTS app_owners (app_id INTEGER PRIMARY KEY, user_id INTEGER NOT NULL) STRICT",
   // A day is formatted as 2026-11-22 (UTC), and micros are millionths of a dollar.
   `CREATE TABLE IF NOT EXISTS charges (

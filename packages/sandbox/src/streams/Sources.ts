@@ -3,7 +3,7 @@ import type { Endpoint } from "@postwire/core/schema/models/Connection"
 
 /** The contents of a stream. */
 export interface Source {
-  readonly of: "posts" | "likes" | "events"
+  readonly of: "posts" | "likes" | "events" | "activity"
   /** Only posts that match the rules of the app. */
   readonly byRules?: true
   /** Samples one item in this many. */
@@ -11,6 +11,8 @@ export interface Source {
   /** Only posts in this language. */
   readonly lang?: string
   readonly partitions?: number
+  /** The least number of connections that an app may have. Default 1. */
+  readonly connections?: number
 }
 
 /** The streams by endpoint name. */
@@ -28,7 +30,8 @@ export const sources: Readonly<Record<Endpoint, Source>> = {
   posts_compliance_stream: { of: "events", partitions: 4 },
   users_compliance_stream: { of: "events", partitions: 4 },
   likes_compliance_stream: { of: "events" },
-  post_label_stream: { of: "events" }
+  post_label_stream: { of: "events" },
+  activity_stream: { of: "activity", connections: 2 }
 }
 
 /** True if a partition of a stream contains the item. Depends on nothing but its id and language. */
