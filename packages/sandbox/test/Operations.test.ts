@@ -125,9 +125,14 @@ describe("every operation", () => {
       const userId = bench.seeded.ada.id
       for (const name of ofUsers) {
         const send = (scopes: ReadonlyArray<string>) => {
-          const { body, method, path } = requestOf(name, parametersOf(name), userId)
           const known = allScopes.filter((scope) => scopes.includes(scope))
-          return bench.request(method, path, { as: bench.newcomer({ userId, scopes: known }), body })
+          const as = bench.newcomer({ userId, scopes: known })
+          const { body, method, path } = requestOf(
+            name,
+            parametersOf(name, bench.store.credentials.apps()[0]?.id),
+            userId
+          )
+          return bench.request(method, path, { as, body })
         }
         const needed = scopesOf(name)
         assert.strictEqual((yield* send(needed)).status, status(name), name)
@@ -146,8 +151,13 @@ describe("every operation", () => {
       const userId = bench.seeded.ada.id
       for (const name of ofUsers) {
         for (const rights of ["read", "read-write", "read-write-directmessages"] as const) {
-          const { body, method, path } = requestOf(name, parametersOf(name), userId)
-          const { status } = yield* bench.request(method, path, { as: bench.newcomer({ userId, rights }), body })
+          const as = bench.newcomer({ userId, rights })
+          const { body, method, path } = requestOf(
+            name,
+            parametersOf(name, bench.store.credentials.apps()[0]?.id),
+            userId
+          )
+          const { status } = yield* bench.request(method, path, { as, body })
           const isAllowed = directMessages.includes(name)
             ? rights === "read-write-directmessages"
             : rights !== "read" || !writes.includes(name)

@@ -2,9 +2,11 @@
 import { catalogue, type Name } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/schema/Definition"
 import type * as Multipart from "@postwire/core/schema/Multipart"
+import { scopes } from "@postwire/core/schema/Scopes"
 import type { WireName } from "@postwire/core/schema/WireName"
 import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
 import * as Words from "@postwire/core/wire/Wire"
+import * as Redacted from "effect/Redacted"
 import { parameters as examples } from "../../../../examples/reference/parameters.ts"
 import * as MediaBytes from "../../../core/test/support/MediaBytes.ts"
 import { type Bench, day, minute, now } from "./Requests.ts"
@@ -98,9 +100,47 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
   }
   const { id: appId = "" } = store.credentials.appByConsumerKey(consumerKey) ?? {}
   let texts = 0
+  // One at a time, because an app may have few.
+  const webhook = (app: string) => {
+    for (const { id } of store.webhooks.ofApp(app)) store.webhooks.delete(id)
+    return store.webhooks.insert({ appId: app, url: "http://localhost/hook", wire: "neutral", createdAt: now })
+  }
+  const subscription = (app: string) =>
+    store.activity.insert({ appId: app, eventType: "like.create", filter: { user_id: ada.id }, now })
+  /** Ada, who lets an app read everything. It has no subscriptions. */
+  const authorizing = (app: string) => {
+    for (const { id } of store.activity.page({ appId: app, limit: 1_000 }).items) store.activity.delete(app, id)
+    store.credentials.insertBearerToken({
+      token: Redacted.make(`token ${++texts}`),
+      appId: app,
+      userId: ada.id,
+      rights: "read",
+      scopes
+    })
+    return ada.id
+  }
+  const account = (app: string) => {
+    const user = stranger()
+    for (const { id } of store.webhooks.ofApp(app)) store.webhooks.accounts.set(id, user, true)
+    return user
+  }
   /** What stands for the things that examples name: new ones for each call, so that none sees what another one did. */
-  const cast: Readonly<Record<string, (name: Name) => string>> = {
-    "2244994945": stranger,
+  const cast: Readonly<Record<string, (name: Name, app: string) => string>> = {
+    "2244994945": (name, app) =>
+      name === "createActivitySubscription"
+        ? authorizing(app)
+        : name === "deleteAccountActivitySubscription"
+        ? account(app)
+        : stranger(),
+    "https://example.com/hook": (_, app) => {
+      webhook(app)
+      return `http://localhost/${++texts}`
+    },
+    "1146654567674912769": (name, app) =>
+      /[a-z]ActivitySubscriptions?$/.test(name) && !name.includes("Account") ?
+        subscription(app) :
+        webhook(app),
+    "1146654567674912770": (_, app) => subscription(app),
     "783214": stranger,
     "1460323737035677698": own,
     "20": own,
@@ -126,7 +166,7 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
       store.complianceJobs.insert({ appId, type: "posts", name: "archive", resumable: false, createdAt: now - day }),
     "3_1460323737035677698": () => `7_${video()}`
   }
-  const parametersOf = (name: Name): object =>
+  const parametersOf = (name: Name, app = appId): object =>
     JSON.parse(
       JSON.stringify(examples[name]),
       (key, value: unknown) =>
@@ -137,7 +177,7 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
           : key === "text"
           // The service does not take the same text twice.
           ? `${value} ${++texts}`
-          : cast[value]?.(name) ?? value
+          : cast[value]?.(name, app) ?? value
     )
   return { other, post, root, reply, list, space, parametersOf }
 }
