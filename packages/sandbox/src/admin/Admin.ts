@@ -24,6 +24,7 @@ import * as Bill from "../limits/Bill.ts"
 import { collections } from "../store/Overview.ts"
 import * as AdminApps from "./AdminApps.ts"
 import { call, type Endpoint, type Endpoints, fallible, invalid, withBody } from "./AdminEndpoint.ts"
+import * as AdminEvents from "./AdminEvents.ts"
 import * as AdminStreams from "./AdminStreams.ts"
 import type { Controls } from "./Controls.ts"
 import * as Description from "./Description.ts"
@@ -126,6 +127,7 @@ const endpoints: Endpoints = {
   ),
   ...AdminApps.endpoints,
   ...AdminStreams.endpoints,
+  ...AdminEvents.endpoints,
   "GET /clock": call("The time of the service.", clockOf),
   "POST /clock": withBody(
     "Advances the clock, or sets it.",

@@ -1,4 +1,5 @@
 /** The programmatic interface of a sandbox. Its calls are synchronous, like its state. */
+import { catalogue } from "@postwire/core/Catalogue"
 import type { WireName } from "@postwire/core/schema/WireName"
 import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
@@ -6,7 +7,8 @@ import * as Redacted from "effect/Redacted"
 import { randomBytes, randomUUID } from "node:crypto"
 import * as Nonces from "../auth/Nonces.ts"
 import * as Secrets from "../auth/Secrets.ts"
-import type { Deliveries } from "../events/Events.ts"
+import * as Events from "../events/Events.ts"
+import * as Trigger from "../events/Trigger.ts"
 import * as Faults from "../faults/Faults.ts"
 import type { Fixtures } from "../fixtures/Fixtures.ts"
 import * as Arrangement from "../fixtures/index.ts"
@@ -43,11 +45,16 @@ export interface Controls extends Fixtures {
   /** The charges of apps, in dollars. */
   readonly bill: Bill.Bill
   /** The stream connections and the items sent on them. */
-  readonly streams: Omit<Hub.Hub, "connect" | "clear" | "endAll" | "onChange">
+  readonly streams: Omit<Hub.Hub, "connect" | "clear" | "deliverActivity" | "endAll" | "onChange">
   /** Creates posts at a constant rate until it is stopped or has created `posts`. Replaces the previous load. */
   readonly load: (options: Load.Options) => Load.Load
   /** The latest load. */
   readonly loading: Load.Load | undefined
+  /**
+   * Makes an event of activity, by doing what it is about where the sandbox can. Default user: ada. `set` has the `text` of a
+   * post or message, the value of a profile `after` the change, or values at dotted paths of the payload.
+   */
+  readonly trigger: (request: Omit<Trigger.Request, "user_id"> & { readonly user_id?: string }) => Events.Triggered
   /** The authorizations that users have given to apps. */
   readonly grants: Grants.Grants
   /** The bearer token of `/_sandbox`. */
@@ -115,7 +122,7 @@ export const make = Effect.fnUntraced(function*(
     maxConnections: options.streamConnections ?? 1,
     maxRules: options.streamRules ?? 1_000
   })
-  const deliveries: Deliveries = {
+  const deliveries: Events.Deliveries = {
     check: () => Effect.succeed("passed"),
     validate: ({ id }) => {
       store.webhooks.setValid(id, true)
@@ -124,6 +131,27 @@ export const make = Effect.fnUntraced(function*(
     deliver: () => {},
     replay: () => Effect.succeed({ job_id: randomUUID(), created_at: new Date(clock.now()).toISOString() })
   }
+  const scene = { store, now: clock.now, baseUrl }
+  const events = yield* Events.make({
+    ...scene,
+    publish: ({ appId, event, row, webhook }) => {
+      streams.deliverActivity(appId, event, row)
+      if (webhook === undefined) return
+      deliveries.deliver(webhook, { data: event })
+      if (!webhook.valid || row === undefined) return
+      bill.charge({
+        operation: "streamActivity",
+        definition: catalogue.streamActivity.definition,
+        caller: { appId, userId: undefined },
+        params: {},
+        parameters: {},
+        data: undefined,
+        resources: [{ kind: undefined, id: event.event_uuid, place: "data", row }],
+        now: clock.now(),
+        continues: true
+      })
+    }
+  })
   const grants = Grants.make({ store, now: clock.now, seeded: () => seeded })
   const forget = (): void => {
     epoch++
@@ -170,6 +198,7 @@ export const make = Effect.fnUntraced(function*(
     get loading() {
       return loading
     },
+    trigger: ({ user_id = seeded.ada.id, ...request }) => Trigger.trigger(scene, events, { ...request, user_id }),
     grants,
     adminToken,
     snapshot: store.snapshot,

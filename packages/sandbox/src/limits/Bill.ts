@@ -17,7 +17,7 @@ import * as Usage from "./Usage.ts"
 export interface Answer {
   readonly operation: Name
   readonly definition: Definition
-  readonly caller: Caller
+  readonly caller: Pick<Caller, "appId" | "userId">
   /** The path parameters of the request. */
   readonly params: Readonly<Record<string, string | undefined>>
   readonly resources: ReadonlyArray<Projection.Resource>
@@ -75,6 +75,12 @@ const pricer = ({ credentials, posts }: Store["Service"], prices: Prices.Prices)
   const resourcesOf = (answer: Answer): ReadonlyArray<Resources> => {
     const { definition: { price }, resources } = answer
     if (price === "free" || "request" in price) return []
+    if ("event" in price) {
+      return Array.from(
+        Map.groupBy(resources, ({ row }) => row),
+        ([row, events]) => row === undefined ? [] : { row, micros: prices.read[row], ids: events.map(({ id }) => id) }
+      ).flat()
+    }
     const main = price.owned === true && isOwned(answer)
       ? { row: `owned ${price.read}`, micros: prices.ownedRead }
       : { row: price.read, micros: prices.read[price.read] }
@@ -94,7 +100,7 @@ const pricer = ({ credentials, posts }: Store["Service"], prices: Prices.Prices)
 
   const requestOf = (answer: Answer): number | undefined => {
     const { price } = answer.definition
-    if (price === "free" || "read" in price) return undefined
+    if (price === "free" || !("request" in price)) return undefined
     const { request, withUrl = request } = price
     return prices.request[withUrl !== request && hasLink(answer) ? withUrl : request]
   }

@@ -6,6 +6,7 @@ import { Poll } from "@postwire/core/schema/models/Poll"
 import { Post } from "@postwire/core/schema/models/Post"
 import { Topic } from "@postwire/core/schema/models/Topic"
 import { User } from "@postwire/core/schema/models/User"
+import type { ReadRow } from "@postwire/core/schema/Price"
 import type { Result } from "@postwire/core/schema/Response"
 import * as Problem from "../http/Problem.ts"
 import * as MediaFiles from "../media/MediaFiles.ts"
@@ -31,6 +32,8 @@ export interface Resource {
   readonly kind: Kind | undefined
   readonly id: string
   readonly place: "data" | "includes"
+  /** The price row of an event. */
+  readonly row?: ReadRow | undefined
 }
 
 interface Expandable {

@@ -1,11 +1,12 @@
 /** Follows and follow requests. */
 import type { Database } from "./Database.ts"
 import { type PageRequest, unbounded } from "./Pages.ts"
+import type { EventPublisher } from "./StoreEvents.ts"
 import * as Users from "./Users.ts"
 
 export type FollowState = "none" | "requested" | "following"
 
-export const make = (database: Database) => {
+export const make = (database: Database, events: EventPublisher) => {
   const find = database.query<{ readonly pending: number }>(
     "SELECT pending FROM follows WHERE source_id = :source AND target_id = :target"
   )
@@ -42,6 +43,8 @@ export const make = (database: Database) => {
         if (by !== 0) {
           countFollowing({ id: source, by })
           countFollowers({ id: target, by })
+          const type = by > 0 ? "follow.follow" : "follow.unfollow"
+          events.publish({ _tag: "Related", type, sourceId: source, targetId: target })
         }
         return after
       }),

@@ -9,6 +9,7 @@ import type { Database } from "./Database.ts"
 import { ids } from "./Ids.ts"
 import * as Mint from "./Mint.ts"
 import * as Records from "./Records.ts"
+import type { EventPublisher } from "./StoreEvents.ts"
 
 /** The lifetime of an access token, in seconds. */
 export const accessSeconds = 7_200
@@ -139,13 +140,15 @@ const refreshStatements = (database: Database) => ({
 export class Grants {
   readonly #database: Database
   readonly #changed: () => void
+  readonly #events: EventPublisher
   readonly #nextId: (millis: number) => bigint
   readonly #sql: ReturnType<typeof statements>
 
   /** `changed` is called when OAuth 1.0a tokens are added or removed. */
-  constructor(database: Database, changed: () => void) {
+  constructor(database: Database, changed: () => void, events: EventPublisher) {
     this.#database = database
     this.#changed = changed
+    this.#events = events
     this.#nextId = ids(database, "grants")
     this.#sql = statements(database)
   }
@@ -248,6 +251,8 @@ export class Grants {
   #close(id: string, by: Ending, now: number): boolean {
     if (this.#sql.end({ id, by, now }) === 0) return false
     if (this.#sql.removeSigned({ id }) > 0) this.#changed()
+    const grant = by === "revoked" ? this.byId(id) : undefined
+    if (grant !== undefined) this.#events.publish({ _tag: "Revoked", appId: grant.appId, userId: grant.userId })
     return true
   }
 

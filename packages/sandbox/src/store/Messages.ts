@@ -5,6 +5,7 @@ import { ids } from "./Ids.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Records from "./Records.ts"
 import * as Snowflake from "./Snowflake.ts"
+import type { EventPublisher } from "./StoreEvents.ts"
 
 /** The type of an event in a conversation. */
 export type DmEventType = "MessageCreate" | "ParticipantsJoin" | "ParticipantsLeave"
@@ -45,7 +46,7 @@ export type Request = PageRequest & ({ readonly conversationId: string } | { rea
 /** The id of the conversation of two users: both user ids, the smaller one first. */
 export const oneToOneId = (a: string, b: string): string => BigInt(a) < BigInt(b) ? `${a}-${b}` : `${b}-${a}`
 
-export const make = (database: Database) => {
+export const make = (database: Database, events: EventPublisher) => {
   const nextId = ids(database, "dm_events")
   const mentionable = database.query<Entities.Mentionable>(
     "SELECT CAST(id AS TEXT) AS id, username FROM users WHERE username = :username"
@@ -116,6 +117,7 @@ export const make = (database: Database) => {
         entities: Entities.find(text ?? "", (username) => mentionable.get({ username })),
         attachments: mediaKey === undefined ? null : { media_keys: [mediaKey] }
       })
+      events.publish({ _tag: "Messaged", id: String(id) })
       return String(id)
     },
     byId: (id: string) => byId.get({ id }),

@@ -1,4 +1,5 @@
 /** Likes and bookmarks. */
+import * as Crypto from "node:crypto"
 import type { Database } from "./Database.ts"
 import { type PageRequest, unbounded } from "./Pages.ts"
 import * as Post from "./Post.ts"
@@ -9,6 +10,9 @@ import * as Visibility from "./Visibility.ts"
 
 /** The likes, or the bookmarks, of a store. */
 export type Reactions = ReturnType<typeof make>
+
+/** The id of a like. */
+export const likeId = (userId: string, postId: string): string => Crypto.hash("md5", `${userId} ${postId}`)
 
 export const make = (database: Database, table: "likes" | "bookmarks", events: EventPublisher) => {
   const { has, set } = Relation.make(database, table, ["user_id", "post_id"])

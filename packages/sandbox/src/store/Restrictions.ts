@@ -7,11 +7,11 @@ import * as Users from "./Users.ts"
 /** One kind of restriction. */
 export type Restrictions = ReturnType<typeof make>
 
-/** `onAdd` runs for every new restriction. */
+/** `changed` runs for every restriction that begins or ends. */
 export const make = (
   database: Database,
   table: "blocks" | "dm_blocks" | "mutes",
-  onAdd: (sourceId: string, targetId: string) => void = () => {}
+  changed: (sourceId: string, targetId: string, restricted: boolean) => void = () => {}
 ) => {
   const { has, set } = Relation.make(database, table, ["source_id", "target_id"])
   const targets = Users.pages(database, {
@@ -23,7 +23,7 @@ export const make = (
     /** Adds or removes a restriction. Idempotent; returns the new state. */
     set: (sourceId: string, targetId: string, restricted: boolean): boolean =>
       database.transaction(() => {
-        if (set(sourceId, targetId, restricted) && restricted) onAdd(sourceId, targetId)
+        if (set(sourceId, targetId, restricted)) changed(sourceId, targetId, restricted)
         return restricted
       }),
     has,

@@ -6,6 +6,7 @@ import { type PageRequest, unbounded } from "./Pages.ts"
 import * as Post from "./Post.ts"
 import * as Records from "./Records.ts"
 import * as Snowflake from "./Snowflake.ts"
+import type { EventPublisher } from "./StoreEvents.ts"
 import * as Users from "./Users.ts"
 import * as Visibility from "./Visibility.ts"
 
@@ -72,7 +73,7 @@ export interface Topic {
 }
 
 /** The spaces of a store. `now` is in milliseconds since the epoch. */
-export const make = (database: Database) => {
+export const make = (database: Database, events: EventPublisher) => {
   const nextKey = ids(database, "spaces")
   const byIds = database.select(space, "FROM spaces s WHERE s.id IN (SELECT value FROM json_each(:ids))")
   const byCreators = database.select(
@@ -96,6 +97,7 @@ export const make = (database: Database) => {
     where: `s.space_id = :space AND ${Visibility.post("p")}`,
     key: "s.key"
   })
+  const end = database.command("UPDATE spaces SET ended_at = :now WHERE id = :id")
   const topics = database.query<Topic>(
     "SELECT id, name, description FROM topics WHERE id IN (SELECT value FROM json_each(:ids))"
   )
@@ -120,7 +122,15 @@ export const make = (database: Database) => {
         participant_count: space.participants ?? 0,
         subscriber_count: space.subscribers ?? 0
       })
+      if (space.startedAt !== undefined && space.endedAt === undefined) {
+        events.publish({ _tag: "Talked", type: "spaces.start", id, userId: creatorId })
+      }
       return id
+    },
+    /** Ends a space now, in milliseconds. */
+    end: ({ creator_id, id }: Space, now: number): void => {
+      end({ id, now })
+      events.publish({ _tag: "Talked", type: "spaces.end", id, userId: creator_id })
     },
     /** In the order of `ids`, without duplicates and unknown ids. */
     byIds: (ids: ReadonlyArray<string>, now: number) =>

@@ -103,10 +103,10 @@ const connect = ({ file }: Options) => {
 }
 
 const stateOf = (database: Database) => {
-  const follows = Follows.make(database)
   const credentials = Credentials.make(database)
-  const grants = new Grants.Grants(database, credentials.replaced)
   const events = StoreEvents.make(database)
+  const grants = new Grants.Grants(database, credentials.replaced, events)
+  const follows = Follows.make(database, events)
   return {
     users: Users.make(database, events),
     posts: Posts.make(database, events),
@@ -118,18 +118,25 @@ const stateOf = (database: Database) => {
     bookmarkFolders: BookmarkFolders.make(database),
     follows,
     /** A block ends the follows and the follow requests between the two. */
-    blocks: Restrictions.make(database, "blocks", (sourceId, targetId) => {
+    blocks: Restrictions.make(database, "blocks", (sourceId, targetId, blocked) => {
+      events.publish({ _tag: "Related", type: blocked ? "block.block" : "block.unblock", sourceId, targetId })
+      if (!blocked) return
       follows.set(sourceId, targetId, "none")
       follows.set(targetId, sourceId, "none")
     }),
     /** Blocks of direct messages alone. */
     dmBlocks: Restrictions.make(database, "dm_blocks"),
-    mutes: Restrictions.make(database, "mutes"),
+    mutes: Restrictions.make(
+      database,
+      "mutes",
+      (sourceId, targetId, muted) =>
+        events.publish({ _tag: "Related", type: muted ? "mute.mute" : "mute.unmute", sourceId, targetId })
+    ),
     lists: Lists.make(database),
     affiliates: Affiliates.make(database),
     communities: Communities.make(database),
-    spaces: Spaces.make(database),
-    messages: Messages.make(database),
+    spaces: Spaces.make(database, events),
+    messages: Messages.make(database, events),
     complianceJobs: ComplianceJobs.make(database),
     publicPosts: PublicPosts.make(database),
     credentials,

@@ -1,4 +1,5 @@
-/** Events about posts, likes and users, published after their transaction commits. Streams deliver them. */
+/** Events about posts, users and what they do, published after their transaction commits. Streams and webhooks deliver them. */
+import type { EventType } from "@postwire/core/schema/models/Activity"
 import type { Database } from "./Database.ts"
 
 /** A committed change. */
@@ -10,6 +11,32 @@ export type StoreEvent =
   | { readonly _tag: "GeoScrubbed"; readonly id: string; readonly authorId: string }
   | { readonly _tag: "Liked" | "Unliked"; readonly userId: string; readonly postId: string }
   | { readonly _tag: "Suspended" | "Unsuspended"; readonly userId: string }
+  /** One user follows, mutes or blocks another, or no longer does. */
+  | { readonly _tag: "Related"; readonly type: Relation; readonly sourceId: string; readonly targetId: string }
+  /** A part of a profile changed. */
+  | {
+    readonly _tag: "Profiled"
+    readonly type: ProfileUpdate
+    readonly userId: string
+    readonly before: string | undefined
+    readonly after: string | undefined
+  }
+  | { readonly _tag: "Messaged"; readonly id: string }
+  /** A space began or ended. */
+  | {
+    readonly _tag: "Talked"
+    readonly type: "spaces.start" | "spaces.end"
+    readonly id: string
+    readonly userId: string
+  }
+  /** A user withdrew an app's access. */
+  | { readonly _tag: "Revoked"; readonly appId: string; readonly userId: string }
+
+/** The event type of a relation that begins or ends. */
+export type Relation = Extract<EventType, `follow.${string}` | `mute.${string}` | `block.${string}`>
+
+/** The event type of a change of a profile. */
+export type ProfileUpdate = Extract<EventType, `profile.update.${string}`>
 
 export type EventPublisher = ReturnType<typeof make>
 

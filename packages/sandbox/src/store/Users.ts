@@ -4,7 +4,7 @@ import type { Database } from "./Database.ts"
 import { idList, ids, inOrder } from "./Ids.ts"
 import { type Page, pager, type PageRequest, type PageSource, unbounded } from "./Pages.ts"
 import * as Records from "./Records.ts"
-import type { EventPublisher } from "./StoreEvents.ts"
+import type { EventPublisher, ProfileUpdate } from "./StoreEvents.ts"
 import * as Visibility from "./Visibility.ts"
 
 export interface Affiliation {
@@ -80,6 +80,22 @@ export const pages = (database: Database, source: PageSource) => pager(database,
 
 export type Users = ReturnType<typeof make>
 
+/** The columns of the parts of a profile that can change. */
+const profile = {
+  "profile.update.bio": "description",
+  "profile.update.profile_picture": "profile_image_url",
+  "profile.update.screenname": "name",
+  "profile.update.handle": "username",
+  "profile.update.geo": "location",
+  "profile.update.url": "url",
+  "profile.update.verified_badge": "verified_type"
+} as const satisfies { readonly [T in ProfileUpdate]?: keyof User }
+
+/** A change of a part of a profile that users of the sandbox have. */
+export type ProfilePart = keyof typeof profile
+
+export const isProfilePart = (type: string): type is ProfilePart => Object.hasOwn(profile, type)
+
 export const make = (database: Database, events: EventPublisher) => {
   const nextId = ids(database, "users")
   const byId = database.select(user, "FROM users u WHERE u.id = :id")
@@ -147,6 +163,23 @@ export const make = (database: Database, events: EventPublisher) => {
       if (suspend({ id, suspended: Number(suspended) }) > 0) {
         events.publish({ _tag: suspended ? "Suspended" : "Unsuspended", userId: id })
       }
+    },
+    /** Changes a part of a profile; a username must not be taken. */
+    update: (id: string, type: ProfilePart, after: string): void => {
+      const column = profile[type]
+      const before = byId.get({ id })
+      if (before === undefined || before[column] === after) return
+      const entitiesOf = (name: "description" | "url") =>
+        Entities.find(column === name ? after : before[name] ?? "", byUsername)
+      const entities = { url: entitiesOf("url"), description: entitiesOf("description") }
+      database.transaction(() => {
+        database.command(`UPDATE users SET ${column} = :after, entities = :entities WHERE id = :id`)({
+          id,
+          after,
+          entities: entities.url || entities.description ? JSON.stringify(entities) : null
+        })
+        events.publish({ _tag: "Profiled", type, userId: id, before: before[column], after })
+      })
     },
     /** Pins a post of the account, or unpins it. */
     pin: (id: string, postId: string | undefined): void => void pin({ id, post: postId ?? null })

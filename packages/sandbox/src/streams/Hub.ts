@@ -1,5 +1,6 @@
 /** Manages stream connections and delivers posts and events to them. */
 import type { Endpoint } from "@postwire/core/schema/models/Connection"
+import type { ReadRow } from "@postwire/core/schema/Price"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -139,6 +140,11 @@ export class Hub {
     this.#deliver({ id, at: this.#dependencies.now(), on: endpoint, data })
   }
 
+  /** Delivers an event of activity to an app. */
+  deliverActivity(appId: string, data: { readonly event_uuid: string }, row: ReadRow | undefined): void {
+    this.#deliver({ id: data.event_uuid, at: this.#dependencies.now(), on: "activity_stream", data, appId, row })
+  }
+
   /** The latest posts delivered to filtered streams, newest first. */
   matches(): ReadonlyArray<Match> {
     return this.#matches.slice(-maxMatches).toReversed()
@@ -176,8 +182,9 @@ export class Hub {
 
   #deliver(event: StreamEvents.StreamEvent): void {
     this.#recent.add(event)
-    for (const { endpoint, isRecovery, line, partition, rendering, source } of this.#open.values()) {
-      if (!isRecovery && StreamEvents.isOn(event, endpoint, source) && holds(source, partition, event)) {
+    for (const connection of this.#open.values()) {
+      const { isRecovery, line, partition, rendering, source } = connection
+      if (!isRecovery && StreamEvents.isOn(event, connection) && holds(source, partition, event)) {
         line.push(rendering.line(event))
       }
     }
@@ -230,10 +237,10 @@ export class Hub {
   #refusal({ caller, endpoint, fault, parameters }: StreamRequest): Problem.Problem | undefined {
     const { backfill_minutes = 0, end_time, partition = 1, start_time } = parameters
     const { appId } = caller
-    const { byRules } = sources[endpoint]
+    const { byRules, connections = 1, isSelfServe } = sources[endpoint]
     const at = this.#dependencies.now()
     const isRecovery = isRecovering(parameters)
-    if (!hasFullAccess(caller) && (byRules !== true || isRecovery || backfill_minutes > 0)) {
+    if (!hasFullAccess(caller) && isSelfServe !== true && (byRules !== true || isRecovery || backfill_minutes > 0)) {
       return Problem.notEnrolled("Enterprise")
     }
     if (isRecovery) {
@@ -255,7 +262,7 @@ export class Hub {
       (isRecovery || other.endpoint === endpoint && other.partition === partition)
     ).length
     return fault?.kind === "too-many-connections" ||
-        held >= (isRecovery ? maxRecoveries : this.#dependencies.maxConnections)
+        held >= (isRecovery ? maxRecoveries : Math.max(connections, this.#dependencies.maxConnections))
       ? Problem.streamRefused("TooManyConnections")
       : undefined
   }
@@ -319,9 +326,10 @@ export class Hub {
   #pastEvents(connection: () => OpenConnection, from: number, to = Infinity): Past {
     let events: ReadonlyArray<StreamEvents.StreamEvent> | undefined = this.#recent.between(from, to)
     return () => {
-      const { endpoint, partition, rendering, source } = connection()
+      const current = connection()
+      const { partition, rendering, source } = current
       const items = events
-        ?.filter((event) => StreamEvents.isOn(event, endpoint, source) && holds(source, partition, event))
+        ?.filter((event) => StreamEvents.isOn(event, current) && holds(source, partition, event))
         .map((event) => rendering.line(event))
       events = undefined
       return items

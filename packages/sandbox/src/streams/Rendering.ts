@@ -1,6 +1,8 @@
 /** Renders a stream item as one line: the response to a request for it, in the field names of a wire. */
 import type { Definition } from "@postwire/core/schema/Definition"
+import type { ReadRow } from "@postwire/core/schema/Price"
 import type { Wire } from "@postwire/core/wire/Wire"
+import * as EventWords from "../events/EventWords.ts"
 import * as Envelope from "../projection/Envelope.ts"
 import * as Projection from "../projection/Projection.ts"
 import type { Store } from "../store/Store.ts"
@@ -19,7 +21,10 @@ export interface View {
 /** Renders items for one view. */
 export interface Rendering {
   /** The line of an item, with its `matching_rules` if rules selected it. */
-  readonly line: (item: { readonly id: string; readonly data: object }, rules?: string) => Item
+  readonly line: (
+    item: { readonly id: string; readonly data: object; readonly row?: ReadRow | undefined },
+    rules?: string
+  ) => Item
 }
 
 /** Shares one rendering per view for as long as it is in use. */
@@ -43,7 +48,8 @@ const renderingOf = (
   { definition, origin, selection, viewer, wire }: View
 ): Rendering => {
   let latest: { readonly data: object; readonly item: Item } | undefined
-  const itemOf = (id: string, data: object): Item => {
+  const isActivity = definition.live?.endpoint === "activity_stream"
+  const itemOf = (id: string, data: object, row: ReadRow | undefined): Item => {
     if (latest?.data === data) return latest.item
     const projected = Projection.project(
       { store, now: now(), viewer, origin, wire: wire.name },
@@ -54,15 +60,17 @@ const renderingOf = (
     const document = Envelope.documentOf({ reply: { data }, projected, tokens: {} })
     const item = {
       id,
-      text: JSON.stringify(Envelope.spelled(wire, definition, document)),
-      resources: projected.resources
+      text: JSON.stringify(
+        isActivity ? EventWords.spelled(wire.name, document) : Envelope.spelled(wire, definition, document)
+      ),
+      resources: row === undefined ? projected.resources : [{ kind: undefined, id, place: "data" as const, row }]
     }
     latest = { data, item }
     return item
   }
   return {
-    line: ({ data, id }, rules) => {
-      const item = itemOf(id, data)
+    line: ({ data, id, row }, rules) => {
+      const item = itemOf(id, data, row)
       return rules === undefined
         ? item
         : { ...item, text: `${item.text.slice(0, -1)},"matching_rules":${rules}}` }

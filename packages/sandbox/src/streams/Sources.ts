@@ -3,9 +3,11 @@ import type { Endpoint } from "@postwire/core/schema/models/Connection"
 
 /** The contents of a stream. */
 export interface Source {
-  readonly of: "posts" | "likes" | "events" | "activity"
+  readonly of: "posts" | "likes" | "events"
   /** Only posts that match the rules of the app. */
   readonly byRules?: true
+  /** Open to apps of every access level, with backfill and recovery. */
+  readonly isSelfServe?: true
   /** Samples one item in this many. */
   readonly oneIn?: number
   /** Only posts in this language. */
@@ -31,7 +33,7 @@ export const sources: Readonly<Record<Endpoint, Source>> = {
   users_compliance_stream: { of: "events", partitions: 4 },
   likes_compliance_stream: { of: "events" },
   post_label_stream: { of: "events" },
-  activity_stream: { of: "activity", connections: 2 }
+  activity_stream: { of: "events", isSelfServe: true, connections: 2 }
 }
 
 /** True if a partition of a stream contains the item. Depends on nothing but its id and language. */

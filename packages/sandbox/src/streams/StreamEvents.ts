@@ -1,7 +1,8 @@
 /** The events of the likes and compliance streams. No table holds them, so the most recent ones are kept in memory. */
 import type { Endpoint } from "@postwire/core/schema/models/Connection"
 import type { Like } from "@postwire/core/schema/models/Like"
-import * as Crypto from "node:crypto"
+import type { ReadRow } from "@postwire/core/schema/Price"
+import { likeId } from "../store/Reactions.ts"
 import type { Store } from "../store/Store.ts"
 import type { StoreEvent } from "../store/StoreEvents.ts"
 import type { Source } from "./Sources.ts"
@@ -14,11 +15,19 @@ export interface StreamEvent {
   /** The streams that deliver it: those of likes, or one compliance or label stream. */
   readonly on: "likes" | Endpoint
   readonly data: object
+  /** The only app that gets it. */
+  readonly appId?: string
+  /** The price row of an event of activity. */
+  readonly row?: ReadRow | undefined
 }
 
 /** True if a stream delivers an event. */
-export const isOn = ({ on }: StreamEvent, endpoint: Endpoint, { of }: Source): boolean =>
-  on === (of === "likes" ? of : endpoint)
+export const isOn = (
+  { appId, on }: StreamEvent,
+  connection: { readonly appId: string; readonly endpoint: Endpoint; readonly source: Source }
+): boolean =>
+  on === (connection.source.of === "likes" ? "likes" : connection.endpoint) &&
+  (appId === undefined || appId === connection.appId)
 
 /** The event of a change; undefined if no stream delivers it. */
 export const fromChange = (change: StoreEvent, { posts }: Store["Service"], at: number): StreamEvent | undefined => {
@@ -47,7 +56,7 @@ export const fromChange = (change: StoreEvent, { posts }: Store["Service"], at: 
       const { postId, userId } = change
       const post = posts.byId(postId)
       const like: Like & { readonly attachments?: object } = {
-        id: Crypto.hash("md5", `${userId} ${postId}`),
+        id: likeId(userId, postId),
         created_at: event_at,
         timestamp_ms: at,
         liked_post_id: postId,
@@ -69,6 +78,8 @@ export const fromChange = (change: StoreEvent, { posts }: Store["Service"], at: 
       const name = _tag === "Suspended" ? "user_suspend" : "user_unsuspend"
       return event("users_compliance_stream", id, { [name]: { user: { id }, event_at } })
     }
+    default:
+      return undefined
   }
 }
 
