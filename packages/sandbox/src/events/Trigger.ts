@@ -1,5 +1,6 @@
 /** Makes events of any type: by doing what they are about where the sandbox can, otherwise with an example as payload. */
 import type { EventType } from "@postwire/core/schema/models/Activity"
+import { randomUUID } from "node:crypto"
 import type { Store } from "../store/Store.ts"
 import * as Users from "../store/Users.ts"
 import type { Changes, Events, Triggered } from "./Events.ts"
@@ -32,9 +33,10 @@ export const trigger = (
 const actionOf = (
   scene: Happenings.Scene,
   type: EventType,
-  { id, username }: Users.User,
+  user: Users.User,
   set: Changes
 ): (() => void) | undefined => {
+  const { id, username } = user
   const { now, store } = scene
   const { blocks, follows, likes, messages, mutes, posts, spaces, users } = store
   const text = (otherwise: string) => String(set["text"] ?? otherwise)
@@ -104,7 +106,7 @@ const actionOf = (
       if (space !== undefined) spaces.end(space, now())
     }
   }
-  return Users.isProfilePart(type) ? () => users.update(id, type, profileOf(type, set["after"], now())) : actions[type]
+  return Users.isProfilePart(type) ? () => users.update(id, type, profileOf(type, user, set["after"])) : actions[type]
 }
 
 /** A known, public user other than `id`, or a new one if none is suitable. */
@@ -115,15 +117,16 @@ const stranger = (
   isSuitable: (userId: string) => boolean
 ): string =>
   users.foremost(100).find((user) => user.id !== id && !user.protected && !user.suspended && isSuitable(user.id))?.id ??
-    users.insert({ username: `stranger${now.toString(36)}`.slice(0, 15), name: "Stranger", createdAt: now })
+    users.insert({ username: `stranger${randomUUID().slice(0, 7)}`, name: "Stranger", createdAt: now })
 
-const profileOf = (type: Users.ProfilePart, after: unknown, now: number): string => {
+const profileOf = (type: Users.ProfilePart, { verified_type }: Users.User, after: unknown): string => {
   if (after !== undefined) return String(after)
-  if (type === "profile.update.handle") return `user_${now.toString(36)}`.slice(0, 15)
-  if (type === "profile.update.verified_badge") return "business"
+  const different = randomUUID().slice(0, 8)
+  if (type === "profile.update.handle") return `user_${different}`
+  if (type === "profile.update.verified_badge") return verified_type === "business" ? "none" : "business"
   return type === "profile.update.url" || type === "profile.update.profile_picture"
-    ? `https://example.com/${now}`
-    : `Changed at ${new Date(now).toISOString()}`
+    ? `https://example.com/${different}`
+    : `Changed to ${different}`
 }
 
 /** An event about which the sandbox has no more than an example. */
