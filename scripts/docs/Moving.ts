@@ -153,7 +153,26 @@ export const calls: { readonly [N in Name]: Calls } = {
   getUsage: { tweepy: [], twitterApiV2: ["usage()"] },
   getUser: { tweepy: ["get_user(username=…)"], twitterApiV2: ["userByUsername(username)", "user(userId)"] },
   getMe: { tweepy: ["get_me()"], twitterApiV2: ["me()"] },
-  getUsers: { tweepy: ["get_users(ids=…)"], twitterApiV2: ["users(ids)", "usersByUsernames(usernames)"] }
+  getUsers: { tweepy: ["get_users(ids=…)"], twitterApiV2: ["users(ids)", "usersByUsernames(usernames)"] },
+  createWebhook: { tweepy: [], twitterApiV2: [] },
+  getWebhooks: { tweepy: [], twitterApiV2: [] },
+  validateWebhook: { tweepy: [], twitterApiV2: [] },
+  deleteWebhook: { tweepy: [], twitterApiV2: [] },
+  replayWebhook: { tweepy: [], twitterApiV2: [] },
+  linkStreamWebhook: { tweepy: [], twitterApiV2: [] },
+  unlinkStreamWebhook: { tweepy: [], twitterApiV2: [] },
+  getStreamWebhooks: { tweepy: [], twitterApiV2: [] },
+  createActivitySubscription: { tweepy: [], twitterApiV2: [] },
+  getActivitySubscriptions: { tweepy: [], twitterApiV2: [] },
+  updateActivitySubscription: { tweepy: [], twitterApiV2: [] },
+  deleteActivitySubscription: { tweepy: [], twitterApiV2: [] },
+  deleteActivitySubscriptions: { tweepy: [], twitterApiV2: [] },
+  streamActivity: { tweepy: [], twitterApiV2: [] },
+  createAccountActivitySubscription: { tweepy: [], twitterApiV2: [] },
+  checkAccountActivitySubscription: { tweepy: [], twitterApiV2: [] },
+  getAccountActivitySubscriptions: { tweepy: [], twitterApiV2: [] },
+  deleteAccountActivitySubscription: { tweepy: [], twitterApiV2: [] },
+  getAccountActivitySubscriptionCount: { tweepy: [], twitterApiV2: [] }
 }
 
 /** The call of an operation with what it cannot be without. */

@@ -240,6 +240,7 @@ const priceText = (price: Definition["price"], live: Definition["live"]): string
       : `; with a link ${dollars(request[price.withUrl])} (${code(price.withUrl)})`
     return `${dollars(request[price.request])} for each request (${code(price.request)})${link}`
   }
+  if ("event" in price) return "for each event that comes, once, by its type: the row that `eventPrices` names"
   const owned = price.owned === true ? `; ${dollars(ownedRead)} where the owner of the app reads their own` : ""
   const where = live === undefined ? "for each resource in `data`" : "for each that comes"
   return `${dollars(read[price.read])} ${where}, once a day (${code(price.read)})${owned}`

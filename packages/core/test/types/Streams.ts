@@ -46,6 +46,7 @@ assertType<
     | "streamUsersCompliance"
     | "streamLikesCompliance"
     | "streamPostLabels"
+    | "streamActivity"
   >
 >()
 assertType<

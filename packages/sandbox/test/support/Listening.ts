@@ -8,7 +8,7 @@ import { Sandbox } from "../../src/index.ts"
 
 /** Asks as the app alone. */
 export const ask = Effect.fnUntraced(
-  function*(method: "GET" | "POST" | "DELETE", path: string, body?: unknown, token?: string) {
+  function*(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: unknown, token?: string) {
     const { baseUrl, seeded } = yield* Sandbox.Sandbox
     const client = yield* HttpClient.HttpClient
     const request = HttpClientRequest.make(method)(baseUrl + path).pipe(
