@@ -124,7 +124,7 @@ const command = {
 } satisfies BuildOptions
 
 const builds = {
-  node: [publishing("index"), ...undicis],
+  node: [publishing("index"), entry("Webhook"), ...undicis],
   sync: [{ ...entry("index"), plugins: [callingSide] }, publishing("PostwireWorker"), ...undicis],
   cli: [command]
 }
@@ -162,7 +162,7 @@ writeFileSync(
   `import { OAuth2 } from "./index.js"\n\nexport const { ${Object.keys(OAuth2).join(", ")} } = OAuth2\n`
 )
 
-await declare(join(root, "packages/node"), ["index", "OAuth2"])
+await declare(join(root, "packages/node"), ["index", "OAuth2", "Webhook"])
 await declare(join(root, "packages/sync"), ["index"])
 
 cpSync(join(root, "packages/sandbox/src/console"), join(root, "packages/cli/dist/src/console"), { recursive: true })

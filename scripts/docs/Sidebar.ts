@@ -16,6 +16,7 @@ const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArra
       "streams",
       "shared-streams",
       "rules",
+      "events",
       "spend"
     ]
   },

@@ -26,6 +26,7 @@ import * as FileJournal from "./FileJournal.ts"
 import * as FileSource from "./FileSource.ts"
 import * as FileSpill from "./FileSpill.ts"
 import * as FileTokenStore from "./FileTokenStore.ts"
+import { checkStore, isAddress, isFolder } from "./internal/places.ts"
 import * as RedisConnection from "./internal/redisConnection.ts"
 import * as NodeCrypto from "./NodeCrypto.ts"
 import * as RedisRateLimitStore from "./RedisRateLimitStore.ts"
@@ -127,15 +128,6 @@ export const agentOptionsOf = ({ ca, proxy, timeout }: Settings<Form>): UndiciHt
   proxy,
   ca
 })
-
-const isAddress = (store: string): boolean => store.includes("://")
-
-/** Tests that a path cannot be mistaken for a host, such as `10.0.0.5`, `redis.internal:6379/0` or `user:password@cache`. */
-const isPath = (store: string): boolean => isFolder(store) || (!mayBeHost(store) && /\.(db|sqlite3?)$/i.test(store))
-
-const isFolder = (store: string): boolean => !mayBeHost(store) && /[/\\]/.test(store)
-
-const mayBeHost = (store: string): boolean => /^[^/\\]*(@|:\d)/.test(store)
 
 /** The rate limit store of settings. Fails if it cannot be used on this machine. */
 export const layerStore = (
@@ -262,26 +254,6 @@ const checkTransport = ({ ca, dispatcher, proxy }: Settings<Form>): Effect.Effec
 
 const isProxy = (proxy: string): boolean =>
   typeof proxy === "string" && URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol)
-
-const checkStore = Effect.fnUntraced(function*(
-  setting: "rateLimitStore" | "spendStore",
-  store: unknown,
-  example: string
-) {
-  if (store === undefined) return
-  if (typeof store !== "string" || store === "") {
-    return yield* new InvalidSettings({ setting, rule: "must be the path of a file or an address" })
-  }
-  if (isAddress(store)) yield* RedisConnection.checkUrl(store, setting)
-  else if (!isPath(store)) {
-    // The value is not shown: it may contain a password.
-    return yield* new InvalidSettings({
-      setting,
-      rule:
-        `may be a file or a host: an address begins with redis://, a path names its folder (${example}) or ends in .db`
-    })
-  }
-})
 
 /** The settings that exist only on Node. */
 const own = Object.keys(

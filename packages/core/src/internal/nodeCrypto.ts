@@ -9,6 +9,7 @@ interface Hash {
 
 interface NodeCrypto {
   readonly createHash: (algorithm: string) => Hash
+  readonly createHmac: (algorithm: string, key: string) => Hash
 }
 
 /** Looked up instead of imported: a bundle for browsers must not contain it. */

@@ -104,7 +104,11 @@ const layerHook = ({ onRateLimit }: Settings<Form>): Layer.Layer<never> =>
     (stop) => Effect.sync(stop)
   ))
 
-const layerLogger = ({ logger }: Settings<Form>, { warn }: Host): Layer.Layer<never> =>
+/** The destination of log lines that settings select. */
+export const layerLogger = (
+  { logger }: Pick<Settings, "logger">,
+  { warn }: Pick<Host, "warn">
+): Layer.Layer<never> =>
   Layer.succeed(
     Logging,
     logger === undefined

@@ -65,10 +65,13 @@ export function isEventType(type: string): type is EventType {
   return Object.hasOwn(eventPrices, type)
 }
 
-/** A type of event that this version does not list. */
-export type UnlistedEventType = string & { readonly [unlisted]: true }
+/** A type of event that this version does not list. Take it as a `string` to compare it. */
+export type UnlistedEventType = Unlisted
 
-declare const unlisted: unique symbol
+// A string of which the compiler knows that it is none of the listed types; a branded string would select every type of event.
+declare enum Unlisted {
+  any = "a type that is not listed"
+}
 
 /** What a subscription selects events by. */
 export const ActivityFilter = /*#__PURE__*/ Schema.Struct({
