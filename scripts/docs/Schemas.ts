@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type { Definition } from "../../packages/core/src/schema/Definition.ts"
 import * as Model from "../../packages/core/src/schema/Model.ts"
+import * as Activity from "../../packages/core/src/schema/models/Activity.ts"
 import { Community } from "../../packages/core/src/schema/models/Community.ts"
 import {
   LikeComplianceEvent,
@@ -38,6 +39,7 @@ import { Topic } from "../../packages/core/src/schema/models/Topic.ts"
 import { Trend } from "../../packages/core/src/schema/models/Trend.ts"
 import { Usage } from "../../packages/core/src/schema/models/Usage.ts"
 import { User } from "../../packages/core/src/schema/models/User.ts"
+import { StreamWebhook, Webhook, WebhookReplay } from "../../packages/core/src/schema/models/Webhook.ts"
 import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
 import type { WireName } from "../../packages/core/src/schema/WireName.ts"
 import { named } from "../../packages/core/src/wire/Wire.ts"
@@ -65,27 +67,45 @@ export const models: Readonly<Record<string, Model.AnyModel>> = {
   PersonalizedTrend,
   Usage,
   Connection,
-  Like
+  Like,
+  Webhook
 }
 
 /** The other structures that have a name. */
 export const structures = {
+  ActivityFilter: Activity.ActivityFilter,
+  ActivitySubscription: Activity.ActivitySubscription,
   Annotation,
+  BroadcastActivity: Activity.BroadcastActivity,
+  BroadcastMessage: Activity.BroadcastMessage,
+  ChatActivity: Activity.ChatActivity,
   CountBucket,
+  DirectMessageActivity: Activity.DirectMessageActivity,
   Entities,
   Includes,
+  LikeActivity: Activity.LikeActivity,
   LikeComplianceEvent,
   MentionEntity,
   Meta,
+  NewsActivity: Activity.NewsActivity,
+  PostActivity: Activity.PostActivity,
   PostComplianceEvent,
+  PostDeletion: Activity.PostDeletion,
   PostLabelEvent,
   Problem,
+  ProfileActivity: Activity.ProfileActivity,
+  RelationActivity: Activity.RelationActivity,
+  RevocationActivity: Activity.RevocationActivity,
+  SpaceActivity: Activity.SpaceActivity,
   StreamRule,
   StreamRuleCounts,
+  StreamWebhook,
   TagEntity,
   TextEntities,
+  UnlistedActivity: Activity.UnlistedActivity,
   UrlEntity,
-  UserComplianceEvent
+  UserComplianceEvent,
+  WebhookReplay
 }
 
 /** A key of a body, or a parameter of a path, as a wire spells it. */
@@ -113,6 +133,8 @@ export const typeStructure = (ast: SchemaAST.AST): string => {
       return "Json"
     case "String":
       return [...(Model.knownValues(ast) ?? []).map((value) => `"${value}"`), "string"].join(" | ")
+    case "Declaration":
+      return "string"
     case "BigInt":
     case "Boolean":
     case "Number":

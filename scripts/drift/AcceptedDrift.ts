@@ -76,6 +76,29 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
     "A line of a stream without it has no item; a line with only problems is reported as such.",
     { difference: "result data required", operations: ["stream*"] }
   ),
+  ...because(
+    "An object has what identifies it, and what it says of it: without them there is nothing to read.",
+    { difference: "result data* required", operations: ["*Activity*Subscription*", "getStreamWebhooks"] }
+  ),
+  ...because(
+    "The service's guide has these; the document omits them.",
+    { difference: "body event_type=oauth.revoke", operations: ["createActivitySubscription"] },
+    { difference: "result data.total_subscriptions", operations: ["createActivitySubscription"] }
+  ),
+  ...because(
+    "No document names the connections of this stream. Where the service refuses ours, they are not listed.",
+    "path segment 1=activity_stream",
+    "query endpoints=activity_stream"
+  ),
+  ...because("An instant, sent as twelve digits.", { difference: "body *_date pattern", operations: ["replayWebhook"] }),
+  ...because("Its members are all optional, and none is needed.", {
+    difference: "body type application/json",
+    operations: ["createAccountActivitySubscription"]
+  }),
+  ...because("Webhooks are the app's, whose bearer token is enough.", {
+    difference: "credential oauth1",
+    operations: ["*Webhook"]
+  }),
   ...on(
     "x-2026-02",
     because(
@@ -140,7 +163,30 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
     }),
     because("The newer document promises them.", {
       difference: "result data.* required",
-      operations: ["*DirectMessage*", "delete*Connections", "getStreamRuleCounts"]
+      operations: ["*DirectMessage*", "delete*Connections", "getStreamRuleCounts", "*Webhook"]
+    }),
+    because("The newer document has all types of events, and names them as events do.", {
+      difference: "body event_type=*",
+      operations: ["createActivitySubscription"]
+    }),
+    because("The scope depends on the type of the event.", {
+      difference: "scope *",
+      operations: ["createActivitySubscription"]
+    }),
+    because(
+      "The newer document has the envelope of every response, and its members.",
+      { difference: "result *", operations: ["*Webhook", "createActivitySubscription"] },
+      { difference: "result data type", operations: ["getStreamWebhooks"] },
+      { difference: "result data.subscription.filter.direction", operations: ["updateActivitySubscription"] }
+    ),
+    because("The newer document does not have them.", {
+      difference: "query *",
+      change: "new",
+      operations: ["linkStreamWebhook"]
+    }),
+    because("The newer document allows larger pages.", {
+      difference: "query max_results maximum",
+      operations: ["getActivitySubscriptions"]
     }),
     because("The newer document says 201.", { difference: "status 20*", operations: ["createList"] }),
     because("The newer document bounds it.", "query ids maxItems"),
@@ -171,7 +217,9 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       { difference: "query max_results", change: "gone", operations: ["getBookmarkFolderPosts"] },
       { difference: "route POST /2/users/{}/bookmarks/folders", change: "gone" },
       { difference: "credential oauth1", change: "gone", operations: ["getBookmarkFolder*"] },
-      { difference: "credential user", change: "gone", operations: ["getTrends"] }
+      { difference: "credential oauth1", change: "gone", operations: ["getActivitySubscriptions"] },
+      { difference: "credential user", change: "gone", operations: ["getActivitySubscriptions", "getTrends"] },
+      { difference: "route DELETE /2/activity/subscriptions", change: "gone" }
     )
   ),
   ...on(
@@ -179,6 +227,14 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
     because("That document pages folders but omits the token from responses.", {
       difference: "result meta",
       operations: ["getBookmarkFolder*"]
+    }),
+    because("That document pages subscriptions but omits the token from responses.", {
+      difference: "result meta",
+      operations: ["getActivitySubscriptions"]
+    }),
+    because("Problems of this operation have an id and a reason, which are kept.", {
+      difference: "result errors type",
+      operations: ["deleteActivitySubscriptions"]
     }),
     because("Adding and deleting subtitles take the same parameters.", {
       difference: "body * pattern",

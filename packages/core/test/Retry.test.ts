@@ -184,7 +184,10 @@ describe("what is repeated", () => {
 describe("a repeated try that finds it done", () => {
   const toggles = all.filter(([, { definition }]) => definition.effect === "toggle")
   /** Of the one that has to be given one thing of several. */
-  const chosen: Readonly<Record<string, object>> = { updateStreamRules: { delete_all: true } }
+  const chosen: Readonly<Record<string, object>> = {
+    updateActivitySubscription: { tag: "1" },
+    updateStreamRules: { delete_all: true }
+  }
   const parametersOf = (name: string) => ({
     ...Object.fromEntries(
       rowOf(name).params.filter(({ required }) => required).map(({ name, sample }) => [name, sample?.given ?? "1"])

@@ -16,6 +16,7 @@ import { Topic } from "@postwire/core/schema/models/Topic"
 import { Trend } from "@postwire/core/schema/models/Trend"
 import { Usage } from "@postwire/core/schema/models/Usage"
 import { User } from "@postwire/core/schema/models/User"
+import { Webhook } from "@postwire/core/schema/models/Webhook"
 import { isSelector } from "@postwire/core/schema/Parameters"
 import * as ResponseDecoder from "@postwire/core/wire/ResponseDecoder"
 import * as Wire from "@postwire/core/wire/Wire"
@@ -38,7 +39,8 @@ const models: ReadonlyArray<AnyModel> = [
   Usage,
   Community,
   Trend,
-  PersonalizedTrend
+  PersonalizedTrend,
+  Webhook
 ]
 
 const definitionOf = (name: Name): Definition => catalogue[name].definition

@@ -37,7 +37,9 @@ export const createActivitySubscription = /*#__PURE__*/ Operation.make({
   summary: "Subscribes to events of a type.",
   route: "POST /2/activity/subscriptions",
   body: {
-    event_type: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.openChoice(eventTypes)),
+    event_type: /*#__PURE__*/ Parameters.required(
+      /*#__PURE__*/ Parameters.openChoice(eventTypes, { rule: "must be a type of event, such as post.mention.create" })
+    ),
     filter: /*#__PURE__*/ Parameters.required(Parameters.activityFilter),
     tag,
     webhook_id: Parameters.id

@@ -326,14 +326,14 @@ export const choice = <const Value extends string>(
 /** One value; a value outside `values` is accepted only if passed on purpose. */
 export const openChoice = <const Known extends string>(
   values: ReadonlyArray<Known>,
-  options: { readonly default?: Known } = {}
+  options: { readonly default?: Known; readonly rule?: string } = {}
 ): Parameter<Open<Known>> => ({
   kind: "choice",
   required: false,
   values,
   open: true,
-  ...options,
   rule: `must be one of ${values.join(", ")}`,
+  ...options,
   schema: Codecs.name as Schema.Codec<Open<Known>, string>
 })
 
