@@ -1,8 +1,8 @@
 /** Renders a stream item as one line: the response to a request for it, in the field names of a wire. */
+import * as Delivery from "@postwire/core/events/Delivery"
 import type { Definition } from "@postwire/core/schema/Definition"
 import type { ReadRow } from "@postwire/core/schema/Price"
 import type { Wire } from "@postwire/core/wire/Wire"
-import * as EventWords from "../events/EventWords.ts"
 import * as Envelope from "../projection/Envelope.ts"
 import * as Projection from "../projection/Projection.ts"
 import type { Store } from "../store/Store.ts"
@@ -61,7 +61,7 @@ const renderingOf = (
     const item = {
       id,
       text: JSON.stringify(
-        isActivity ? EventWords.spelled(wire.name, document) : Envelope.spelled(wire, definition, document)
+        isActivity ? Delivery.spell(wire.name, document) : Envelope.spelled(wire, definition, document)
       ),
       resources: row === undefined ? projected.resources : [{ kind: undefined, id, place: "data" as const, row }]
     }

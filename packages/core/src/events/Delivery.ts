@@ -1,0 +1,37 @@
+/** How the service delivers events to a webhook: field names, time limits and retries. */
+import * as Predicate from "effect/Predicate"
+import type { WireName } from "../schema/WireName.ts"
+import { streamActivity } from "../streams/operations/ActivityStreams.ts"
+import { envelope } from "../wire/ResponseDecoder.ts"
+import * as Wire from "../wire/Wire.ts"
+
+/** The time for the answer to a challenge, in milliseconds. */
+export const challengeMillis = 3_000
+
+/** The time for the answer to a delivery, in milliseconds. */
+export const answerMillis = 10_000
+
+/** The waits before the further attempts of a delivery, in milliseconds. */
+export const retryMillis: ReadonlyArray<number> = [3_000, 27_000, 242_000]
+
+/** The status that acknowledges a delivery or answers a challenge. */
+export const acknowledged = 200
+
+const february = /*#__PURE__*/ Wire.x202602.fromNeutral(/*#__PURE__*/ envelope(streamActivity.definition.result))
+
+/**
+ * The body of an event, from neutral names to those of a wire. The service has the names of February in events, whatever those of
+ * its answers, and every number as text, too.
+ */
+export const spell = (wire: WireName, body: object): unknown => wire === "neutral" ? body : withTwins(february(body))
+
+const withTwins = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(withTwins)
+    : Predicate.isObject(value)
+    ? Object.fromEntries(
+      Object.entries(value).flatMap(([name, inner]) =>
+        typeof inner === "number" ? [[name, inner], [`${name}_str`, String(inner)]] : [[name, withTwins(inner)]]
+      )
+    )
+    : value
