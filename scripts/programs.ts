@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url"
 import type { TestProject } from "vitest/node"
 import { bundled, postwire } from "../packages/core/test/support/ProgramFile.ts"
 
-const bundle = async (): Promise<void> => {
+/** Bundles the command. */
+export const bundle = async (): Promise<void> => {
   const folder = dirname(postwire)
   // The folder where the sandbox looks for its page.
   cpSync(

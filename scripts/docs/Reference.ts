@@ -400,7 +400,7 @@ const resources = (): ReadonlyArray<string> => [
   "## Structures",
   ...Object.entries(structures).flatMap(([name, { ast }]) => [
     `### ${name}`,
-    list(members(ast).map(code))
+    list((SchemaAST.isObjects(ast) ? members(ast) : []).map(code))
   ])
 ]
 

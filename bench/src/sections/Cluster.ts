@@ -14,6 +14,7 @@ import * as Stream from "effect/Stream"
 import * as Workflow from "../../../packages/cluster/src/Workflow.ts"
 import { missing, postgres } from "../../../packages/cluster/test/support/Postgres.ts"
 import * as Rig from "../../../packages/cluster/test/support/Rig.ts"
+import * as Programs from "../../../scripts/programs.ts"
 import * as Rounds from "../Rounds.ts"
 
 const pageSize = 500
@@ -91,6 +92,7 @@ const run = async (bench: Rounds.Bench): Promise<void> => {
   if (missing !== undefined) return console.error(`Without PostgreSQL: it ${missing}.`)
   // By its name with --full, it is as long as the windows of the service are.
   const [posts, parts] = bench.full && bench.sections.includes("cluster") ? [255_000, 40] : [20_000, 8]
+  await Programs.bundle()
   await Effect.runPromise(program(bench, posts, parts))
 }
 

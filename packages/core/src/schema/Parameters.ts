@@ -337,16 +337,18 @@ export const openChoice = <const Known extends string>(
   schema: Codecs.name as Schema.Codec<Open<Known>, string>
 })
 
-/** An instant, sent as `YYYY-MM-DDTHH:mm:ssZ` in UTC and truncated to seconds. */
-export const timestamp: Parameter<Codecs.Timestamp> = {
+const instant = (schema: Schema.Codec<Codecs.Timestamp, string>): Parameter<Codecs.Timestamp> => ({
   kind: "timestamp",
   required: false,
   rule: "must be a Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z",
-  schema: Codecs.timestamp
-}
+  schema
+})
+
+/** An instant, sent as `YYYY-MM-DDTHH:mm:ssZ` in UTC and truncated to seconds. */
+export const timestamp: Parameter<Codecs.Timestamp> = /*#__PURE__*/ instant(Codecs.timestamp)
 
 /** An instant, sent as `YYYYMMDDHHmm` in UTC. */
-export const minute: Parameter<Codecs.Timestamp> = { ...timestamp, schema: Codecs.minute }
+export const minute: Parameter<Codecs.Timestamp> = /*#__PURE__*/ instant(Codecs.minute)
 
 /** An instant not before `earliest` (in the form in which timestamps are sent). */
 export const notBefore = (earliest: string): Parameter<Codecs.Timestamp> => ({

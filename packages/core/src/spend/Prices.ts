@@ -196,7 +196,7 @@ export const resourcesOf = (
   return [...byKind.values()].filter(({ ids, unnamed }) => ids.length + unnamed > 0)
 }
 
-const eventRows = Object.values(eventPrices).filter((row) => row !== "free")
+const eventRows = /*#__PURE__*/ Object.values(eventPrices).filter((row) => row !== "free")
 
 /** Related objects of an event are not charged. An unlisted type is charged like a post. */
 const eventsIn = (data: unknown, prices: Prices): ReadonlyArray<Resources> => {

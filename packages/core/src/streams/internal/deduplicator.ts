@@ -1,4 +1,5 @@
 /** Remembers which items have arrived, bounded in number and age. */
+import * as Predicate from "effect/Predicate"
 import { IdSet } from "../../internal/idSet.ts"
 import type { AnyItem } from "../../schema/StreamItem.ts"
 
@@ -28,12 +29,17 @@ export class Duplicates {
   }
 }
 
-/** Identifies an item: its id or, for an event without an id, a hash of its content. */
+/** Identifies an item: its id, that of an event for a user or, for an event without an id, a hash of its content. */
 export const idOf = (item: AnyItem): string => {
   const data = "post" in item ? item.post : item.event
   if (typeof data === "object" && data !== null) {
     if ("id" in data && typeof data.id === "string") return data.id
-    if ("event_uuid" in data && typeof data.event_uuid === "string") return data.event_uuid
+    if ("event_uuid" in data && typeof data.event_uuid === "string") {
+      // Two users of one conversation get an event each.
+      return "filter" in data && Predicate.hasProperty(data.filter, "user_id")
+        ? `${data.event_uuid} ${data.filter.user_id}`
+        : data.event_uuid
+    }
   }
   const text = JSON.stringify(data)
   return `1${digits(hash(text, 0x811c9dc5))}${digits(hash(text, 0x9747b28c))}`
