@@ -11,7 +11,8 @@ import {
   ofPublishing,
   ofRules,
   ofSignIns,
-  ofStreams
+  ofStreams,
+  ofWebhooks
 } from "./Reference.ts"
 import { documented, text } from "./Source.ts"
 
@@ -170,6 +171,22 @@ const samples: { readonly [T in Encodable["_tag"]]: Error & { readonly _tag: T }
     }]
   }),
   RuleCapReached: new Errors.RuleCapReached({ operation: "syncRules", rules: 1_002, cap: 1_000 }),
+  WebhookRefused: new Errors.WebhookRefused({
+    operation: "keepWebhook",
+    url: "https://example.com/hook",
+    reason: "CrcValidationFailed",
+    detail: "CrcValidationFailed: the address answered 404"
+  }),
+  SubscriptionsRefused: new Errors.SubscriptionsRefused({
+    operation: "keepWebhook",
+    subscriptions: [{
+      index: 1,
+      event_type: "dm.received",
+      user_id: "2244994945",
+      detail: "Events of dm.received are private",
+      scope: "dm.read"
+    }]
+  }),
   PaginationStuck: new Errors.PaginationStuck({ operation: "searchRecentPosts", token: "b26v89c19zqg8o3f" }),
   RateLimitWaitTooLong: new Errors.RateLimitWaitTooLong({
     operation: "searchRecentPosts",
@@ -199,6 +216,7 @@ const whose = (tag: string): string => {
       : "`upload`, `publish` and `publishThread` can fail with it."
   }
   if (ofCompliance.includes(tag)) return "The functions of `Compliance` can fail with it."
+  if (ofWebhooks.includes(tag)) return "`keepWebhook` can fail with it."
   if (ofRules.includes(tag)) return "`planRules` and `syncRules` can fail with it."
   if (ofStreams.includes(tag)) return "Streams can fail with it."
   if (tag === "PaginationStuck") return "`.pages`, `.items` and `.joined` can fail with it."

@@ -336,6 +336,8 @@ const errorsOfStreams = "packages/core/src/errors/StreamErrors.ts"
 
 const errorsOfRules = "packages/core/src/errors/StreamRuleErrors.ts"
 
+const errorsOfWebhooks = "packages/core/src/errors/WebhookErrors.ts"
+
 /** The module of the error classes. */
 export const errorModules = [
   "packages/core/src/errors/Errors.ts",
@@ -345,7 +347,8 @@ export const errorModules = [
   ...errorsOfPublishing,
   errorsOfCompliance,
   errorsOfStreams,
-  errorsOfRules
+  errorsOfRules,
+  errorsOfWebhooks
 ]
 
 /** The docstring of each error. */
@@ -366,6 +369,9 @@ export const ofStreams: ReadonlyArray<string> = [...docstrings(errorsOfStreams).
 /** The errors of changes of stream rules alone. */
 export const ofRules: ReadonlyArray<string> = [...docstrings(errorsOfRules).keys()]
 
+/** The errors of keeping a webhook alone. */
+export const ofWebhooks: ReadonlyArray<string> = [...docstrings(errorsOfWebhooks).keys()]
+
 /** The errors that no call fails with. */
 const ofNoCall: ReadonlyArray<string> = [
   ...ofSignIns,
@@ -373,6 +379,7 @@ const ofNoCall: ReadonlyArray<string> = [
   ...ofCompliance,
   ...ofStreams,
   ...ofRules,
+  ...ofWebhooks,
   "InvalidSettings"
 ]
 

@@ -4,7 +4,7 @@ import { inspect } from "node:util"
 import * as ErrorCodec from "../../sync/src/internal/errorCodec.ts"
 import * as Errors from "../src/errors/Errors.ts"
 import { show } from "../src/schema/Show.ts"
-import { compliance, publishing, refusal, rules, samples, streams } from "./support/ErrorSamples.ts"
+import { compliance, publishing, refusal, rules, samples, streams, webhooks } from "./support/ErrorSamples.ts"
 
 type ErrorClass = new(...args: Array<never>) => Error
 
@@ -32,7 +32,7 @@ describe("every error", () => {
       "AuthorizationDenied",
       "InvalidRedirect",
       "InvalidSettings",
-      ...[...publishing, ...compliance, ...streams, ...rules].map(({ _tag }) => _tag)
+      ...[...publishing, ...compliance, ...streams, ...rules, ...webhooks].map(({ _tag }) => _tag)
     ]
     for (const error of samples) assert.strictEqual(Errors.isAnyError(error), !ofNoCall.includes(error._tag))
     for (const other of [new Error("a"), { _tag: "NotFound" }, null]) assert.isFalse(Errors.isAnyError(other))

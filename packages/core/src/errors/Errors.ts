@@ -39,6 +39,13 @@ export {
 export { InvalidRules, type RefusedRule, RuleCapReached, type RuleError } from "./StreamRuleErrors.ts"
 export { ThreadBroken, ThreadUndecided, type UndecidedReason } from "./ThreadErrors.ts"
 export { MediaNotReady, MediaProcessingFailed, SourceFailure, type SourceFault, UploadExpired } from "./UploadErrors.ts"
+export {
+  type RefusedSubscription,
+  SubscriptionsRefused,
+  type WebhookError,
+  type WebhookRefusal,
+  WebhookRefused
+} from "./WebhookErrors.ts"
 import type { Holder } from "../schema/Quota.ts"
 import type { RateLimitInfo } from "../schema/RateLimitHeaders.ts"
 import { StorageFailure } from "./StorageErrors.ts"
@@ -496,7 +503,7 @@ const accepted = ({ accepts, bearer = "any" }: Pick<RefusalFields, "accepts" | "
     : `${bearerName[bearer]} only`
 
 /** The reasons that the service gave: those of the individual problems, or else of the document. */
-const reasonsOf = (
+export const reasonsOf = (
   { detail, problems, title }: Pick<RefusalFields, "detail" | "problems" | "title">
 ): Array<string> => {
   const single = problems

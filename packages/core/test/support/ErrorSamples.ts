@@ -69,6 +69,22 @@ export const rules = [
   new Errors.RuleCapReached({ operation: "syncRules", rules: 1_001, cap: 1_000 })
 ]
 
+export const webhooks = [
+  new Errors.WebhookRefused({
+    operation: "keepWebhook",
+    url: "https://example.com/hook",
+    reason: "CrcValidationFailed",
+    detail: "CrcValidationFailed: 404"
+  }),
+  new Errors.SubscriptionsRefused({
+    operation: "keepWebhook",
+    subscriptions: [
+      { index: 0, event_type: "dm.received", user_id: "1", detail: "private", scope: "dm.read" },
+      { index: 2, event_type: "news.new", detail: "not permitted" }
+    ]
+  })
+]
+
 export const samples: ReadonlyArray<ErrorCodec.Encodable> = [
   new Errors.MissingAccessToken({ operation: "like", credential: "oauth1", missing: ["accessToken", "consumerKey"] }),
   new Errors.MissingScope({
@@ -116,5 +132,6 @@ export const samples: ReadonlyArray<ErrorCodec.Encodable> = [
   ...publishing,
   ...compliance,
   ...streams,
-  ...rules
+  ...rules,
+  ...webhooks
 ]

@@ -1,5 +1,6 @@
 // Type tests of the errors: a failure can be caught where it can happen, and nowhere else.
 import * as Errors from "@postwire/core/errors/Errors"
+import { keepWebhook, planWebhook } from "@postwire/core/events/KeptWebhook"
 import { upload } from "@postwire/core/media/Upload"
 import { createPost, getPost } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
@@ -45,3 +46,22 @@ assertType<Equal<(typeof problem)["parameters"], unknown>>()
 export const whole = new Errors.OutcomeUnknown({ operation: "createPost", reason: "reset" })
 // @ts-expect-error the reason is missing
 export const part = new Errors.OutcomeUnknown({ operation: "createPost" })
+
+// Planning a webhook creates nothing; keeping it fails as its calls do, and when the service refuses it.
+const hook = { url: "https://example.com/hook", subscriptions: [] }
+assertType<Equal<Effect.Error<ReturnType<typeof planWebhook>>, Errors.OperationError | Errors.PaginationStuck>>()
+assertType<
+  Equal<
+    Effect.Error<ReturnType<typeof keepWebhook>>,
+    | Errors.OperationError
+    | Errors.PaginationStuck
+    | Errors.OutcomeUnknown
+    | Errors.WebhookRefused
+    | Errors.SubscriptionsRefused
+  >
+>()
+keepWebhook(hook).pipe(
+  Effect.catchTag("SubscriptionsRefused", ({ subscriptions: [first] }) => Effect.succeed(first?.scope))
+)
+// @ts-expect-error a plan is not refused
+planWebhook(hook).pipe(Effect.catchTag("WebhookRefused", nothing))

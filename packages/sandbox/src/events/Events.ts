@@ -1,7 +1,6 @@
 /** Events of activity: which ones a change makes, and which subscriptions get them. */
-import { eventPrices, type EventType } from "@postwire/core/schema/models/Activity"
+import { eventPrices, type EventType, scopeOf } from "@postwire/core/schema/models/Activity"
 import type { ReadRow } from "@postwire/core/schema/Price"
-import type { Scope } from "@postwire/core/schema/Scopes"
 import * as Effect from "effect/Effect"
 import type * as Scoped from "effect/Scope"
 import { randomBytes } from "node:crypto"
@@ -66,21 +65,6 @@ export interface Triggered {
   /** The number of subscriptions that got it. */
   readonly subscriptions: number
 }
-
-/** The scope that private events need; undefined for public ones. */
-export const scopeOf = (type: EventType): Scope | undefined => {
-  const [family = "", kind = ""] = type.split(".")
-  if (family === "post") return kind === "create" || kind === "delete" ? undefined : "post.read"
-  return type === "broadcast.chat" ? "broadcast.read" : scopes.get(family)
-}
-
-const scopes = new Map<string, Scope>([
-  ["like", "like.read"],
-  ["mute", "mute.read"],
-  ["block", "block.read"],
-  ["dm", "dm.read"],
-  ["chat", "dm.read"]
-])
 
 /** True for events between two users, which a subscription can select by their direction. */
 export const isDirected = (type: EventType): boolean => /^(follow|like|post\.\w+)\.\w+$/.test(type)

@@ -1,4 +1,4 @@
-import { type EventType, isEventType } from "@postwire/core/schema/models/Activity"
+import { type EventType, isEventType, scopeOf } from "@postwire/core/schema/models/Activity"
 import { onWire } from "@postwire/core/schema/Scopes"
 import * as Effect from "effect/Effect"
 import * as Events from "../events/Events.ts"
@@ -93,7 +93,7 @@ const checkFilter = (
   if (users.byId(user_id) === undefined) {
     return Problem.missing(Problem.notFound({ kind: "user", id: user_id, parameter: "filter.user_id" }))
   }
-  const scope = Events.scopeOf(type)
+  const scope = scopeOf(type)
   if (scope === undefined || activity.isAuthorized(appId, user_id, scope)) return Effect.void
   const lacking = (scope: string) =>
     `Events of ${type} are private: user ${user_id} has to authorize the app with the scope ${scope}.`

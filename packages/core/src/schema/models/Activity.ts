@@ -3,6 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Model from "../Model.ts"
 import type { ReadRow } from "../Price.ts"
+import type { Scope } from "../Scopes.ts"
 import { Includes } from "./Includes.ts"
 import { Post } from "./Post.ts"
 import { User } from "./User.ts"
@@ -64,6 +65,21 @@ export const eventTypes: ReadonlyArray<EventType> = /*#__PURE__*/ Object.keys(ev
 export function isEventType(type: string): type is EventType {
   return Object.hasOwn(eventPrices, type)
 }
+
+/** The scope that private events need; undefined for public ones. */
+export const scopeOf = (type: EventType): Scope | undefined => {
+  const [family = "", kind = ""] = type.split(".")
+  if (family === "post") return kind === "create" || kind === "delete" ? undefined : "post.read"
+  return type === "broadcast.chat" ? "broadcast.read" : scopes.get(family)
+}
+
+const scopes = /*#__PURE__*/ new Map<string, Scope>([
+  ["like", "like.read"],
+  ["mute", "mute.read"],
+  ["block", "block.read"],
+  ["dm", "dm.read"],
+  ["chat", "dm.read"]
+])
 
 /** A type of event that this version does not list. Take it as a `string` to compare it. */
 export type UnlistedEventType = Unlisted
