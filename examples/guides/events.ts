@@ -44,3 +44,23 @@ export const server = HttpRouter.serve(route).pipe(
   Layer.provide(NodeHttpServer.layer(createServer, { port: 3000 }))
 )
 // #endregion
+
+// #region keep
+import { createClient } from "@postwire/node"
+
+await using client = createClient()
+const desired = {
+  url: "https://example.com/hook",
+  subscriptions: [
+    { event_type: "post.mention.create", filter: { user_id: "2244994945" }, tag: "mentions" },
+    { event_type: "profile.update.bio", filter: { user_id: "783214" } }
+  ]
+} as const
+const { action, add, dollarsPerEvent, remove } = await client.planWebhook(desired)
+console.log(action, `${add.length} to add, ${remove.length} to delete`, dollarsPerEvent)
+
+const { subscriptions, webhook: kept } = await client.keepWebhook(desired, {
+  onProgress: ({ step }) => console.log(step)
+})
+console.log(kept.id, subscriptions.length)
+// #endregion

@@ -97,6 +97,8 @@ describe("as", () => {
       "getConversation",
       "planRules",
       "syncRules",
+      "planWebhook",
+      "keepWebhook",
       "hydrate",
       "as",
       "request",

@@ -171,6 +171,8 @@ describe("a call", () => {
       "getConversation",
       "planRules",
       "syncRules",
+      "planWebhook",
+      "keepWebhook",
       "hydrate",
       "close"
     ]

@@ -1,7 +1,10 @@
 /** What is made of many calls, with Promises: members of lists, rules of streams, conversations. */
 import { assert, describe, it } from "@effect/vitest"
-import { createClient, InvalidParameters, InvalidRules, type WantedRule } from "@postwire/node"
+import { createClient, InvalidParameters, InvalidRules, SubscriptionsRefused, type WantedRule } from "@postwire/node"
+import { webhook } from "@postwire/node/Webhook"
 import { Redacted } from "effect"
+import { once } from "node:events"
+import { createServer } from "node:http"
 import * as Sandbox from "../src/Sandbox.ts"
 
 const scene = async () => {
@@ -69,6 +72,47 @@ describe("a client", () => {
     assert.deepStrictEqual(wrong.rules.map(({ index }) => index), [1])
     const signal = AbortSignal.abort(new Error("enough"))
     assert.strictEqual(await rejected(one.syncRules([{ value: "cat" }], { signal })), signal.reason)
+  })
+
+  it("keeps a webhook and its subscriptions, in two runs at once too", async () => {
+    await using sandbox = await Sandbox.start({ posts: 0 })
+    const { seeded } = sandbox
+    await using hook = webhook({ secrets: Redacted.value(seeded.consumerSecret), onEvent: () => {} })
+    const server = createServer(hook.listener).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const address = server.address()
+    const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/hook`
+    const app = { baseUrl: sandbox.baseUrl, bearerToken: Redacted.value(seeded.appBearerToken) }
+    await using one = createClient(app)
+    await using other = createClient(app)
+    const own = { event_type: "post.create", filter: { user_id: seeded.ada.id } } as const
+    const mentions = { event_type: "post.mention.create", filter: { user_id: seeded.ada.id }, tag: "mentions" } as const
+    for (const subscriptions of [[own], [{ ...own, tag: "own" }, mentions], [mentions], []]) {
+      const [first, second] = await Promise.all(
+        [one, other].map((client) => client.keepWebhook({ url, subscriptions }, { allowEmpty: true }))
+      )
+      const { data: listed = [] } = await one.getActivitySubscriptions()
+      for (const kept of [first, second]) {
+        assert.isTrue(kept?.webhook.valid)
+        assert.sameMembers(
+          kept?.subscriptions.map((subscription) => subscription.subscription_id) ?? [],
+          listed.map((subscription) => subscription.subscription_id)
+        )
+      }
+      assert.sameDeepMembers(
+        listed.map(({ event_type, tag }) => [event_type, tag]),
+        subscriptions.map((wanted) => [
+          wanted.event_type,
+          "tag" in wanted ? wanted.tag : undefined
+        ])
+      )
+    }
+    const stranger = { event_type: "dm.received", filter: { user_id: sandbox.user({ username: "bo" }).id } } as const
+    const refused = await rejected(one.keepWebhook({ url, subscriptions: [own, stranger] }))
+    assert.instanceOf(refused, SubscriptionsRefused)
+    assert.deepStrictEqual(refused.subscriptions.map(({ index, scope }) => [index, scope]), [[1, "dm.read"]])
+    server.closeAllConnections()
+    server.close()
   })
 
   it("reads a conversation as a tree, and as it comes", async () => {

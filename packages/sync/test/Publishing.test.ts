@@ -248,4 +248,15 @@ describe("a blocking client", () => {
     assert.instanceOf(error, Sync.InvalidRules)
     assert.deepStrictEqual(error.rules.map(({ position }) => position), [4])
   })
+
+  it("plans and keeps a webhook", () => {
+    using client = Sync.createClientSync(settings())
+    const { id } = client.getMe().data ?? assert.fail("nobody")
+    const subscriptions = [{ event_type: "post.create", filter: { user_id: id } }] as const
+    const url = "https://example.com/hook"
+    assert.deepStrictEqual(client.planWebhook({ url, subscriptions }).add, subscriptions)
+    const error = thrown(() => client.keepWebhook({ url, subscriptions }))
+    assert.instanceOf(error, Sync.WebhookRefused)
+    assert.strictEqual(error.reason, "UrlValidationFailed")
+  })
 })

@@ -201,6 +201,8 @@ describe("forms", () => {
           "getConversation",
           "planRules",
           "syncRules",
+          "planWebhook",
+          "keepWebhook",
           "hydrate",
           "compliance",
           "session",

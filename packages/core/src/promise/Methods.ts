@@ -1,11 +1,12 @@
 /**
- * The methods of a client that make many calls: uploads, posts with files, threads, lists, conversations, rules, compliance. This
+ * The methods of a client that make many calls: uploads, posts with files, threads, lists, conversations, rules, webhooks, compliance. This
  * table has their types and docstrings for every kind of client, and what the clients need to run them; `Workflows` has the
  * Effects.
  */
 import * as Predicate from "effect/Predicate"
 import type * as CallErrors from "../client/CallErrors.ts"
 import type { Arguments, ItemOf, Operation, SelectionOf } from "../client/Operation.ts"
+import type * as KeptWebhook from "../events/KeptWebhook.ts"
 import type * as Upload from "../media/Upload.ts"
 import type { getPosts } from "../operations/Posts.ts"
 import type { getUsers } from "../operations/Users.ts"
@@ -166,6 +167,19 @@ export interface Methods<in out I, K extends Kind> {
     desired: Iterable<StreamRules.WantedRule>,
     options?: StreamRules.SyncOptions & K["options"]
   ) => One<K, StreamRules.SyncedRules>
+  /** Plans the changes that make a webhook and its subscriptions to events the desired ones, and changes nothing. */
+  readonly planWebhook: (
+    desired: KeptWebhook.WantedWebhook,
+    options?: KeptWebhook.PlanOptions & K["options"]
+  ) => One<K, KeptWebhook.WebhookPlan>
+  /**
+   * Registers a webhook, whose program must be running, validates it if the service has marked it invalid, and makes its
+   * subscriptions the desired ones: adds the missing ones, then deletes the others. Safe to repeat, and to run in several processes.
+   */
+  readonly keepWebhook: (
+    desired: KeptWebhook.WantedWebhook,
+    options?: KeptWebhook.KeepOptions & K["options"]
+  ) => One<K, KeptWebhook.KeptWebhook>
   /** Checks which of the posts or users that an app has stored were deleted, hidden or changed since. */
   readonly compliance: Compliance<I, K>
   /** Looks up posts by their ids, a hundred per request, several requests at a time, and returns the outcome of every id. */
@@ -188,15 +202,17 @@ export const methods = {
   upload: { name: "upload", effect: "toggle", options: 1 },
   "upload.events": { name: "upload", effect: "toggle", options: 1, isStream: true },
   publish: { name: "publish", effect: "create", confirmWith: "getUsersPosts", options: 1 },
-  // Repeating these four continues or completes what an earlier call began.
+  // Repeating these five continues or completes what an earlier call began.
   publishThread: { name: "publishThread", effect: "toggle", options: 1 },
   syncListMembers: { name: "syncListMembers", effect: "toggle", options: 2 },
   syncRules: { name: "syncRules", effect: "toggle", options: 1 },
+  keepWebhook: { name: "keepWebhook", effect: "toggle", options: 1 },
   "compliance.upload": { name: "Compliance.upload", effect: "toggle", options: 2 },
   planListMembers: { name: "planListMembers", effect: "read", options: 2 },
   getConversation: { name: "getConversation", effect: "read", options: 1 },
   "getConversation.parts": { name: "getConversation", effect: "read", options: 1, isStream: true },
   planRules: { name: "planRules", effect: "read", options: 1 },
+  planWebhook: { name: "planWebhook", effect: "read", options: 1 },
   "compliance.wait": { name: "Compliance.wait", effect: "read", options: 1 },
   "compliance.results": { name: "Compliance.results", effect: "read", options: 1, isStream: true },
   "compliance.check": { name: "Compliance.check", effect: "toggle", options: 0, isStream: true }

@@ -1,4 +1,14 @@
 /** The types of progress, results and options that the Promise and sync clients have in common. */
+export type {
+  KeepOptions as KeepWebhookOptions,
+  KeptWebhook,
+  PlanOptions as PlanWebhookOptions,
+  Progress as WebhookProgress,
+  RegisteredWebhook,
+  WantedSubscription,
+  WantedWebhook,
+  WebhookPlan
+} from "../events/KeptWebhook.ts"
 export type { Progress as UploadProgress, Uploaded, UploadedMedia } from "../media/Upload.ts"
 export type { Poll, Progress as PublishProgress, PublishedPost } from "../publishing/Publish.ts"
 export type { PublishedThread } from "../publishing/Thread.ts"

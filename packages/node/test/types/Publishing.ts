@@ -3,6 +3,7 @@ import type { Readable } from "node:stream"
 import {
   createClient,
   type Input,
+  type KeptWebhook,
   type Post,
   type PostwireClient,
   type PublishedPost,
@@ -10,7 +11,9 @@ import {
   type PublishProgress,
   type Uploaded,
   type UploadedMedia,
-  type UploadProgress
+  type UploadProgress,
+  type WebhookPlan,
+  type WebhookProgress
 } from "../../src/index.ts"
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
@@ -86,6 +89,25 @@ void client.publishThread([post])
 void client.publishThread([post], {})
 // @ts-expect-error no such decision
 void client.publishThread([post], { key: "a", undecided: "retry" })
+
+// A webhook and its subscriptions.
+const subscription = { event_type: "post.create", filter: { user_id: 1n }, tag: "own" } as const
+const plan = client.planWebhook({ url: "https://example.com/hook", subscriptions: [subscription] }, { keep: true })
+assertType<Equal<typeof plan, Promise<WebhookPlan>>>()
+const kept = client.keepWebhook({ url: "https://example.com/hook", subscriptions: [subscription] }, {
+  signal: AbortSignal.timeout(1),
+  onProgress: (step) => {
+    assertType<Equal<typeof step, WebhookProgress>>()
+  }
+})
+assertType<Equal<typeof kept, Promise<KeptWebhook>>>()
+void client.planWebhook({
+  url: "https://example.com/hook",
+  // @ts-expect-error no such type of event
+  subscriptions: [{ ...subscription, event_type: "post.made" }]
+})
+// @ts-expect-error a plan changes nothing
+void client.planWebhook({ url: "https://example.com/hook", subscriptions: [] }, { allowEmpty: true })
 
 // One result in every form.
 const raw = client.as("raw").publish(post)

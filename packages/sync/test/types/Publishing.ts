@@ -1,12 +1,15 @@
 // Type tests of blocking uploads and posts: this file compiles, or inference has weakened.
 import type { Readable } from "node:stream"
 import type {
+  KeptWebhook,
   PostwireClientSync,
   PublishedPost,
   PublishedThread,
   PublishProgress,
   UploadedMedia,
-  UploadProgress
+  UploadProgress,
+  WebhookPlan,
+  WebhookProgress
 } from "../../src/index.ts"
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
@@ -40,3 +43,17 @@ const thread = client.publishThread([{ text: "a" }], { key: "a" })
 assertType<Equal<typeof thread, PublishedThread>>()
 // @ts-expect-error without a key
 client.publishThread([{ text: "a" }])
+
+// A webhook and its subscriptions.
+const hook = {
+  url: "https://example.com/hook",
+  subscriptions: [{ event_type: "post.create", filter: { user_id: 1 } }]
+} as const
+const plan = client.planWebhook(hook)
+assertType<Equal<typeof plan, WebhookPlan>>()
+const kept = client.keepWebhook(hook, {
+  onProgress: (step) => {
+    assertType<Equal<typeof step, WebhookProgress>>()
+  }
+})
+assertType<Equal<typeof kept, KeptWebhook>>()

@@ -5,6 +5,7 @@ import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { invalidParameter, InvalidSettings } from "../../errors/Errors.ts"
+import * as KeptWebhook from "../../events/KeptWebhook.ts"
 import type * as Source from "../../media/Source.ts"
 import * as Upload from "../../media/Upload.ts"
 import * as Publish from "../../publishing/Publish.ts"
@@ -60,6 +61,8 @@ const effects: ByName<Source.Input, Effects> = {
   "getConversation.parts": (id, options) => opened(Conversation.getConversation.parts(id, options)),
   planRules: StreamRules.planRules,
   syncRules: StreamRules.syncRules,
+  planWebhook: KeptWebhook.planWebhook,
+  keepWebhook: KeptWebhook.keepWebhook,
   "compliance.upload": Compliance.upload,
   "compliance.wait": Compliance.wait,
   "compliance.results": (job) => opened(Compliance.results(job)),
