@@ -41,6 +41,7 @@ const commands = {
   conversation: () => import("./commands/ConversationCommand.ts"),
   lists: () => import("./commands/ListsCommand.ts"),
   rules: () => import("./commands/RulesCommand.ts"),
+  webhooks: () => import("./commands/WebhooksCommand.ts"),
   post: () => import("./commands/PostCommand.ts"),
   upload: () => import("./commands/UploadCommand.ts"),
   thread: () => import("./commands/ThreadCommand.ts"),

@@ -55,6 +55,8 @@ const desk = Effect.gen(function*() {
   writeFileSync(path("users.csv"), "username\ngrace\n")
   writeFileSync(path("rules.txt"), "[a] alpha\n")
   writeFileSync(path("wrong.txt"), "[a] (alpha\n")
+  const subscriptions = [{ event_type: "post.create", filter: { user_id: other.id } }]
+  writeFileSync(path("webhook.json"), JSON.stringify({ url: "http://localhost/hook", subscriptions }))
   writeFileSync(path("boat.md"), "One\n---\nTwo\n")
   writeFileSync(path("a.jpg"), MediaBytes.jpeg())
   const own = { POSTWIRE_JOURNAL: path("journal"), POSTWIRE_SPEND_STORE: path("spend.db") }
@@ -94,7 +96,14 @@ layer(sandbox, { excludeTestServices: true })("with --json", (it) => {
         ["doctor", "doctor"]
       ]
       for (const [command, line] of lines) assertShape(command, yield* run(line))
-      for (const line of ["rules plan ./rules.txt", "rules apply ./rules.txt --overlap 0", "rules list"]) {
+      const ofApp = [
+        "rules plan ./rules.txt",
+        "rules apply ./rules.txt --overlap 0",
+        "rules list",
+        "webhooks plan ./webhook.json",
+        "webhooks list"
+      ]
+      for (const line of ofApp) {
         assertShape(line.split(" ").slice(0, 2).join(" "), yield* run(line, app))
       }
       assertShape("comply", yield* run("comply ./ids.txt", app))

@@ -12,7 +12,8 @@ export const groups = {
     post: "Post a text with pictures or a poll",
     thread: "Post a file as a thread",
     upload: "Upload a file, and print its media id",
-    rules: "Rules of the filtered stream from a file"
+    rules: "Rules of the filtered stream from a file",
+    webhooks: "A webhook and its subscriptions from a file"
   },
   "Keep in files": {
     export: "Export an operation into a file",

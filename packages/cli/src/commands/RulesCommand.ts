@@ -82,7 +82,8 @@ const apply = Command.make("apply", applyFlags, (flags) => {
         const options = { keep, check: !unchecked }
         const found = yield* planRules(desired, options)
         yield* Effect.forEach(planLines(found), (line) => Console.error(Text.plain(line)), { discard: true })
-        yield* agreeToDeletions(found, desired.length > 0 || allowEmpty, yes)
+        const isMeant = desired.length > 0 || allowEmpty
+        yield* Prompt.agreeToDeletions(found.remove.length, found.rules, "rules", isMeant, yes)
         const speak = yield* Report.speaker
         const onProgress = (progress: Progress) => speak(stepOf(progress))
         return yield* syncRules(desired, { ...options, allowEmpty, overlap: overlap * 1000, onProgress })
@@ -218,22 +219,6 @@ const planLines = ({ add, cap, kept, remove, retag, rules, present }: RulesPlan)
 ]
 
 const shown = (sign: string, rule: WantedRule): string => `  ${sign} ${Text.oneLine(RuleFile.line(rule))}`
-
-const agreeToDeletions = Effect.fnUntraced(function*({ remove, rules }: RulesPlan, isMeant: boolean, yes: boolean) {
-  if (remove.length === 0) return
-  const what = `${Text.count(remove.length)} of ${Text.quantity(rules, "rules")}`
-  if (!isMeant) {
-    return yield* ErrorReport.refuse(
-      `The file has no rules, and ${what} would be deleted`,
-      "Pass --allow-empty if this is intended. Nothing was changed."
-    )
-  }
-  if (yes || (yield* Prompt.confirm(`Delete ${what}?`))) return
-  return yield* ErrorReport.refuse(
-    `${what} would be deleted`,
-    "They are shown above. --yes deletes them, --keep keeps them. Nothing was changed."
-  )
-})
 
 const stepOf = (progress: Progress): string =>
   progress.step === "waiting"

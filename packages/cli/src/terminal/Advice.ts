@@ -178,6 +178,10 @@ const advices: Readonly<Record<string, Advice>> = {
         )
       }; postwire doctor shows more.`,
   UndecodableResponse: "Something between here and the service may have answered; try again with --resume.",
+  SubscriptionsRefused: ({ advice }) =>
+    `${
+      typeof advice === "string" ? advice : "Correct the file."
+    } The others are there: run the same command again after that.`,
   UnexpectedStatus: (_, situation) => `Check ${settings(["baseUrl"], situation)}, then try again with --resume.`
 }
 
