@@ -90,7 +90,10 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
     "path segment 1=activity_stream",
     "query endpoints=activity_stream"
   ),
-  ...because("An instant, sent as twelve digits.", { difference: "body *_date pattern", operations: ["replayWebhook"] }),
+  ...because("An instant, sent as twelve digits.", {
+    difference: "body *_date pattern",
+    operations: ["replayWebhook"]
+  }),
   ...because("Its members are all optional, and none is needed.", {
     difference: "body type application/json",
     operations: ["createAccountActivitySubscription"]
