@@ -255,6 +255,19 @@ describe("the Promise and blocking clients alone", () => {
     run("tsc", ["-p", ".", "--noEmit"], alone)
   })
 
+  it("have one class of each error, also of a webhook", () => {
+    const source = `
+      import { InvalidSettings } from "@postwire/node"
+      import { webhook } from "@postwire/node/Webhook"
+      try {
+        webhook({ secrets: [], onEvent: () => {} })
+      } catch (error) {
+        console.log(error instanceof InvalidSettings)
+      }
+    `
+    assert.strictEqual(run(process.execPath, ["--input-type=module", "-e", source], alone).stdout.trim(), "true")
+  })
+
   it("say which package the other entries need", () => {
     for (const path of ["@postwire/node/EffectClient", "@postwire/sync/SyncClient"]) {
       const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", `import "${path}"`], {

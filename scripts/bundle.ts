@@ -124,7 +124,7 @@ const command = {
 } satisfies BuildOptions
 
 const builds = {
-  node: [publishing("index"), entry("Webhook"), ...undicis],
+  node: [publishing("index"), ...undicis],
   sync: [{ ...entry("index"), plugins: [callingSide] }, publishing("PostwireWorker"), ...undicis],
   cli: [command]
 }
@@ -156,11 +156,14 @@ for (const [name, each] of Object.entries(builds)) {
   writeFileSync(join(folder, "dist/bundled/LICENSES.txt"), licences.join("\n---\n\n"))
 }
 
-// By its own address the same as in the one file, so that no program holds two.
-writeFileSync(
-  join(root, "packages/node/dist/bundled/OAuth2.js"),
-  `import { OAuth2 } from "./index.js"\n\nexport const { ${Object.keys(OAuth2).join(", ")} } = OAuth2\n`
-)
+// By their own addresses the same as in the one file, so that no program holds two.
+const aliases = {
+  OAuth2: `import { OAuth2 } from "./index.js"\n\nexport const { ${Object.keys(OAuth2).join(", ")} } = OAuth2\n`,
+  Webhook: `export { webhook } from "./index.js"\n`
+}
+for (const [name, text] of Object.entries(aliases)) {
+  writeFileSync(join(root, `packages/node/dist/bundled/${name}.js`), text)
+}
 
 await declare(join(root, "packages/node"), ["index", "OAuth2", "Webhook"])
 await declare(join(root, "packages/sync"), ["index"])

@@ -43,6 +43,7 @@ export type { Session } from "./internal/connect.ts"
 export { fromEnvironment, type Input, type Logger, type Settings } from "./NodeClient.ts"
 export * as OAuth2 from "./OAuth2.ts"
 export type { Answer, CallOptions, PageOptions } from "./PromiseClient.ts"
+export { webhook } from "./Webhook.ts"
 
 /** A post to publish, with its files and its poll. */
 export type Post = Publish.Post<NodeClient.Input>

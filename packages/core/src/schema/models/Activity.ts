@@ -109,6 +109,17 @@ const event = <const Types extends ReadonlyArray<EventType>, Payload extends Sch
     "event_type"
   )
 
+/** A post of an event, with the fields that the service sent. */
+export interface ActivityPost extends Schema.Schema.Type<typeof Post.schema> {}
+
+/** A user of an event, with the fields that the service sent. */
+export interface ActivityUser extends Schema.Schema.Type<typeof User.schema> {}
+
+// Without these types, declarations would have all members of a post for each type of event.
+const included: Schema.Codec<Includes, unknown> = Includes
+const post: Schema.Codec<ActivityPost, unknown> = Post.schema
+const user: Schema.Codec<ActivityUser, unknown> = User.schema
+
 const common = {
   /** A 64-bit integer, which may be negative. */
   event_uuid: Schema.String,
@@ -116,13 +127,13 @@ const common = {
   /** The label of the subscription. */
   tag: optional,
   /** Objects that the payload refers to. */
-  includes: /*#__PURE__*/ Schema.optionalKey(Includes)
+  includes: /*#__PURE__*/ Schema.optionalKey(included)
 }
 
 /** A post of the account, or one that mentions, answers, quotes or reposts it. */
 export const PostActivity = /*#__PURE__*/ event(
   ["post.create", "post.mention.create", "post.reply.create", "post.quote.create", "post.repost.create"],
-  Post.schema
+  post
 )
 /** A post of the account, or one that mentions, answers, quotes or reposts it. */
 export interface PostActivity extends Schema.Schema.Type<typeof PostActivity> {}
@@ -149,7 +160,7 @@ export const LikeActivity = /*#__PURE__*/ event(
 /** A post of the account was liked, or the account liked one. */
 export interface LikeActivity extends Schema.Schema.Type<typeof LikeActivity> {}
 
-const someone = /*#__PURE__*/ Model.essential(/*#__PURE__*/ Schema.Struct({ data: User.schema }), "data")
+const someone = /*#__PURE__*/ Model.essential(/*#__PURE__*/ Schema.Struct({ data: user }), "data")
 
 /** One account followed, muted or blocked another, or no longer does. */
 export const RelationActivity = /*#__PURE__*/ event(
@@ -304,7 +315,7 @@ export interface UnlistedActivity extends Schema.Struct.Type<typeof common> {
 }
 
 /** An event of a type that this version does not list, with its payload as it came. */
-export const UnlistedActivity: Schema.Codec<UnlistedActivity> = /*#__PURE__*/ Model.essential(
+export const UnlistedActivity: Schema.Codec<UnlistedActivity, unknown> = /*#__PURE__*/ Model.essential(
   /*#__PURE__*/ Schema.Struct({
     ...common,
     event_type: /*#__PURE__*/ Schema.declare((type): type is UnlistedEventType =>
@@ -317,7 +328,23 @@ export const UnlistedActivity: Schema.Codec<UnlistedActivity> = /*#__PURE__*/ Mo
 )
 
 /** Something that happened. `event_type` selects the type of its payload. */
-export const ActivityEvent = /*#__PURE__*/ Schema.Union([
+export type ActivityEvent =
+  | PostActivity
+  | PostDeletion
+  | LikeActivity
+  | RelationActivity
+  | ProfileActivity
+  | DirectMessageActivity
+  | ChatActivity
+  | SpaceActivity
+  | BroadcastActivity
+  | BroadcastMessage
+  | NewsActivity
+  | RevocationActivity
+  | UnlistedActivity
+
+/** Something that happened. `event_type` selects the type of its payload. */
+export const ActivityEvent: Schema.Codec<ActivityEvent, unknown> = /*#__PURE__*/ Schema.Union([
   PostActivity,
   PostDeletion,
   LikeActivity,
@@ -332,9 +359,6 @@ export const ActivityEvent = /*#__PURE__*/ Schema.Union([
   RevocationActivity,
   UnlistedActivity
 ])
-/** Something that happened. `event_type` selects the type of its payload. */
-export type ActivityEvent = typeof ActivityEvent.Type
-
 /**
  * Brings the forms in which the service delivers an event to one: related objects are in the event, and a number that comes as
  * text, too, comes once: as text where it is an id. Changes the body.
