@@ -6,6 +6,7 @@ import { describe } from "vitest"
 import type { ServerOptions } from "../src/admin/Options.ts"
 import { Sandbox } from "../src/index.ts"
 import { ask, json, listen, settle } from "./support/Listening.ts"
+import * as Receiver from "./support/Receiver.ts"
 
 const start = Date.UTC(2026, 7, 1, 12)
 
@@ -27,8 +28,9 @@ const shortly = (items: ReadonlyArray<{ readonly data: { readonly event_type: st
 describe("subscriptions", () => {
   it.effect("are made, changed, listed by page and deleted", () =>
     Effect.gen(function*() {
-      const { ada, user } = yield* Sandbox.Sandbox
-      const { data: hook } = yield* json("POST", "/2/webhooks", { url: "http://localhost:1/hook" })
+      const { ada, seeded: { consumerSecret }, user } = yield* Sandbox.Sandbox
+      const url = Receiver.addressOf(consumerSecret)
+      const { data: hook } = yield* json("POST", "/2/webhooks", { url })
       const made = yield* subscribe("post.create", { user_id: ada.id }, { tag: "own" })
       expect(made.data).toMatchObject({
         subscription: {
@@ -321,14 +323,16 @@ describe("the stream of activity", () => {
   it.effect("is charged by the type of event, once for each event", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
-      const { ada, bill } = sandbox
-      const { data: hook } = yield* json("POST", "/2/webhooks", { url: "http://localhost:1/hook" })
+      const { ada, bill, seeded: { consumerSecret } } = sandbox
+      const url = Receiver.addressOf(consumerSecret)
+      const { data: hook } = yield* json("POST", "/2/webhooks", { url })
       for (const type of ["post.create", "follow.follow", "dm.sent"]) {
         yield* subscribe(type, { user_id: ada.id }, { webhook_id: hook.id })
       }
       const grace = sandbox.user()
       bill.clear()
       ada.post("by the webhook alone")
+      yield* settle
       expect(bill.statement().dollars).toBe(0.005)
       yield* listen(stream)
       yield* listen(stream)

@@ -9,6 +9,7 @@ import * as Console from "../src/admin/Console.ts"
 import * as MediaFiles from "../src/media/MediaFiles.ts"
 import * as Sandbox from "../src/Sandbox.ts"
 import { executable } from "./support/Browser.ts"
+import * as Receiver from "./support/Receiver.ts"
 
 const now = Date.UTC(2026, 10, 20, 12)
 
@@ -61,6 +62,20 @@ describe.skipIf(executable === undefined)("in a browser", () => {
   const open = async (page: Page, { adminToken, baseUrl }: Sandbox.Sandbox["Service"]) => {
     await page.goto(Console.urlWith(baseUrl, adminToken))
     await page.locator("#main").waitFor()
+  }
+
+  /** Registers a webhook for the posts of ada, who writes one. Its delivery is the second request. */
+  const deliver = async ({ ada, baseUrl, deliveries, seeded }: Sandbox.Sandbox["Service"]) => {
+    const authorization = `Bearer ${Redacted.value(seeded.appBearerToken)}`
+    const post = async (path: string, body: object) => {
+      const headers = { authorization, "content-type": "application/json" }
+      return (await fetch(baseUrl + path, { method: "POST", headers, body: JSON.stringify(body) })).json()
+    }
+    const { data: { id } } = await post("/2/webhooks", { url: Receiver.addressOf(seeded.consumerSecret) })
+    const filter = { user_id: ada.id }
+    await post("/2/activity/subscriptions", { event_type: "post.create", filter, tag: "own", webhook_id: id })
+    ada.post("a delivered post")
+    await Effect.runPromise(Receiver.until(() => deliveries.list().length === 2))
   }
 
   /** Goes to a view by its link. */
@@ -502,6 +517,40 @@ describe.skipIf(executable === undefined)("in a browser", () => {
       assert.deepStrictEqual(errors, [])
     }), 60_000)
 
+  it.live("shows deliveries, sends one again, and makes events", () =>
+    Effect.gen(function*() {
+      const { errors, page, sandbox } = yield* visit()
+      yield* Effect.promise(async () => {
+        await deliver(sandbox)
+        await open(page, sandbox)
+        await go(page, "events")
+        await page.locator("#webhooks li", { hasText: "valid, last passed" }).waitFor()
+        await page.locator("#subscriptions li", { hasText: /^post.create @ada, tag own/ }).waitFor()
+        const lines = page.locator("#deliveries a")
+        assert.match(await lines.first().innerText(), /^200\s+post.create/)
+        await lines.first().click()
+        await page.getByRole("region", { name: "Request body" }).getByText("a delivered post").waitFor()
+        await page.locator("#delivery", { hasText: "Signature" }).getByText("valid", { exact: true }).waitFor()
+        await page.getByRole("button", { name: "Resend" }).click()
+        await page.locator("#deliveries a", { hasText: "again" }).waitFor()
+        assert.strictEqual(await lines.count(), 3)
+        await page.keyboard.press("Escape")
+        await page.locator("#delivery").waitFor({ state: "hidden" })
+
+        await page.locator("#trigger-type").selectOption("post.create")
+        await page.locator("#trigger-user").fill("@ada")
+        await page.locator("#trigger-text").fill("made by a form")
+        await page.getByRole("button", { name: "Trigger" }).click()
+        await page.getByText("It happened: one subscription has it.").waitFor()
+        await lines.nth(3).waitFor()
+        assert.include(sandbox.deliveries.entry(4)?.body, "made by a form")
+        await page.locator("#trigger-user").fill("nobody_here")
+        await page.getByRole("button", { name: "Trigger" }).click()
+        await page.getByText("There is no user nobody_here.").waitFor()
+      })
+      assert.deepStrictEqual(errors, [])
+    }), 60_000)
+
   it.live("keeps the place in a list of 500, and clears it when it is not live", () =>
     Effect.gen(function*() {
       const { errors, page, sandbox } = yield* visit()
@@ -557,6 +606,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
       yield* Effect.promise(async () => {
         const { baseUrl, seeded: { ada } } = sandbox
         const headers = { authorization: `Bearer ${sandbox.settings.bearerToken}` }
+        await deliver(sandbox)
         for (const path of [`/2/users/${ada.id}`, "/2/users/me", "/2/nothing"]) await fetch(baseUrl + path, { headers })
         sandbox.faults.add({ status: 503 })
         sandbox.faults.add({ reset: "after", times: "always" })
@@ -568,8 +618,9 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${rules})`)
           return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`)
         }
-        const views = "requests requests/1 send data/posts users/users users/grants streams media limits faults clock"
-          .split(" ")
+        const views =
+          "requests requests/1 send data/posts users/users users/grants streams events events/2 media limits faults clock"
+            .split(" ")
         for (
           const [colorScheme, width, rules, shown] of [
             ["light", 1280, "", views],
@@ -582,6 +633,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           for (const view of shown) {
             await page.evaluate((view) => void (location.hash = view), view)
             await page.locator(`nav a[href="#${view.split("/")[0]}"][aria-current]`).waitFor()
+            if (view === "events/2") await page.getByRole("region", { name: "Request body" }).waitFor()
             if (view === "requests/1") await page.getByRole("region", { name: "Response body" }).waitFor()
             if (view.includes("users/")) await page.locator("#state-rows tr").first().waitFor()
             assert.deepStrictEqual(await violations(rules), [], `${view} ${colorScheme} ${width}`)
@@ -797,6 +849,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
     Effect.gen(function*() {
       const { page, sandbox } = yield* visit()
       yield* Effect.promise(async () => {
+        await deliver(sandbox)
         await page.setViewportSize({ width: 400, height: 800 })
         await open(page, sandbox)
         await go(page, "send")
@@ -819,7 +872,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         const assertWhole = async (view: string, part = "body") => {
           const lost = await page.evaluate((part) =>
             [...document.querySelectorAll(
-              "button, label, a, td, dd, #lines span, h2, h3, p, time, summary, input, select"
+              "button, label, a, td, dd, .lines span, h2, h3, p, time, summary, input, select"
             )]
               .filter((element) =>
                 !element.closest("[hidden], .skip") && element.matches(":not(:empty), input, select")
@@ -847,6 +900,13 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           await go(page, view)
           await assertWhole(view)
         }
+        await go(page, "events")
+        await page.locator("#deliveries a").first().waitFor()
+        await assertWhole("events")
+        await page.locator("#deliveries a").first().click()
+        await page.locator("#delivery-title").waitFor()
+        assert.isTrue(await page.locator("#deliveries").isHidden())
+        await assertWhole("delivery", "#delivery")
         await go(page, "requests")
         await page.locator("#lines li").first().waitFor()
         assert.match(

@@ -11,7 +11,10 @@ export const challengeMillis = 3_000
 /** The time for the answer to a delivery, in milliseconds. */
 export const answerMillis = 10_000
 
-/** The waits before the further attempts of a delivery, in milliseconds. */
+/**
+ * The waits before the further attempts of a delivery, in milliseconds. Today's documentation promises retries without figures;
+ * these are of its page about Enterprise Account Activity, until 2026-05-04.
+ */
 export const retryMillis: ReadonlyArray<number> = [3_000, 27_000, 242_000]
 
 /** The status that acknowledges a delivery or answers a challenge. */

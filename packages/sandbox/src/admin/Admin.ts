@@ -23,7 +23,7 @@ import * as RequestBody from "../journal/RequestBody.ts"
 import * as Bill from "../limits/Bill.ts"
 import { collections } from "../store/Overview.ts"
 import * as AdminApps from "./AdminApps.ts"
-import { call, type Endpoint, type Endpoints, fallible, invalid, withBody } from "./AdminEndpoint.ts"
+import { call, type Endpoint, type Endpoints, fallible, invalid, numberOf, withBody } from "./AdminEndpoint.ts"
 import * as AdminEvents from "./AdminEvents.ts"
 import * as AdminStreams from "./AdminStreams.ts"
 import type { Controls } from "./Controls.ts"
@@ -84,12 +84,6 @@ const named = ({ store: { users } }: Controls, { caller, ...entry }: Entry) => (
 const lineOf = (sandbox: Controls, entry: Entry) => {
   const { body: _body, headers: _headers, ...line } = named(sandbox, entry)
   return line
-}
-
-/** A positive integer query parameter, limited to `maximum`. */
-const numberOf = (text: string | undefined, otherwise: number, maximum: number): number => {
-  const number = Math.trunc(Number(text))
-  return number > 0 ? Math.min(number, maximum) : otherwise
 }
 
 /** Suspends an account, by id or username, or ends its suspension. */

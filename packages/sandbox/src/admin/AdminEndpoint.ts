@@ -74,6 +74,15 @@ export const withBody = <S extends Payload>(
   }
 }
 
+/** A positive integer query parameter, limited to `maximum`. */
+export const numberOf = (text: string | undefined, otherwise: number, maximum: number): number => {
+  const number = Math.trunc(Number(text))
+  return number > 0 ? Math.min(number, maximum) : otherwise
+}
+
+/** A time in milliseconds in ISO 8601. */
+export const iso = (millis: number | undefined) => millis === undefined ? undefined : new Date(millis).toISOString()
+
 const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   headers["content-type"] !== undefined || headers["transfer-encoding"] !== undefined ||
   Number(headers["content-length"] ?? 0) > 0

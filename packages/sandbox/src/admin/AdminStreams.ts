@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Problem from "../http/Problem.ts"
 import * as Load from "../streams/Load.ts"
-import { call, type Endpoints, fallible, withBody } from "./AdminEndpoint.ts"
+import { call, type Endpoints, fallible, iso, withBody } from "./AdminEndpoint.ts"
 import type { Controls } from "./Controls.ts"
 
 /** The maximum number of connections and of matches shown. */
@@ -15,8 +15,6 @@ const loadOf = ({ loading }: Controls) => ({
     ? null
     : { perSecond: loading.perSecond, made: loading.made(), isOver: loading.isOver() }
 })
-
-const iso = (millis: number | undefined) => millis === undefined ? undefined : new Date(millis).toISOString()
 
 /** The current state of the streams. */
 const overview = (sandbox: Controls) => {

@@ -1,12 +1,12 @@
 /** The programmatic interface of a sandbox. Its calls are synchronous, like its state. */
-import { catalogue } from "@postwire/core/Catalogue"
 import type { WireName } from "@postwire/core/schema/WireName"
 import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { randomBytes, randomUUID } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import * as Nonces from "../auth/Nonces.ts"
 import * as Secrets from "../auth/Secrets.ts"
+import * as Deliveries from "../events/Deliveries.ts"
 import * as Events from "../events/Events.ts"
 import * as Trigger from "../events/Trigger.ts"
 import * as Faults from "../faults/Faults.ts"
@@ -46,6 +46,8 @@ export interface Controls extends Fixtures {
   readonly bill: Bill.Bill
   /** The stream connections and the items sent on them. */
   readonly streams: Omit<Hub.Hub, "connect" | "clear" | "deliverActivity" | "endAll" | "onChange">
+  /** The latest requests to webhooks. `resend` sends one again. */
+  readonly deliveries: Pick<Deliveries.Deliveries, "entry" | "list" | "resend">
   /** Creates posts at a constant rate until it is stopped or has created `posts`. Replaces the previous load. */
   readonly load: (options: Load.Options) => Load.Load
   /** The latest load. */
@@ -115,41 +117,32 @@ export const make = Effect.fnUntraced(function*(
       usage.clear()
     }
   })
+  const secrets = Secrets.make(
+    () => store.credentials,
+    () => [adminToken, seeded.userBearerToken, seeded.appBearerToken]
+  )
+  const deliveries = yield* Deliveries.make({
+    store,
+    clock,
+    faults,
+    bill,
+    hide: (text) => secrets.of(undefined)(text)
+  })
   const streams = yield* Hub.make({
     store,
     now: clock.now,
     seed,
+    baseUrl,
+    deliverPost: (webhook, post) => deliveries.deliverPost(webhook, post),
     maxConnections: options.streamConnections ?? 1,
     maxRules: options.streamRules ?? 1_000
   })
-  const deliveries: Events.Deliveries = {
-    check: () => Effect.succeed("passed"),
-    validate: ({ id }) => {
-      store.webhooks.setValid(id, true)
-      return Effect.succeed("passed")
-    },
-    deliver: () => {},
-    replay: () => Effect.succeed({ job_id: randomUUID(), created_at: new Date(clock.now()).toISOString() })
-  }
   const scene = { store, now: clock.now, baseUrl }
   const events = yield* Events.make({
     ...scene,
     publish: ({ appId, event, row, webhook }) => {
       streams.deliverActivity(appId, event, row)
-      if (webhook === undefined) return
-      deliveries.deliver(webhook, { data: event })
-      if (!webhook.valid || row === undefined) return
-      bill.charge({
-        operation: "streamActivity",
-        definition: catalogue.streamActivity.definition,
-        caller: { appId, userId: undefined },
-        params: {},
-        parameters: {},
-        data: undefined,
-        resources: [{ kind: undefined, id: event.event_uuid, place: "data", row }],
-        now: clock.now(),
-        continues: true
-      })
+      if (webhook !== undefined) deliveries.deliver(webhook, event, row)
     }
   })
   const grants = Grants.make({ store, now: clock.now, seeded: () => seeded })
@@ -158,6 +151,7 @@ export const make = Effect.fnUntraced(function*(
     loading?.stop()
     loading = undefined
     streams.clear()
+    deliveries.clear()
     budget.clear()
     nonces.clear()
     bill.setCap(options.spendCap)
@@ -191,6 +185,7 @@ export const make = Effect.fnUntraced(function*(
     budget,
     bill,
     streams,
+    deliveries,
     load: (options) => {
       loading?.stop()
       return loading = makeLoad(options)
@@ -217,6 +212,7 @@ export const make = Effect.fnUntraced(function*(
       // Seeding must not be delivered to streams.
       loading?.stop()
       streams.clear()
+      deliveries.clear()
       try {
         if (next.start === undefined) clock.reset()
         else clock.set(next.start)
@@ -246,10 +242,7 @@ export const make = Effect.fnUntraced(function*(
     nonces,
     streams,
     deliveries,
-    secrets: Secrets.make(
-      () => store.credentials,
-      () => [adminToken, seeded.userBearerToken, seeded.appBearerToken]
-    ),
+    secrets,
     epoch: () => epoch
   }
   return { controls, parts }

@@ -3,7 +3,7 @@ import { act } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import * as Code from "./Code.mjs"
 import { box, lookOf, make, pretty, utc } from "./Elements.mjs"
-import { formatted, headerLines, linked, send } from "./Exchanges.mjs"
+import { fact, formatted, headersOf, linked, send, text } from "./Exchanges.mjs"
 import * as FaultWords from "./FaultWords.mjs"
 import { look } from "./Live.mjs"
 import { open } from "./RequestForm.mjs"
@@ -21,22 +21,6 @@ export const callerOf = ({ caller }) =>
   caller === undefined ? "nobody" : caller.userId === undefined ? "the app" : `@${caller.username ?? caller.userId}`
 
 let asked = 0
-
-/** @param {string} name @param {...(Node | string)} content */
-const fact = (name, ...content) => make("div", {}, make("dt", {}, name), make("dd", {}, ...content))
-
-/** @param {string} label @param {ReadonlyArray<Node | string>} content */
-const text = (label, content, id = "") =>
-  make("pre", { tabindex: "0", role: "region", "aria-label": label, id: id === "" ? undefined : id }, ...content)
-
-/** @param {string} label @param {Readonly<Record<string, string>>} headers */
-const headersOf = (label, headers) =>
-  make(
-    "details",
-    {},
-    make("summary", {}, `${Object.keys(headers).length} headers`),
-    text(label, [headerLines(headers)])
-  )
 
 /** True if the body was recorded as it was sent. @param {Shown} shown */
 const isWhole = ({ body, headers }) =>

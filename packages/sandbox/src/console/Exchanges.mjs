@@ -63,3 +63,19 @@ export const headerLines = (headers) =>
   Object.entries(headers).map(([name, value]) =>
     `${name}: ${value}${name.endsWith("-reset") && /^\d{9,11}$/.test(value) ? ` (${utc(Number(value) * 1_000)})` : ""}`
   ).join("\n")
+
+/** A name and its value. @param {string} name @param {...(Node | string)} content */
+export const fact = (name, ...content) => make("div", {}, make("dt", {}, name), make("dd", {}, ...content))
+
+/** A text that the keyboard can scroll. @param {string} label @param {ReadonlyArray<Node | string>} content */
+export const text = (label, content, id = "") =>
+  make("pre", { tabindex: "0", role: "region", "aria-label": label, id: id === "" ? undefined : id }, ...content)
+
+/** Headers that open. @param {string} label @param {Readonly<Record<string, string>>} headers */
+export const headersOf = (label, headers) =>
+  make(
+    "details",
+    {},
+    make("summary", {}, `${Object.keys(headers).length} headers`),
+    text(label, [headerLines(headers)])
+  )

@@ -43,6 +43,14 @@ const streams = {
   garbage: "an invalid line is sent first"
 }
 
+/** @satisfies {Record<NonNullable<Behaviour["delivery"]>, string>} */
+const deliveries = {
+  duplicate: "an event is delivered twice",
+  "out-of-order": "an event is delivered after the next one",
+  "bad-signature": "an event is signed with another secret",
+  lost: "an event is not delivered"
+}
+
 /** @param {StreamFault} fault */
 const streamWords = ({ after = 0, at, every, for: long, kind, within = 0 }) =>
   [
@@ -74,7 +82,21 @@ const headerWords = (headers) =>
 
 /** The effect on the response. @param {Behaviour} fault */
 const behaviour = (
-  { after, body, delay, headers = {}, page, pause, processing, rateLimitHeaders, reset, status, stream, truncate }
+  {
+    after,
+    body,
+    delay,
+    delivery,
+    headers = {},
+    page,
+    pause,
+    processing,
+    rateLimitHeaders,
+    reset,
+    status,
+    stream,
+    truncate
+  }
 ) =>
   [
     ...(status === undefined ? [] : [`status ${status}${after === true ? " after the request is performed" : ""}`]),
@@ -89,6 +111,7 @@ const behaviour = (
     ...(reset === undefined ? [] : [resets[reset]]),
     ...(processing === undefined ? [] : [processings[processing]]),
     ...(stream === undefined ? [] : [streamWords(stream)]),
+    ...(delivery === undefined ? [] : [deliveries[delivery]]),
     ...(delay === undefined ? [] : [`delayed by ${duration(delay)}`])
   ].join(", ")
 
@@ -106,7 +129,7 @@ export const ofRule = ({ nth = 1, oneOf, operation, probability, times: count, .
     : `${own === "" ? "" : `${own}; and `}one of these: ${oneOf.map(behaviour).join("; ")}`
   const most = count ?? (probability === undefined ? 1 : "always")
   const where = operation === undefined
-    ? "all operations"
+    ? fault.delivery === undefined ? "all operations" : "deliveries"
     : typeof operation === "string"
     ? operation
     : operation.join(", ")

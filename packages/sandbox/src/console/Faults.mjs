@@ -33,7 +33,11 @@ const kinds = [
   { processing: "no-wait" },
   { processing: "zero-wait" },
   { stream: { kind: "cut", after: 10 } },
-  { stream: { kind: "stall", after: 10 } }
+  { stream: { kind: "stall", after: 10 } },
+  { delivery: "duplicate" },
+  { delivery: "out-of-order" },
+  { delivery: "bad-signature" },
+  { delivery: "lost" }
 ]
 
 /** @param {ReadonlyArray<Active>} rules */
@@ -87,7 +91,7 @@ const add = async () => {
 export const offerOperations = () =>
   select("fault-operation").replaceChildren(
     make("option", { value: "" }, "all"),
-    ...options(names())
+    ...options([...names(), "deliverEvent"])
   )
 
 export const start = () => {

@@ -4,9 +4,10 @@ import { call } from "./AdminCalls.mjs"
 import { box, fill, input, isoTime, lookOf, make, options, select } from "./Elements.mjs"
 import { callerOf } from "./Entry.mjs"
 import * as FaultWords from "./FaultWords.mjs"
+import * as Lines from "./Lines.mjs"
 import { look, watch } from "./Live.mjs"
 import { names } from "./Operations.mjs"
-import { hashOf, isShown, onShow, place, replace } from "./Views.mjs"
+import { hashOf, replace } from "./Views.mjs"
 
 /**
  * @import { Shown } from "./Entry.mjs"
@@ -77,25 +78,7 @@ const showLines = () => {
   mark()
 }
 
-const links = () => [...box("lines").querySelectorAll("a")]
-
-/** The hash of the entry that was opened last. */
-let reached = ""
-
-/** Marks the open entry. The tab key reaches it, or else the one that was opened last, or the first one. */
-const mark = () => {
-  const { steps: [id] } = place()
-  const all = links()
-  const current = all.find(({ hash }) => hash === hashOf("requests", id ?? ""))
-  const first = current ?? all.find(({ hash }) => hash === reached) ?? all[0]
-  for (const link of all) {
-    link.tabIndex = link === first ? 0 : -1
-    if (link === current) link.setAttribute("aria-current", "true")
-    else link.removeAttribute("aria-current")
-  }
-  if (current !== undefined && current.hash !== reached) current.scrollIntoView({ block: "nearest" })
-  reached = current?.hash ?? reached
-}
+let mark = () => {}
 
 const lineOf = (/** @type {Line} */ line) => {
   const { at, fault, id, method, millis, operation, path, status: code } = line
@@ -117,18 +100,6 @@ const lineOf = (/** @type {Line} */ line) => {
   )
 }
 
-/** Moves through the list; an open entry is replaced by the next one. @param {KeyboardEvent} pressed */
-const move = (pressed) => {
-  const all = links()
-  const i = all.findIndex((link) => link === document.activeElement)
-  const next = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: all.length - 1 }[pressed.key]
-  const link = next === undefined || i < 0 ? undefined : all[next]
-  if (link === undefined) return
-  pressed.preventDefault()
-  link.focus()
-  if (place().steps[0] !== undefined) replace("requests", link.hash.split("/")[1] ?? "")
-}
-
 export const start = () => {
   watch("requests", async () => input("follow").checked || last === 0 ? read() : () => {})
   for (const id of ["journal-operation", "journal-search"]) input(id).addEventListener("input", showLines)
@@ -136,20 +107,7 @@ export const start = () => {
     select(id).addEventListener("change", showLines)
   }
   input("follow").addEventListener("change", look)
-  box("lines").addEventListener("keydown", move)
-  onShow(({ steps: [id], view }) => {
-    if (view !== "requests") return
-    mark()
-    // A closed entry loses the focus.
-    if (id === undefined && reached !== "" && document.activeElement === document.body) {
-      links().find((link) => link.tabIndex === 0)?.focus()
-    }
-  })
-  document.addEventListener("keydown", ({ key, target }) => {
-    if (key !== "Escape" || !isShown("requests") || place().steps[0] === undefined) return
-    if (target instanceof Element && target.closest("details[open]")) return
-    replace("requests")
-  })
+  mark = Lines.navigate("requests", "lines")
   onClick("journal-clear", async () => {
     await call("DELETE", "/journal")
     replace("requests")

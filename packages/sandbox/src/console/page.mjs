@@ -5,6 +5,7 @@ import * as Bill from "./Bill.mjs"
 import * as Clock from "./Clock.mjs"
 import { box } from "./Elements.mjs"
 import * as Entry from "./Entry.mjs"
+import * as Events from "./Events.mjs"
 import * as Exchange from "./Exchange.mjs"
 import * as Faults from "./Faults.mjs"
 import { isLocked, lock, takeFromAddress, takeTyped, unlock } from "./Gate.mjs"
@@ -48,6 +49,7 @@ for (
     Limits,
     Bill,
     Streams,
+    Events,
     Faults,
     Media,
     State,

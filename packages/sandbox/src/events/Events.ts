@@ -5,25 +5,27 @@ import * as Effect from "effect/Effect"
 import type * as Scoped from "effect/Scope"
 import { randomBytes } from "node:crypto"
 import type { Problem } from "../http/Problem.ts"
+import type { Resource } from "../projection/Projection.ts"
 import type { Subscription } from "../store/Activity.ts"
 import type { Store } from "../store/Store.ts"
 import type { Webhook } from "../store/Webhooks.ts"
+import type { Verdict } from "./Challenge.ts"
 import * as Happenings from "./Happenings.ts"
-
-/** A failed check of a webhook. */
-export interface Refusal {
-  readonly reason: string
-}
 
 /** Delivers events to webhooks. */
 export interface Deliveries {
   /** Sends a challenge to an address. */
-  readonly check: (webhook: Pick<Webhook, "appId" | "url">) => Effect.Effect<"passed" | Refusal>
+  readonly check: (webhook: Pick<Webhook, "appId" | "url">) => Effect.Effect<Verdict>
   /** Checks a webhook and notes the outcome. */
-  readonly validate: (webhook: Webhook) => Effect.Effect<"passed" | Refusal>
-  /** Delivers an event, in neutral names. */
-  readonly deliver: (webhook: Webhook, event: { readonly data: object }) => void
-  /** Delivers the events of past minutes again. */
+  readonly validate: (webhook: Webhook) => Effect.Effect<Verdict>
+  /** Delivers an event. Its app pays by the row, if there is one. */
+  readonly deliver: (webhook: Webhook, event: Event, row: ReadRow | undefined) => void
+  /** Delivers a post of the filtered stream: the JSON that the stream has. */
+  readonly deliverPost: (
+    webhook: Webhook,
+    post: { readonly id: string; readonly text: string; readonly resources: ReadonlyArray<Resource> }
+  ) => void
+  /** Delivers the events between two times in milliseconds again. */
   readonly replay: (
     webhook: Webhook,
     from: number,

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import * as Schema from "effect/Schema"
 import { validateHeaderName, validateHeaderValue } from "node:http"
-import { type RequestName, requestNames } from "../http/Names.ts"
+import { delivery, type RequestName, requestNames } from "../http/Names.ts"
 import * as Problem from "../http/Problem.ts"
 import { Time } from "../http/Time.ts"
 import { make as random } from "../text/random.ts"
@@ -59,7 +59,15 @@ const behaviour = {
    * (from the second page on). The first two lose no items.
    */
   page: Schema.optional(Schema.Literals(["empty", "short", "repeated-token"])),
-  stream: Schema.optional(StreamFault)
+  stream: Schema.optional(StreamFault),
+  /**
+   * Disturbs the delivery of an event to a webhook:
+   * - `duplicate`: sends it twice.
+   * - `out-of-order`: sends it after the next one.
+   * - `bad-signature`: signs it with another secret.
+   * - `lost`: never sends it.
+   */
+  delivery: Schema.optional(Schema.Literals(["duplicate", "out-of-order", "bad-signature", "lost"]))
 }
 
 /** The effect of a fault. */
@@ -68,12 +76,15 @@ export const Behaviour = Schema.Struct(behaviour)
 /** The effect of a fault. */
 export type Behaviour = typeof Behaviour.Type
 
-const Name = Schema.Literals(requestNames)
+const Name = Schema.Literals([...requestNames, delivery])
 
 /** A fault and the requests that it affects. */
 export const Rule = Schema.Struct({
   ...behaviour,
-  /** The affected operations and authorization endpoints. Default: all. */
+  /**
+   * The affected operations and authorization endpoints, or `deliverEvent` for deliveries to webhooks, which know `delivery`,
+   * `delay` and `pause`. Default: all requests, or deliveries if there is a `delivery`.
+   */
   operation: Schema.optional(Schema.Union([Name, Schema.Array(Name)])),
   /** The first affected request, counted from now among the requests to these operations. Default 1. */
   nth: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
@@ -88,6 +99,10 @@ export const Rule = Schema.Struct({
 }).check(
   Schema.makeFilter(({ nth: _nth, operation: _operation, times: _times, ...what }) =>
     Object.values(what).some((value) => value !== undefined) || "must name a fault"
+  ),
+  Schema.makeFilter((rule) =>
+    rule.delivery === undefined || rule.operation === undefined || rule.operation === delivery ||
+    "has a `delivery`, so the operation must be deliverEvent"
   )
 )
 
@@ -137,9 +152,14 @@ export const make = (seed: number) => {
   let draw = random(seed, "faults")
   let rules: Array<Kept> = []
   let ids = 0
-  const meets = (kept: Kept, operation: RequestName): boolean => {
+  const meets = (kept: Kept, operation: RequestName | typeof delivery): boolean => {
     const { nth = 1, operation: of, probability, times = probability === undefined ? 1 : "always" } = kept.rule
-    if (of !== undefined && (typeof of === "string" ? of !== operation : !of.includes(operation))) return false
+    const isMeant = of === undefined
+      ? (kept.rule.delivery !== undefined) === (operation === delivery)
+      : typeof of === "string"
+      ? of === operation
+      : of.includes(operation)
+    if (!isMeant) return false
     kept.seen++
     if (kept.seen < nth || (times !== "always" && kept.met >= times)) return false
     return probability === undefined || draw.chance(probability)
@@ -163,7 +183,8 @@ export const make = (seed: number) => {
       rules = []
       draw = random(seed, "faults")
     },
-    next: (operation: RequestName): Behaviour | undefined => {
+    /** The fault of the next request to an operation, or of the next delivery. */
+    next: (operation: RequestName | typeof delivery): Behaviour | undefined => {
       let found: Kept | undefined
       // All rules count the request, also after a match.
       for (const kept of rules) if (meets(kept, operation)) found ??= kept

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Challenge from "../events/Challenge.ts"
 import * as Problem from "../http/Problem.ts"
 import { listed } from "../projection/Reply.ts"
 import type { Webhook } from "../store/Webhooks.ts"
@@ -28,7 +29,7 @@ export const handlers = {
     const early = refusal()
     if (early !== undefined) return yield* early
     const verdict = yield* deliveries.check({ appId, url })
-    if (verdict !== "passed") return yield* crcFailed(verdict)
+    if (verdict !== "passed") return yield* Challenge.problemOf(verdict)
     // Another request may have registered it during the check.
     const late = refusal()
     if (late !== undefined) return yield* late
@@ -45,7 +46,7 @@ export const handlers = {
       (webhook) =>
         Effect.flatMap(
           call.deliveries.validate(webhook),
-          (verdict) => verdict === "passed" ? Effect.succeed({ data: { valid: true } }) : crcFailed(verdict)
+          (verdict) => verdict === "passed" ? Effect.succeed({ data: { valid: true } }) : Challenge.problemOf(verdict)
         )
     ),
 
@@ -92,8 +93,6 @@ const isLoopback = (url: string): boolean => {
   const { hostname, protocol } = new URL(url)
   return /^https?:$/.test(protocol) && /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)
 }
-
-const crcFailed = ({ reason }: { readonly reason: string }) => Problem.invalidRequest(`CrcValidationFailed: ${reason}`)
 
 const shown = ({ createdAt, id, url, valid }: Pick<Webhook, "createdAt" | "id" | "url" | "valid">) => ({
   id,

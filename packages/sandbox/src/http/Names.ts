@@ -22,4 +22,7 @@ export type Endpoint = (typeof endpoints)[number]
 /** An operation, or an endpoint of the authorization server. */
 export type RequestName = Name | Endpoint
 
+/** The name of a delivery to a webhook in faults. */
+export const delivery = "deliverEvent"
+
 export const requestNames: ReadonlyArray<RequestName> = [...Object.keys(catalogue) as Array<Name>, ...endpoints]

@@ -45,6 +45,7 @@ export const make = (database: Database) => {
     where: "s.app_id = :app",
     key: "s.id"
   })
+  const latest = database.select(subscription, "FROM activity_subscriptions s ORDER BY s.id DESC LIMIT :limit")
   const any = database.query("SELECT 1 FROM activity_subscriptions LIMIT 1")
   const count = database.query<{ readonly found: number }>(
     "SELECT count(*) AS found FROM activity_subscriptions WHERE app_id = :app"
@@ -82,6 +83,8 @@ export const make = (database: Database) => {
     matching: (type: EventType, user: string | undefined) => matching.all({ type, user: user ?? null }),
     /** Newest first. */
     page: ({ appId: app, ...request }: PageRequest & { readonly appId: string }) => pages({ app }, unbounded, request),
+    /** The subscriptions of all apps, newest first. */
+    latest: (limit: number) => latest.all({ limit }),
     isEmpty: (): boolean => any.get() === undefined,
     count: (app: string): number => count.get({ app })?.found ?? 0,
     update: (id: string, { now, tag, webhookId }: Change): void =>

@@ -15,6 +15,8 @@ const webhook = Records.record("w", {
   valid: Records.flag(),
   /** Milliseconds. */
   createdAt: Records.millis("id"),
+  /** When it last passed a check, in milliseconds. */
+  checkedAt: Records.number("checked_at"),
   /** When it was linked to the filtered stream, in milliseconds. */
   linkedAt: Records.optional(Records.number("linked_at"))
 })
@@ -27,7 +29,9 @@ export const make = (database: Database) => {
   const all = database.select(webhook, "FROM webhooks w ORDER BY w.id")
   const ofApp = database.select(webhook, "FROM webhooks w WHERE w.app_id = :app ORDER BY w.id")
   const byId = database.select(webhook, "FROM webhooks w WHERE w.id = :id")
-  const setValid = database.command("UPDATE webhooks SET valid = :valid WHERE id = :id")
+  const linked = database.select(webhook, "FROM webhooks w WHERE w.linked_at IS NOT NULL ORDER BY w.id")
+  const setChecked = database.command("UPDATE webhooks SET valid = 1, checked_at = :at WHERE id = :id")
+  const setInvalid = database.command("UPDATE webhooks SET valid = 0 WHERE id = :id")
   const link = database.command("UPDATE webhooks SET linked_at = :at WHERE id = :id")
   const accounts = Relation.make(database, "account_activity", ["webhook_id", "user_id"])
   const users = database.query<{ readonly id: string }>(
@@ -42,14 +46,18 @@ export const make = (database: Database) => {
     /** Returns the id. The app must not have the URL yet. `createdAt` is in milliseconds. */
     insert: ({ appId, createdAt, url, wire }: Pick<Webhook, "appId" | "createdAt" | "url" | "wire">): string => {
       const id = nextId(createdAt)
-      database.insert("webhooks", { id, app_id: appId, url, wire, valid: true })
+      database.insert("webhooks", { id, app_id: appId, url, wire, valid: true, checked_at: createdAt })
       return String(id)
     },
     /** Oldest first, here and below. */
     all: () => all.all(),
     ofApp: (app: string) => ofApp.all({ app }),
     byId: (id: string) => byId.get({ id }),
-    setValid: (id: string, valid: boolean): void => void setValid({ id, valid: Number(valid) }),
+    /** Those that are linked to the filtered stream. */
+    linked: () => linked.all(),
+    /** Makes a webhook valid that has passed a check at a time in milliseconds. */
+    setChecked: (id: string, at: number): void => void setChecked({ id, at }),
+    setInvalid: (id: string): void => void setInvalid({ id }),
     /** Links a webhook to the filtered stream at a time in milliseconds, or unlinks it. */
     link: (id: string, at: number | undefined): void => void link({ id, at: at ?? null }),
     /** Deletes a webhook. Subscriptions that name it remain without one. */

@@ -1,17 +1,21 @@
 /** Manages stream connections and delivers posts and events to them. */
+import { catalogue } from "@postwire/core/Catalogue"
 import type { Endpoint } from "@postwire/core/schema/models/Connection"
 import type { ReadRow } from "@postwire/core/schema/Price"
+import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
+import type { Deliveries } from "../events/Events.ts"
 import * as Problem from "../http/Problem.ts"
 import type { Post } from "../store/Post.ts"
 import * as Snowflake from "../store/Snowflake.ts"
 import type { Store } from "../store/Store.ts"
 import type { StoreEvent } from "../store/StoreEvents.ts"
 import type { Viewer } from "../store/Visibility.ts"
+import type { Webhook } from "../store/Webhooks.ts"
 import { make as random } from "../text/random.ts"
 import * as Ledger from "./Ledger.ts"
 import * as Line from "./Line.ts"
@@ -26,6 +30,9 @@ export interface Dependencies {
   readonly store: Store["Service"]
   readonly now: () => number
   readonly seed: number
+  readonly baseUrl: () => string
+  /** Delivers a post to a webhook that is linked to the filtered stream. */
+  readonly deliverPost: Deliveries["deliverPost"]
   /** The number of connections an app may have to a stream, or to each partition of one. */
   readonly maxConnections: number
   /** The number of rules an app may have. */
@@ -193,7 +200,9 @@ export class Hub {
   #deliverPost(id: string): void {
     const { now, store } = this.#dependencies
     const recorder = this.#recorder
-    const isAwaited = recorder !== undefined || [...this.#open.values()].some(({ source }) => source.of === "posts")
+    const linked = store.webhooks.linked()
+    const isAwaited = recorder !== undefined || linked.length > 0 ||
+      [...this.#open.values()].some(({ source }) => source.of === "posts")
     const [post] = isAwaited ? store.posts.byIds([id], everybody) : []
     if (post === undefined) return
     const byApp = new Map<string, ReadonlyArray<string>>()
@@ -216,10 +225,27 @@ export class Hub {
       line.push(item)
       if (source.byRules === true) served.add(appId)
     }
+    for (const webhook of linked) {
+      if (this.#deliverLinked(webhook, post, matched(webhook.appId))) served.add(webhook.appId)
+    }
     const rules = [...served].flatMap(matched)
     if (rules.length === 0) return
     this.#matches.push({ postId: id, at: now(), text: post.text, rules })
     if (this.#matches.length >= 2 * maxMatches) this.#matches = this.#matches.slice(-maxMatches)
+  }
+
+  #deliverLinked(webhook: Webhook, post: Post, rules: ReadonlyArray<string>): boolean {
+    if (rules.length === 0) return false
+    const { baseUrl, deliverPost } = this.#dependencies
+    const rendering = this.#renderingOf({
+      definition: catalogue.streamPosts.definition,
+      selection: {},
+      wire: Wire.named[webhook.wire],
+      viewer: everybody,
+      origin: baseUrl()
+    })
+    deliverPost(webhook, rendering.line({ id: post.id, data: post }, this.#matching.json(webhook.appId, rules)))
+    return true
   }
 
   /** The item of a post, if the stream contains it. */

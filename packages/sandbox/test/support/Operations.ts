@@ -9,6 +9,7 @@ import * as Words from "@postwire/core/wire/Wire"
 import * as Redacted from "effect/Redacted"
 import { parameters as examples } from "../../../../examples/reference/parameters.ts"
 import * as MediaBytes from "../../../core/test/support/MediaBytes.ts"
+import * as Receiver from "./Receiver.ts"
 import { type Bench, day, minute, now } from "./Requests.ts"
 
 /** Every operation that answers once with JSON. What answers with a file has tests of its own, and streams have. */
@@ -103,8 +104,9 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
   // One at a time, because an app may have few.
   const webhook = (app: string) => {
     for (const { id } of store.webhooks.ofApp(app)) store.webhooks.delete(id)
-    return store.webhooks.insert({ appId: app, url: "http://localhost/hook", wire: "neutral", createdAt: now })
+    return store.webhooks.insert({ appId: app, url: addressOf(app), wire: "neutral", createdAt: now })
   }
+  const addressOf = (app: string) => Receiver.addressOf(store.credentials.appById(app)?.consumerSecret)
   const subscription = (app: string) =>
     store.activity.insert({ appId: app, eventType: "like.create", filter: { user_id: ada.id }, now })
   /** Ada, who lets an app read everything. It has no subscriptions. */
@@ -134,7 +136,7 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
         : stranger(),
     "https://example.com/hook": (_, app) => {
       webhook(app)
-      return `http://localhost/${++texts}`
+      return addressOf(app)
     },
     "1146654567674912769": (name, app) =>
       /[a-z]ActivitySubscriptions?$/.test(name) && !name.includes("Account") ?
