@@ -12,6 +12,7 @@ import { aliases, catalogue } from "../packages/core/src/Catalogue.ts"
 import * as Errors from "../packages/core/src/errors/Errors.ts"
 import * as Settings from "../packages/core/src/promise/Settings.ts"
 import { parametersOf } from "../packages/core/src/schema/Definition.ts"
+import { eventTypes } from "../packages/core/src/schema/models/Activity.ts"
 import * as RequestEncoder from "../packages/core/src/wire/RequestEncoder.ts"
 import * as Wire from "../packages/core/src/wire/Wire.ts"
 import * as Admin from "../packages/sandbox/src/admin/Admin.ts"
@@ -41,7 +42,7 @@ describe("documentation", () => {
     page
       .replace(Blocks.program, (block) => block.replace(/\n(`{3,})(\w+)\n[^]*/, "\n$1$2\n$1"))
       .replace(Blocks.made, (_, name: string) => `<!-- generated: ${name} -->\n<!-- end -->`)
-      .replaceAll(/\b\d+\.\d+ or newer/g, "1.0 or newer")
+      .replaceAll(Blocks.required, "1.0 or newer")
 
   const pages = globSync(["*.md", "{docs,consumers,examples,site}/**/*.md"], {
     cwd: root,
@@ -51,6 +52,13 @@ describe("documentation", () => {
   it.each(pages)("the blocks of %s are made of what they come from", (page) => {
     assert.strictEqual(Blocks.current(emptied(text(page))), text(page))
     assert.include(documents, page)
+  })
+
+  it("names the Node version that is needed, and leaves that of the compiler alone", () => {
+    assert.match(
+      Blocks.current("Node 1.0 or newer, TypeScript 5.9 or newer"),
+      /^Node (?!1\.0)\S+ or newer, TypeScript 5\.9 or newer$/
+    )
   })
 
   it("is stale when a file is missing or changed", () => {
@@ -187,6 +195,20 @@ describe("reference", () => {
     assert.include(index, `\`${name}\``)
     assert.include(index, `](${operation}.md)`)
     assert.include(text(`${folder}/${operation}.md`), name === operation ? `# ${name}\n` : `\`${name}\``)
+  })
+
+  it("lists every type of event with its price, and leads there from where one is chosen", () => {
+    const page = text(`${folder}/streamActivity.md`)
+    for (const type of eventTypes) {
+      assert.match(page, new RegExp(`\`${type.replaceAll(".", "\\.")}\` \\| (free|\\$0\\.\\d{3})`), type)
+    }
+    for (const name of ["createActivitySubscription", "getActivitySubscriptions"]) {
+      assert.notInclude(text(`${folder}/${name}.md`), `"post.delete"`)
+    }
+    assert.match(
+      text(`${folder}/createActivitySubscription.md`),
+      /^\| `event_type` \(required\) .*\(streamActivity\.md#events\)/m
+    )
   })
 
   it("marks the deprecated names", () => {

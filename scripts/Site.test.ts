@@ -353,6 +353,7 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
           ["delete tweet", "reference/deletePost"],
           ["getUser", "reference/getUser"],
           ["proxy", "web"],
+          ["webhook", "events"],
           ["tweepy", "from-tweepy"]
         ] as const
       ) {

@@ -27,7 +27,7 @@ admin /grants
 # What was asked since the entry 5, to assert on.
 admin '/journal?after=5'
 
-# Begin anew with other data, keep the state, go back to it.
+# Start over with other data, save the state, restore it.
 json /seed '{"posts": 200, "seed": 7, "start": "2026-01-01T00:00:00Z"}'
 admin /snapshot --output "$SNAPSHOT"
 admin /reset --request POST

@@ -12,6 +12,9 @@ export const program = /<!-- from (\S+?\.(ts|sh|py))(?:#(\S+))? -->\n(`{3,})\2\n
 /** A block that is generated from declarations: `<!-- generated: error NotFound -->`. */
 export const made = /<!-- generated: ([^\n]+) -->\n[^]*?^<!-- end -->$/gm
 
+/** The required Node version; the compiler has one of its own. */
+export const required = /(?<!TypeScript )\b\d+\.\d+ or newer/g
+
 /** The text of a document with its current blocks, and the required Node version. */
 export const current = (page: string): string =>
   page
@@ -20,7 +23,7 @@ export const current = (page: string): string =>
       return `<!-- from ${file}${region === undefined ? "" : `#${region}`} -->\n${fence}${language}\n${code}${fence}`
     })
     .replace(made, (_, name: string) => `<!-- generated: ${name} -->\n\n${make(name)}\n\n<!-- end -->`)
-    .replaceAll(/\b\d+\.\d+ or newer/g, `${minimum} or newer`)
+    .replaceAll(required, `${minimum} or newer`)
 
 const regionOf = (file: string, region: string): string => {
   const [, indent, code] = RegExp(`^( *)// #region ${region}\\n([^]*?)^ *// #endregion`, "m").exec(text(file)) ?? []

@@ -106,4 +106,6 @@ const indent = (text: string): string => text.replace(/^/gm, "  ")
 const call = (before: string, parameters: string, after = ")"): string =>
   before.length + parameters.length <= 117
     ? `${before}${parameters}${after}`
-    : `${before}{\n${indent(parameters.slice(2, -2).replace(/, (?=\w+: )(?![^{]*\})/g, ",\n"))}\n}${after}`
+    : `${before}{\n${
+      indent(parameters.slice(2, -2).replace(/^ {2}/gm, "").replace(/, (?=\w+: )(?![^{]*\})/g, ",\n"))
+    }\n}${after}`

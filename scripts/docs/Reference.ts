@@ -10,6 +10,7 @@ import {
   successStatus
 } from "../../packages/core/src/schema/Definition.ts"
 import type { AnyModel, Kind } from "../../packages/core/src/schema/Model.ts"
+import { ActivityEvent, eventPrices, eventTypes } from "../../packages/core/src/schema/models/Activity.ts"
 import * as ParameterRule from "../../packages/core/src/schema/ParameterRule.ts"
 import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
 import * as Quota from "../../packages/core/src/schema/Quota.ts"
@@ -101,6 +102,7 @@ const operationPage = (operation: Documented): ReadonlyArray<string> => {
     list(facts(definition)),
     "## Result",
     list(result(definition)),
+    ...(isActivity(definition) ? ["## Events", events()] : []),
     ...(definition.result._tag === "Value" || definition.result._tag === "Bytes"
       ? []
       : [fields(definition.result.model)]),
@@ -128,9 +130,15 @@ const box = (definition: Definition): string => {
   )
 }
 
+/** Returns true if an operation brings the events that an app has subscribed to. */
+const isActivity = ({ result }: Pick<Definition, "result">): boolean =>
+  result._tag === "Value" && result.schema.ast === ActivityEvent.ast
+
 const returns = ({ live, result }: Definition): string =>
   result._tag === "Bytes"
     ? "the bytes of a file"
+    : isActivity({ result })
+    ? "a stream of [events](#events)"
     : result._tag === "Value"
     ? code(typeOfValue(result.schema.ast))
     : `${live === undefined ? result._tag === "One" ? "" : "a list of " : "a stream of "}${
@@ -165,12 +173,30 @@ const parameters = (definition: Definition): ReadonlyArray<string> => {
   ]
 }
 
+/** The types of event with their prices and the structures that have their payloads. */
+const events = (): string =>
+  table(
+    ["Event", "Price", "Structure"],
+    ActivityEvent.ast.types.filter(SchemaAST.isObjects).flatMap((ast) => {
+      const type = ast.propertySignatures.find(({ name }) => name === "event_type")?.type
+      const listed = eventTypes.filter((event) => type !== undefined && typeOf(type).includes(`"${event}"`))
+      return listed.length === 0
+        ? [["any other", dollars(Prices.current.read.post), structure(typeOf(ast))]]
+        : listed.map((event) => [code(event), eventPrice(eventPrices[event]), structure(typeOf(ast))])
+    })
+  )
+
+const eventPrice = (row: (typeof eventPrices)[keyof typeof eventPrices]): string =>
+  row === "free" ? row : dollars(Prices.current.read[row])
+
 const codeNames = (text: string, names: object): string =>
   text.replace(/\w+/g, (word) => Object.hasOwn(names, word) ? code(word) : word)
 
 const ruleOf = (name: string, parameter: Parameters.AnyParameter): string =>
   Parameters.isSelector(name) && parameter.values !== undefined
     ? selectorRule(name, parameter)
+    : parameter.values === eventTypes
+    ? "one of the [types of event](streamActivity.md#events)"
     : rulesOf(parameter, code).join("; ")
 
 const selectorRule = (name: string, { values = [] }: Parameters.AnyParameter): string => {
@@ -240,7 +266,7 @@ const priceText = (price: Definition["price"], live: Definition["live"]): string
       : `; with a link ${dollars(request[price.withUrl])} (${code(price.withUrl)})`
     return `${dollars(request[price.request])} for each request (${code(price.request)})${link}`
   }
-  if ("event" in price) return "for each event that comes, once, by its type: the row that `eventPrices` names"
+  if ("event" in price) return "for each event, once a day, by its [type](#events)"
   const owned = price.owned === true ? `; ${dollars(ownedRead)} where the owner of the app reads their own` : ""
   const where = live === undefined ? "for each resource in `data`" : "for each that comes"
   return `${dollars(read[price.read])} ${where}, once a day (${code(price.read)})${owned}`
@@ -272,8 +298,8 @@ const conditionalFacts = (
     }. \`.pages\`, \`.items\` and \`.joined\` follow it to the end.`
   ]),
   ...(live === undefined ? [] : [
-    `A stream: it goes on until somebody ends it. Among the connections of the app it is ${code(live.endpoint)}.${
-      live.recovery ? "" : " What it has brought cannot be had again."
+    `A stream: it stays open until you end it. Among the connections of the app it is ${code(live.endpoint)}.${
+      live.recovery ? "" : " What it has delivered cannot be fetched again."
     }`
   ]),
   ...(postCap ? ["Counts towards the project-level post cap."] : []),
@@ -293,11 +319,15 @@ const result = (definition: Definition): ReadonlyArray<string> => {
       : "A stream; its options are those of [streams](settings.md#options-of-a-stream).",
     result._tag === "Bytes"
       ? "`data`: the bytes of the file, a `Uint8Array`."
+      : isActivity(definition)
+      ? `${data}: one of the [events](#events).`
       : result._tag === "Value"
-      ? `${data}: ${code(typeOfValue(result.schema.ast))}.`
+      ? `${data}: ${code(typeOfValue(result.schema.ast))}.${namedIn(typeOfValue(result.schema.ast))}`
       : `${data}: ${result._tag === "One" ? "" : "a list of "}${resource(result.kind)} with ${
         result.model.defaults.map(code).join(", ")
-      }; more with ${code(String(result.model.selector))}.`,
+      }${
+        selectors.includes(String(result.model.selector)) ? `; more with ${code(String(result.model.selector))}` : ""
+      }.`,
     ...(live?.rules === true
       ? ["`matchingRules`: the rules that the post matches, each with its `id` and its `tag`."]
       : []),
@@ -442,6 +472,14 @@ const onX = (name: string): string => {
 }
 
 const resource = (kind: Kind): string => `[${kind}](resources.md#${kind})`
+
+const structure = (name: string): string => `[${name}](resources.md#${name.toLowerCase()})`
+
+/** Links to the structures that a type names. */
+const namedIn = (type: string): string => {
+  const named = Object.keys(structures).filter((name) => new RegExp(`\\b${name}\\b`).test(type))
+  return named.length === 0 ? "" : ` See ${named.map(structure).join(", ")}.`
+}
 
 const code = (text: string): string => `\`${text}\``
 

@@ -132,6 +132,7 @@ export const typeStructure = (ast: SchemaAST.AST): string => {
     case "Any":
       return "Json"
     case "String":
+      if (Model.knownValues(ast)?.join() === Activity.eventTypes.join()) return "EventType | string"
       return [...(Model.knownValues(ast) ?? []).map((value) => `"${value}"`), "string"].join(" | ")
     case "Declaration":
       return "string"

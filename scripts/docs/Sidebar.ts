@@ -33,16 +33,20 @@ const overviews = ["reference", "reference/resources", "reference/settings", "re
 /** How much the words of a page count in the search, where that is less: guides come before what lists everything. */
 const weights: ReadonlyArray<readonly [RegExp, number]> = [
   [/^adr\/|^from-/, 0.1],
-  [/^$|^CONTRIBUTING|^architecture|^bench/, 0.4],
+  [/^$|^CONTRIBUTING|^architecture|^bench|^events/, 0.4],
   [/^reference|^sandbox|^cli/, 0.6]
 ]
 
 /** How much the words of a page count in the search. */
 export const weightOf = (id: string): number => weights.find(([ids]) => ids.test(id))?.[1] ?? 1
 
+/** How much the title of a page and the words that people look for count. */
+export const titleWeightOf = (id: string): number => 10 * (id in sought ? 1 : weightOf(id))
+
 /** Words that people look for and that a page has in others, or seldom. Their weight is that of the title. */
 const sought: Readonly<Record<string, string>> = {
-  errors: "error handling catch exception",
+  errors: "catch exception",
+  events: "webhook webhooks mention notification account activity crc challenge",
   export: "csv parquet sqlite download archive",
   sandbox: "mock server python pytest go java local",
   "sign-in": "refresh token login oauth2 pkce",
@@ -57,7 +61,8 @@ const sought: Readonly<Record<string, string>> = {
 export const wordsOf = (id: string): string => {
   if (!id.startsWith("reference/")) return sought[id] ?? ""
   const words = id.replace("reference/", "").replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()
-  return `${words} ${words.replace("repost", "retweet").replace("post", "tweet")}`
+  const old = words.replace("repost", "retweet").replace("post", "tweet")
+  return old === words ? words : `${words} ${old}`
 }
 
 /** A heading of the list with its pages. */

@@ -68,6 +68,15 @@ describe("help", () => {
     }))
 })
 
+describe("flags", () => {
+  it.effect("of a stream are none that is required", () =>
+    Effect.gen(function*() {
+      const { output } = yield* Commands.parse("stream", "--help")
+      assert.include(output, "--tag TAG")
+      assert.notInclude(output, "(required)")
+    }))
+})
+
 describe("colours", () => {
   it("are for terminals, unless the environment decides", () => {
     for (

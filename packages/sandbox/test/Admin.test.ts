@@ -334,6 +334,9 @@ describe("admin calls", () => {
     ["POST", "/faults", { oneOf: [{ stat: 500 }] }, "(did you mean status?)\n  at [\"oneOf\"][0][\"stat\"]"],
     ["POST", "/faults", { body: "broken_json" }, "(did you mean broken-json?)\n  at [\"body\"]"],
     ["POST", "/request", { operation: "getMee", parameters: {} }, "(did you mean getMe?)\n  at [\"operation\"]"],
+    ["POST", "/clock", { advanse: "1m" }, `Expected one of "advance", "now" (did you mean advance?)\n  at ["advanse"]`],
+    ["POST", "/clock", { advance: "1 minuet" }, `is not a duration: milliseconds, or "2 seconds"\n  at ["advance"]`],
+    ["GET", "/state/post", undefined, "There is no such collection: users, posts, "],
     ["POST", "/fault", {}, "There is no call POST /_sandbox/fault. Did you mean POST /_sandbox/faults?"],
     ["PUT", "/clock", {}, "There is no call PUT /_sandbox/clock. Did you mean GET /_sandbox/clock?"],
     [
@@ -378,6 +381,7 @@ describe("admin calls", () => {
       enum: ["before", "during", "after"]
     })
     assert.deepStrictEqual(schemaOf("/bill").properties.cap, { anyOf: [{ type: "number" }, { type: "null" }] })
+    assert.strictEqual(schemaOf("/budget").additionalProperties, false)
     assert.deepStrictEqual(schemaOf("/budget").required, ["operation", "remaining"])
     assert.deepStrictEqual(body.paths["/_sandbox/state/{collection}"].get.parameters, [
       { name: "collection", in: "path", required: true, schema: { type: "string" } },

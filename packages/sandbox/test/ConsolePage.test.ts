@@ -347,10 +347,10 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           const asPromise = await copied("Promise")
           assert.include(
             asPromise,
-            `await client.getMe({ user_fields: [ "created_at", "location" ], user_auth: false })`
+            `await client.getMe({ user_fields: ["created_at", "location"], user_auth: false })`
           )
           const asEffect = await copied("Effect")
-          assert.include(asEffect, `Users.getMe({ user_fields: [ "created_at", "location" ], user_auth: false })`)
+          assert.include(asEffect, `Users.getMe({ user_fields: ["created_at", "location"], user_auth: false })`)
           for (const { stdout } of await Promise.all([run(asPromise), run(asEffect)])) {
             assert.include(stdout, "username: 'ada'")
           }

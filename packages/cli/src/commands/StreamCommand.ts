@@ -64,10 +64,7 @@ const own = {
       "How to fetch missed items after a disconnect; recovery needs Enterprise access (default: search for streams with rules)"
     )
   ),
-  tag: Flag.String("tag").pipe(
-    Flag.atLeast(0),
-    Flag.withDescription("Only items that match rules with this tag; repeatable")
-  ),
+  tag: Args.many("tag", "TAG", "Only items that match rules with this tag; repeatable"),
   limit: Args.int("limit", 1).pipe(Args.optional("Stop after this many items")),
   ...Spending.flags,
   ...Connection.flags

@@ -136,7 +136,7 @@ const endpoints: Endpoints = {
     sandbox.clock.reset()
     return clockOf(sandbox)
   }),
-  "GET /faults": call("The rules in force, and how many requests met each.", faultsOf),
+  "GET /faults": call("The active rules, and how many requests met each.", faultsOf),
   "POST /faults": withBody(
     "Adds a rule and returns its id.",
     Faults.Rule,
@@ -240,7 +240,9 @@ const endpoints: Endpoints = {
     "The contents of the service, newest first.",
     ({ store }, { after, collection, limit, user }) => {
       const found = collections.find((name) => name === collection)
-      if (found === undefined) return Effect.fail(Problem.noRoute())
+      if (found === undefined) {
+        return Effect.fail(Problem.plain(404, "Not Found", `There is no such collection: ${collections.join(", ")}.`))
+      }
       const userId = user === undefined ? undefined : store.users.byUsername(user)?.id ?? user
       return Effect.succeed(store.overview.list(found, { limit: numberOf(limit, 50, 1_000), after, userId }))
     }

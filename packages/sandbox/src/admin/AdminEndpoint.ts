@@ -101,19 +101,33 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 const maxListed = 16
 
 /** The problem of an invalid payload: the position of each mistake, and the name that was probably meant. */
-export const invalid = (issue: SchemaIssue.Issue, body: unknown): Problem.Problem =>
-  Problem.invalidRequest(
-    (format(issue).issues ?? []).map(({ message, path = [] }) => {
-      const steps = path.map((step) => typeof step === "object" ? step.key : step)
-      const given = message.startsWith(excess) ? steps.at(-1) : valueAt(body, steps)
-      const known = [...message.matchAll(/"([^"]+)"/g)].flatMap(([, name]) => name ?? [])
+export const invalid = (issue: SchemaIssue.Issue, body: unknown): Problem.Problem => {
+  const found = (format(issue).issues ?? []).map(({ message, path = [] }) => ({
+    message,
+    steps: path.map((step) => typeof step === "object" ? step.key : step)
+  }))
+  const byPlace = Map.groupBy(found, ({ steps }) => steps.map((step) => `[${JSON.stringify(step)}]`).join(""))
+  return Problem.invalidRequest(
+    [...byPlace].map(([place, issues]) => {
+      const steps = issues[0]?.steps ?? []
+      // A member that is wrong in one form of the payload, and unknown in another, is wrong.
+      const wrong = issues.filter(({ message }) => !message.startsWith(excess))
+      const isUnknown = wrong.length === 0
+      const messages = (isUnknown ? issues : wrong).map(({ message }) => message)
+      const known = messages.flatMap((message) => [...message.matchAll(/"([^"]+)"/g)].flatMap(([, name]) => name ?? []))
+      const given = isUnknown ? steps.at(-1) : valueAt(body, steps)
       const meant = typeof given === "string" ? closestMatch(given, known, { maxDistance: 3 }) : undefined
-      const listed = known.length > maxListed ? `Expected one of ${known.length} names` : message
+      const listed = known.length > maxListed
+        ? `Expected one of ${known.length} names`
+        : isUnknown
+        ? `Expected one of ${known.map((name) => JSON.stringify(name)).join(", ")}`
+        : messages.join("\n")
       return `${listed}${meant === undefined ? "" : ` (did you mean ${meant}?)`}${
-        steps.length === 0 ? "" : `\n  at ${steps.map((step) => `[${JSON.stringify(step)}]`).join("")}`
+        place === "" ? "" : `\n  at ${place}`
       }`
     }).join("\n")
   )
+}
 
 const valueAt = (body: unknown, [step, ...steps]: ReadonlyArray<PropertyKey>): unknown =>
   step === undefined

@@ -61,6 +61,7 @@ const withoutAbsence = (schema: unknown, isOptional = false): unknown => {
     ...kept.length > 0 && { anyOf: kept.map((one) => withoutAbsence(one)) },
     ...needed.length > 0 && { required: needed },
     ...isSchema(properties) && {
+      additionalProperties: false,
       properties: Object.fromEntries(
         Object.entries(properties).map(([name, inner]) => [name, withoutAbsence(inner, !needed.includes(name))])
       )

@@ -76,7 +76,7 @@ export const callOf = ({ body, method, operation: name, path, query }) => {
 
 /** A literal of JavaScript. @param {unknown} value */
 const literal = (value) => {
-  const text = JSON.stringify(value, undefined, 1).replace(/\n\s*/g, " ")
+  const text = JSON.stringify(value, undefined, 1).replace(/(?<=\[)\n\s*|\n\s*(?=\])/g, "").replace(/\n\s*/g, " ")
   return text.replace(/"([A-Za-z_]\w*)":/g, "$1:")
 }
 
