@@ -109,7 +109,7 @@ layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("webhook
       const { run, sandbox, url, webhooks } = yield* desk()
       const file = { url, subscriptions: [] }
       yield* webhooks("apply", file)
-      for (const { id } of sandbox.store.webhooks.all()) sandbox.store.webhooks.setValid(id, false)
+      for (const { id } of sandbox.store.webhooks.all()) sandbox.store.webhooks.setInvalid(id)
       assert.match((yield* run("list")).output, /^URL {2}invalid: nothing is delivered/)
       assert.include((yield* webhooks("plan", file)).output, "URL  invalid, to be validated")
       assert.include((yield* webhooks("apply", file)).errors, "Validated URL.")
