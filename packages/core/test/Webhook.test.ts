@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Logger, Metric, Redacted, Schedule, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Logger, Metric, Redacted, Schedule, Scheduler, Scope } from "effect"
 import * as TestClock from "effect/testing/TestClock"
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
 import * as Signature from "../src/events/Signature.ts"
 import * as Webhook from "../src/events/Webhook.ts"
 import type { WebhookEvent } from "../src/events/WebhookEvent.ts"
 import * as Storage from "../src/storage/Storage.ts"
+import signatures from "./fixtures/signatures.json" with { type: "json" }
 
 const secret = Redacted.make("a secret of the app")
 
@@ -56,33 +59,35 @@ const recording = (
     return { webhook, send, events, uuids: () => events.map(({ event_uuid }) => event_uuid) }
   })
 
-describe("Signature", () => {
-  // Computed with Python's hmac.
-  const vectors: ReadonlyArray<readonly [key: string, message: string | Uint8Array, signature: string]> = [
-    ["secret", "challenge-token_0123456789", "sha256=VMJesYb+/dOnj0AzDuUJGEsjINfjssq877I2O/jIqO8="],
-    ["kövés 日本", "a+b/c=d-e_f0123456789", "sha256=5nxFivmWpMQWycVHgWgZVpomb0yAcsRv4NsSjR4IAuU="],
-    ["x".repeat(100), "A".repeat(128), "sha256=ACEgkVWsf89UDEOqElj3npT7gs6ph47ZKA4IvDOAaYY="],
-    ["secret", "{\"data\":{\"text\":\"日本 é\"}}", "sha256=zJbvu9awJwZAzZvN4qqOB5/It3PLKmyahMco2mFWUJc="],
-    ["secret", "", "sha256=+eZuF5tnR65UEI+C+K3os8Jddv0wr95sOVgixTAZYWk="],
-    ["secret", Uint8Array.from({ length: 256 }, (_, i) => i), "sha256=BR7NG+6yK71LnHiZqEJa12m9NC6cQg4ARiRBfzfb354="]
-  ]
+/** Computed by Python's hmac. */
+const vectors = [...signatures.deliveries, ...signatures.messages].map(({ base64, secret, signature }) => ({
+  secret: Redacted.make(secret),
+  bytes: Buffer.from(base64, "base64"),
+  signature
+}))
 
-  it("matches another implementation", () => {
-    for (const [key, message, expected] of vectors) {
-      assert.strictEqual(Signature.sign(Redacted.make(key), message), expected)
-    }
+const python = spawnSync("python3", [fileURLToPath(new URL("support/signatures.py", import.meta.url))], {
+  encoding: "utf8"
+})
+
+describe("Signature", () => {
+  it("matches Python's", () => {
+    for (const { bytes, secret, signature } of vectors) assert.strictEqual(Signature.sign(secret, bytes), signature)
   })
 
   it("matches it without Node", () => {
     const builtin = process.getBuiltinModule
     Reflect.set(process, "getBuiltinModule", () => undefined)
     try {
-      for (const [key, message, expected] of vectors) {
-        assert.strictEqual(Signature.sign(Redacted.make(key), message), expected)
-      }
+      for (const { bytes, secret, signature } of vectors) assert.strictEqual(Signature.sign(secret, bytes), signature)
     } finally {
       Reflect.set(process, "getBuiltinModule", builtin)
     }
+  })
+
+  it.skipIf(python.error !== undefined)("is what Python computes on this machine, too", () => {
+    assert.strictEqual(python.stderr, "")
+    assert.deepStrictEqual(JSON.parse(python.stdout), signatures)
   })
 
   it("signs nothing that can be a delivery", () => {
@@ -134,6 +139,27 @@ describe("requests", () => {
           response_token: Signature.sign(secret, token)
         })
       }
+    }))
+
+  it.effect("answers the challenges and takes the deliveries that Python signs", () =>
+    Effect.gen(function*() {
+      for (const { response_token, secret, token } of signatures.challenges) {
+        const { webhook } = yield* recording({ secrets: [Redacted.make(secret)] })
+        const response = yield* webhook.handle(new Request(`${url}?crc_token=${encodeURIComponent(token)}`))
+        assert.deepStrictEqual(yield* Effect.promise(() => response.json()), { response_token })
+      }
+      const { events, send } = yield* recording({
+        secrets: [...new Set(signatures.deliveries.map(({ secret }) => secret))].map((secret) => Redacted.make(secret))
+      })
+      for (const { base64, signature } of signatures.deliveries) {
+        const body = Buffer.from(base64, "base64")
+        const request = new Request(url, { method: "POST", body, headers: { [Signature.header]: signature } })
+        assert.strictEqual(yield* send(request), 200)
+      }
+      assert.deepStrictEqual(
+        events.map((event) => event.event_type === "post.mention.create" ? event.payload.text : undefined),
+        ["open?", "日本 é 👩🏽‍🚀", "日本 é 👩🏽‍🚀", "spaced", "a".repeat(5_000)]
+      )
     }))
 
   it.effect("signs no delivery for those who challenge it", () =>
@@ -269,7 +295,8 @@ describe("requests", () => {
         const [options, setting] of [
           [{ secrets: [], onEvent }, "secrets"],
           [{ secrets: [Redacted.make("")], onEvent }, "secrets"],
-          [{ secrets: [secret], onEvent, lease: 0 }, "lease"]
+          [{ secrets: [secret], onEvent, lease: 0 }, "lease"],
+          [{ secrets: [secret], onEvent, lease: Infinity }, "lease"]
         ] as const
       ) {
         const error = yield* Effect.flip(Webhook.make(options))
@@ -407,6 +434,48 @@ describe("events", () => {
     }))
 })
 
+/** A delivery whose body is there already. */
+const received = (body: object): Webhook.Incoming => {
+  const text = JSON.stringify(body)
+  return {
+    method: "POST",
+    url,
+    header: (name) => name === Signature.header ? Signature.sign(secret, text) : undefined,
+    read: (_, done) => {
+      done(new TextEncoder().encode(text))
+      return () => {}
+    }
+  }
+}
+
+describe("a server", () => {
+  it.effect.each(["before", "after"] as const)(
+    "may be interrupted at any step, with ack %s",
+    (ack) =>
+      Effect.gen(function*() {
+        const { uuids, webhook } = yield* recording({ ack })
+        let wasWhole = false
+        let sent = 0
+        while (!wasWhole) {
+          const body = follow(String(++sent))
+          // It is suspended after each step.
+          const first = yield* Effect.forkChild(
+            Effect.provideService(webhook.answer(received(body)), Scheduler.MaxOpsBeforeYield, 3)
+          )
+          for (let step = 0; step < sent; step++) yield* Effect.yieldNow
+          yield* Fiber.interrupt(first)
+          wasWhole = Exit.isSuccess(yield* Fiber.await(first))
+          const again = yield* Effect.forkChild(webhook.answer(received(body)))
+          for (let step = 0; step < 1_000 && again.pollUnsafe() === undefined; step++) yield* Effect.yieldNow
+          assert.strictEqual(again.pollUnsafe()?._tag, "Success", `after ${sent} steps`)
+        }
+        assert.isAbove(sent, 10)
+        for (let step = 0; step < 1_000 && uuids().length < sent; step++) yield* Effect.yieldNow
+        assert.deepStrictEqual(uuids(), Array.from({ length: sent }, (_, index) => String(index + 1)))
+      })
+  )
+})
+
 describe("failures", () => {
   it.effect("are retried, and become dead letters, which can be replayed and removed", () =>
     Effect.gen(function*() {
@@ -463,6 +532,42 @@ describe("failures", () => {
       assert.deepStrictEqual(uuids(), ["1"])
     }))
 
+  it.effect("for want of room are answered, so that the service sends again", () =>
+    Effect.gen(function*() {
+      const store = Storage.makeMemory()
+      const gate = yield* Deferred.make<void>()
+      const handled: Array<string> = []
+      const { send } = yield* recording({
+        store,
+        onEvent: ({ event_uuid }) => Effect.andThen(Deferred.await(gate), Effect.sync(() => handled.push(event_uuid)))
+      })
+      assert.strictEqual(yield* send(delivery(follow("1"))), 200)
+      const [lane = ""] = (yield* store.keys("")).filter((key) => /:lane:\d+$/.test(key))
+      // As if the others were there.
+      yield* store.modify({ texts: [lane] }, ({ texts: [text = ""] }) => ({
+        result: undefined,
+        texts: [JSON.stringify({ ...JSON.parse(text), tail: 50_000 })]
+      }))
+      assert.strictEqual(yield* send(delivery(follow("2"))), 503)
+      yield* Deferred.succeed(gate, undefined)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* send(delivery(follow("2"))), 200)
+      // It looks for all the others first.
+      for (let second = 0; second < 60 && handled.length < 2; second++) yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(handled, ["1", "2"])
+    }))
+
+  it.effect("include a handler's own timeout", () =>
+    Effect.gen(function*() {
+      const { send, webhook } = yield* recording({
+        onEvent: () => Effect.mapError(Effect.timeout(Effect.never, "1 second"), () => "it takes too long"),
+        retry: Schedule.recurs(0)
+      })
+      yield* send(delivery(follow("1")))
+      yield* TestClock.adjust("1 second")
+      assert.include((yield* webhook.deadLetters.list)[0]?.reason, "it takes too long")
+    }))
+
   it.effect("are counted", () =>
     Effect.gen(function*() {
       const { send } = yield* recording({ fails: () => true, retry: Schedule.recurs(1) })
@@ -508,15 +613,57 @@ describe("ack: after", () => {
     }))
 })
 
-describe("a shared storage", () => {
-  /** A webhook of another process, and its end, orderly or not. */
-  const opened = (store: Storage.Storage, options: Partial<Webhook.Options<string, never>> = {}) =>
-    Effect.gen(function*() {
-      const scope = yield* Scope.make()
-      const own = yield* Scope.provide(recording({ store, ...options }), scope)
-      return { ...own, end: Scope.close(scope, Exit.void) }
-    })
+/** A webhook of another process, and its end, orderly or not. */
+const opened = (store: Storage.Storage, options: Partial<Webhook.Options<string, never>> = {}) =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const own = yield* Scope.provide(recording({ store, ...options }), scope)
+    return { ...own, end: Scope.close(scope, Exit.void) }
+  })
 
+describe("the end of a webhook", () => {
+  it.effect("waits for handlers that run, and answers what waits behind them", () =>
+    Effect.gen(function*() {
+      const store = Storage.makeMemory()
+      const gate = yield* Deferred.make<void>()
+      const { end, send } = yield* opened(store, { ack: "after", onEvent: () => Deferred.await(gate) })
+      const [first, second] = yield* Effect.forEach(
+        ["1", "2"],
+        (uuid) => Effect.forkChild(send(delivery(follow(uuid))))
+      )
+      yield* TestClock.adjust("1 second")
+      const ending = yield* Effect.forkChild(end)
+      yield* TestClock.adjust("1 second")
+      assert.isUndefined(ending.pollUnsafe())
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(ending)
+      assert.strictEqual(yield* Fiber.join(first!), 200)
+      assert.strictEqual(yield* Fiber.join(second!), 503)
+      const { send: sendAgain, uuids } = yield* opened(store, { ack: "after" })
+      for (const uuid of ["1", "2"]) assert.strictEqual(yield* sendAgain(delivery(follow(uuid))), 200)
+      assert.deepStrictEqual(uuids(), ["2"])
+    }))
+
+  it.effect("begins no handler while it waits for others", () =>
+    Effect.gen(function*() {
+      const begun: Array<string> = []
+      const { end, send } = yield* opened(Storage.makeMemory(), {
+        onEvent: ({ event_uuid }) => {
+          begun.push(event_uuid)
+          return Effect.sleep(Number(event_uuid) * 1_000)
+        }
+      })
+      for (const user of ["42", "43"]) {
+        for (const uuid of ["1", "5"]) yield* send(delivery(follow(uuid, user)))
+      }
+      const ending = yield* Effect.forkChild(end)
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(ending)
+      assert.deepStrictEqual(begun, ["1", "1"])
+    }))
+})
+
+describe("a shared storage", () => {
   it.effect("lets others handle what a process left", () =>
     Effect.gen(function*() {
       const store = Storage.makeMemory()
@@ -594,5 +741,39 @@ describe("a shared storage", () => {
       assert.deepStrictEqual(letters.map(({ event, reason }) => [event.event_uuid, reason]), [
         ["1", "10 processes ended while they handled it"]
       ])
+    }))
+
+  it.effect("gives up the first of two events that end processes before it handles the other", () =>
+    Effect.gen(function*() {
+      const store = Storage.makeMemory()
+      const slowly: Storage.Storage = {
+        ...store,
+        modify: (target, f) => Effect.andThen(Effect.yieldNow, store.modify(target, f))
+      }
+      const letters = (yield* opened(store, { ack: "after" })).webhook.deadLetters.list
+      let processes = 0
+      while ((yield* letters).length < 2) {
+        assert.isBelow(++processes, 30)
+        let isKilled = false
+        const { send } = yield* opened({
+          ...slowly,
+          modify: (target, f) => Effect.suspend(() => isKilled ? Effect.never : slowly.modify(target, f)),
+          get: (keys) => Effect.suspend(() => isKilled ? Effect.never : store.get(keys))
+        }, {
+          onEvent: ({ event_uuid }) => {
+            if (event_uuid === "2") isKilled = true
+            return Effect.never
+          }
+        })
+        if (processes === 1) {
+          // These users share a lane.
+          yield* send(delivery(follow("1", "42")))
+          yield* send(delivery(follow("2", "53")))
+        }
+        yield* TestClock.adjust("11 seconds")
+        isKilled = true
+      }
+      assert.deepStrictEqual((yield* letters).map(({ event }) => event.event_uuid), ["1", "2"])
+      assert.lengthOf((yield* store.keys("")).filter((key) => /:lane:\d+$/.test(key)), 1)
     }))
 })

@@ -10,7 +10,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Redaction from "../auth/Redaction.ts"
 import { InvalidSettings } from "../errors/Errors.ts"
 import { Logging } from "../runtime/Logging.ts"
@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function*<E, R>(
   const logging = yield* Logging
   const redact = Redaction.make(() => secrets.map(Redacted.value))
   const handle = handlerOf(options, context, redact)
-  const scope = yield* Effect.scope
+  const scope = yield* Scope.fork(yield* Effect.scope, "parallel")
   const queue = yield* DeliveryQueue.open({
     storage,
     name,
@@ -150,7 +150,9 @@ const check = Effect.fnUntraced(function*<E, R>({ ack, lease, onEvent, secrets }
   if (ack !== undefined && ack !== "before" && ack !== "after") {
     return yield* invalid("ack", "must be before or after")
   }
-  if (lease !== undefined && !(lease > 0)) return yield* invalid("lease", "must be a positive number of milliseconds")
+  if (lease !== undefined && !(lease > 0 && lease < Infinity)) {
+    return yield* invalid("lease", "must be a positive number of milliseconds")
+  }
 })
 
 const isText = (value: unknown): boolean => typeof value === "string" && value !== ""

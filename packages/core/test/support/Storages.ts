@@ -96,6 +96,19 @@ export const suite = (
           assert.deepStrictEqual(found.flat(), ["together"])
         })))
 
+      it.effect("adds a member in a step that returns the texts that there are", () =>
+        run(Effect.fnUntraced(function*(one, other, tag) {
+          const add = (storage: Storage.Storage<unknown>, member: string) =>
+            storage.modify(
+              { texts: [tag], sets: [{ key: `${tag}:set`, members: [member] }] },
+              ({ absent }) => ({ result: absent[0]?.size, texts: ["the same"] })
+            )
+          for (const member of ["1", "2"]) {
+            assert.strictEqual(yield* add(one, member), 1)
+            assert.strictEqual(yield* add(other, member), 0)
+          }
+        })))
+
       it.effect("has one clock, which does not run backwards", () =>
         run(Effect.fnUntraced(function*(one, other, tag) {
           let last = 0

@@ -119,7 +119,7 @@ export const make = (evaluate: RedisConnection.Evaluate): Storage.Storage => {
       const after = keys.map((key, index) =>
         state.texts.get(key) === before[index] ? undefined : state.texts.get(key) ?? ""
       )
-      if (after.every((text) => text === undefined)) return Effect.succeed(1)
+      if (state.added.size === 0 && after.every((text) => text === undefined)) return Effect.succeed(1)
       return (
         write({ keys, before, after, sets: [...state.added].map(([key, members]) => ({ key, members })) })
       )

@@ -8,9 +8,8 @@
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import type * as Schedule from "effect/Schedule"
-import * as EffectSchedule from "effect/Schedule"
-import type * as Scope from "effect/Scope"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Storage from "../../storage/Storage.ts"
 
@@ -99,6 +98,8 @@ interface Append {
   readonly item: Item
   readonly isReplay: boolean
   taken: Taken
+  /** Its number, if it was stored. */
+  number?: number | undefined
 }
 
 interface End {
@@ -142,11 +143,10 @@ interface Session {
 
 interface Outcome {
   readonly state: State
-  readonly isBehind?: boolean
+  /** Nothing was changed, since the lane has more deliveries than this process knows of, or no room for those that arrive. */
+  readonly refused?: "behind" | "full"
   readonly isOurs: boolean
   readonly claimed: Session | undefined
-  readonly placed: ReadonlyArray<readonly [number: number, item: Item]>
-  readonly taken: ReadonlyArray<Taken>
 }
 
 /** Opens a queue. Deliveries are handled until the scope ends; `watches` if other processes may use the storage. */
@@ -155,9 +155,10 @@ export const open = Effect.fnUntraced(function*<E>(settings: Settings<E>, watche
   never,
   Scope.Scope
 > {
-  const scope = yield* Effect.scope
-  const queue = new DeliveryQueue(settings, scope)
   yield* Effect.addFinalizer(() => queue.release)
+  // Ends all handlers at the same time, so that none begins while another one is waited for.
+  const handlers = yield* Scope.fork(yield* Effect.scope, "parallel")
+  const queue = new DeliveryQueue(settings, handlers)
   if (watches) yield* Effect.forkScoped(queue.watch)
   return queue
 })
@@ -207,8 +208,8 @@ class DeliveryQueue<E> implements Queue<E> {
       if (text === undefined) return Effect.succeed(false)
       const letter: Letter = JSON.parse(text)
       const item = this.#settings.read(letter.text)
-      const change: Change = { _tag: "Append", item: { ...item, id }, isReplay: true, taken: "taken" }
-      return Effect.as(this.#commit(this.#laneOf(item.user), change), true)
+      const change: Append = { _tag: "Append", item: { ...item, id }, isReplay: true, taken: "taken" }
+      return Effect.map(this.#commit(this.#laneOf(item.user), change), () => change.taken === "taken")
     })
   }
 
@@ -257,12 +258,12 @@ class DeliveryQueue<E> implements Queue<E> {
 
   /** Makes a change with those that wait by then. */
   #commit(lane: Lane<E>, change: Change): Effect.Effect<void, E> {
-    return Effect.suspend(() => {
+    return Effect.uninterruptibleMask((restore) => {
       const done = Deferred.makeUnsafe<void, E>()
       lane.waiting.push({ change, done })
-      if (lane.isBusy) return Deferred.await(done)
+      if (lane.isBusy) return restore(Deferred.await(done))
       lane.isBusy = true
-      return Effect.andThen(Effect.uninterruptible(this.#flush(lane)), Deferred.await(done))
+      return Effect.andThen(this.#flush(lane), Deferred.await(done))
     })
   }
 
@@ -298,47 +299,55 @@ class DeliveryQueue<E> implements Queue<E> {
         storage.modify({ texts, sets }, ({ absent, now, texts: [text, ...rest] }): Storage.Step<Outcome> => {
           const state = stateOf(text)
           const isOurs = lane.session !== undefined && state.holder === lane.session.holder
-          const nothing = { state, isOurs, claimed: undefined, placed: [], taken: [] }
-          if (appends.length > 0 && state.tail !== lane.tail) return { result: { ...nothing, isBehind: true } }
+          const nothing: Outcome = { state, isOurs, claimed: undefined }
+          if (appends.length > 0) {
+            if (state.tail !== lane.tail) return { result: { ...nothing, refused: "behind" } }
+            const isFull = state.tail + appends.length - state.head >= mostWaiting
+            if (isFull) return { result: { ...nothing, refused: "full" } }
+          }
           const after = new Map<string, string>()
           const isHeld = (key: string) => rest[texts.indexOf(key) - 1] !== undefined
-          const { placed, taken } = this.#place(state, appends, absent, isHeld, lane, after)
+          const tail = this.#place(state, appends, absent, isHeld, lane, after)
           if (isOurs) {
             for (const { letter, number } of ends) {
               after.set(eventKey(lane, number), "")
               if (letter !== undefined) after.set(this.#letterKey(letter.id), JSON.stringify(letter))
             }
           }
-          const isWanted = placed.length > 0 || changes.some(({ _tag }) => _tag === "Claim")
+          const isNew = tail > state.tail
+          const isWanted = isNew || changes.some(({ _tag }) => _tag === "Claim")
           const claimed = !isOurs && isWanted && (state.head > state.tail || state.until <= now)
             ? this.#claim(state)
             : undefined
-          if (!isOurs && claimed === undefined && placed.length === 0) return { result: { ...nothing, taken } }
+          if (!isOurs && claimed === undefined && !isNew) return { result: nothing }
           const next = changed(state, lane.session, {
             ends: new Set(ends.map(({ number }) => number)),
             claimed,
             isOurs,
             isReleased: changes.some(({ _tag }) => _tag === "Release"),
-            tail: state.tail + placed.length,
+            tail,
             until: now + lease
           })
           after.set(lane.key, JSON.stringify(next))
           return {
-            result: { state: next, isOurs, claimed, placed, taken },
+            result: { state: next, isOurs, claimed },
             texts: texts.map((key) => after.get(key))
           }
         }),
         (outcome) => {
           lane.tail = outcome.state.tail
-          if (outcome.isBehind === true) return this.#step(lane, changes)
-          appends.forEach((append, index) => append.taken = outcome.taken[index] ?? "taken")
-          return this.#follow(lane, outcome, ends)
+          const { refused } = outcome
+          if (refused === "behind") return this.#step(lane, changes)
+          if (refused === undefined) return this.#follow(lane, outcome, appends, ends)
+          for (const append of appends) append.taken = refused
+          // Without them: a step remembers the ids of all deliveries that it is given.
+          return this.#step(lane, changes.filter(({ _tag }) => _tag !== "Append"))
         }
       )
     })
   }
 
-  /** Numbers the deliveries that are new. */
+  /** Numbers the deliveries that are new, and returns the last number. */
   #place(
     state: State,
     appends: ReadonlyArray<Append>,
@@ -346,42 +355,42 @@ class DeliveryQueue<E> implements Queue<E> {
     isHeld: (key: string) => boolean,
     lane: Lane<E>,
     after: Map<string, string>
-  ): Pick<Outcome, "placed" | "taken"> {
-    const placed: Array<readonly [number, Item]> = []
+  ): number {
+    let { tail } = state
     const seen = new Set<string>()
-    const taken = appends.map(({ isReplay, item }): Taken => {
+    for (const append of appends) {
+      const { isReplay, item } = append
       const letter = this.#letterKey(item.id)
       const isNew = !seen.has(item.id) &&
         (isReplay ? isHeld(letter) : absent.every((members) => members.has(item.id)))
-      if (!isNew) return "duplicate"
-      if (state.tail + placed.length - state.head >= mostWaiting) return "full"
+      append.taken = isNew ? "taken" : "duplicate"
+      append.number = isNew ? ++tail : undefined
+      if (!isNew) continue
       seen.add(item.id)
       if (isReplay) after.set(letter, "")
-      const number = state.tail + placed.length + 1
-      after.set(eventKey(lane, number), item.text)
-      placed.push([number, item])
-      return "taken"
-    })
-    return { placed, taken }
+      after.set(eventKey(lane, tail), item.text)
+    }
+    return tail
   }
 
   #claim(state: State): Session {
     // The lease of a process that was killed, since others end theirs.
-    const [number, times] = state.holder === undefined ? [] : diedOf(state)
+    const [number, times] = state.holder === undefined ? [undefined, 0] : diedOf(state)
     return {
       holder: `${owner()} ${++this.#sessions}`,
       loaded: state.head - 1,
       isLoading: false,
       pending: new Set(),
       users: new Map(),
-      fatal: times === mostDeaths ? number : undefined
+      fatal: times >= mostDeaths ? number : undefined
     }
   }
 
   /** Brings the memory of this process to the state of the lane. */
   #follow(
     lane: Lane<E>,
-    { claimed, isOurs, placed, state }: Outcome,
+    { claimed, isOurs, state }: Outcome,
+    appends: ReadonlyArray<Append>,
     ends: ReadonlyArray<End>
   ): Effect.Effect<void> {
     if (!isOurs) lane.session = claimed
@@ -389,7 +398,7 @@ class DeliveryQueue<E> implements Queue<E> {
     if (session === undefined) return Effect.void
     for (const { number } of ends) session.pending.delete(number)
     const starts: Array<Effect.Effect<unknown>> = []
-    for (const [number, item] of placed) {
+    for (const { item, number } of appends) {
       if (number === session.loaded + 1 && session.pending.size < mostLoaded) {
         starts.push(this.#enqueue(lane, session, number, item))
       }
@@ -437,7 +446,9 @@ class DeliveryQueue<E> implements Queue<E> {
     if (line !== undefined) return Effect.sync(() => line.push({ number, item }))
     const own = [{ number, item }]
     session.users.set(item.user, own)
-    return this.#fork(this.#handleAll(lane, session, item.user, own))
+    const all = this.#handleAll(lane, session, item.user, own)
+    // The next one may end this process, too.
+    return number === session.fatal ? all : this.#fork(all)
   }
 
   #fork(effect: Effect.Effect<unknown>): Effect.Effect<unknown> {
@@ -471,10 +482,9 @@ class DeliveryQueue<E> implements Queue<E> {
     const end = (letter?: Letter) =>
       Effect.suspend(() => isHeld() ? this.#commit(lane, { _tag: "End", number, letter }) : Effect.void)
     const surely = (letter?: Letter) =>
-      Effect.catch(end(letter), () => Effect.retry(end(letter), { schedule: patience, while: isHeld })).pipe(
-        // Its lease ends, and someone else handles the rest.
-        Effect.catch(() => Effect.sync(() => isHeld() && (lane.session = undefined)))
-      )
+      // If it fails, its lease ends, and another process handles the rest.
+      Effect.catch(retried(end(letter), patience, isHeld), () =>
+        Effect.sync(() => isHeld() && (lane.session = undefined)))
     const giveUp = (reason: string) =>
       Effect.flatMap(Clock.currentTimeMillis, (at) => {
         if (!isHeld()) return Effect.void
@@ -484,19 +494,23 @@ class DeliveryQueue<E> implements Queue<E> {
     if (number === session.fatal) return giveUp(`${mostDeaths} processes ended while they handled it`)
     // A handler that runs is not interrupted, so that its event is not handled again after an orderly end.
     const attempt = this.#gate.withPermit(Effect.uninterruptible(Effect.andThen(handle(item), surely())))
-    return Effect.catch(attempt, (first) => {
-      let known: string | undefined = first
-      const again = Effect.suspend(() => {
-        const failed = known === undefined ? attempt : Effect.fail(known)
-        known = undefined
-        return failed
-      })
-      return Effect.catch(Effect.retry(again, { schedule: retry, while: isHeld }), giveUp)
-    })
+    return Effect.catch(retried(attempt, retry, isHeld), giveUp)
   }
 }
 
-const patience = /*#__PURE__*/ EffectSchedule.upTo(/*#__PURE__*/ EffectSchedule.spaced(250), { duration: 10_000 })
+/** Retries after a failure only: `Effect.retry` costs as much as an event. */
+const retried = <A, E>(effect: Effect.Effect<A, E>, schedule: Schedule.Schedule<unknown>, isWanted: () => boolean) =>
+  Effect.catch(effect, (failure) => {
+    let next: Effect.Effect<A, E> = Effect.fail(failure)
+    const again = Effect.suspend(() => {
+      const current = next
+      next = effect
+      return current
+    })
+    return Effect.retry(again, { schedule, while: isWanted })
+  })
+
+const patience = /*#__PURE__*/ Schedule.upTo(/*#__PURE__*/ Schedule.spaced(250), { duration: 10_000 })
 
 const eventKey = ({ key }: { readonly key: string }, number: number): string => `${key}:${number}`
 

@@ -2,12 +2,13 @@
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import type * as Storage from "../../storage/Storage.ts"
 import * as Texts from "../../storage/Texts.ts"
 import { type Item, seenSets } from "./deliveryQueue.ts"
 
-/** What became of a delivery. `late`: it is still being handled. */
+/** What became of a delivery. `late`: it is still being handled, or was not when the webhook was closed. */
 export type Handled = "handled" | "duplicate" | "failed" | "late"
 
 /** Settings of direct handling. */
@@ -47,26 +48,29 @@ export const make = <E>(
           onSuccess: () => Effect.as(seen(item.id, true), "handled")
         }))
   return (item) =>
-    Effect.suspend(() => {
+    Effect.uninterruptibleMask((restore) => {
       let done = running.get(item.id)
       let started: Effect.Effect<unknown> = Effect.void
       if (done === undefined) {
         const own = Deferred.makeUnsafe<Handled, E>()
         running.set(item.id, done = own)
-        started = Effect.scoped(Effect.andThen(Effect.orDie(turns.lock(item.user)), run(item))).pipe(
-          Effect.onExit((exit) => {
-            running.delete(item.id)
-            return Deferred.done(own, exit)
-          }),
+        const end = (exit: Exit.Exit<Handled, E>) => {
+          running.delete(item.id)
+          return Deferred.done(own, exit)
+        }
+        const inTurn = Effect.uninterruptible(Effect.flatMap(Effect.exit(run(item)), end))
+        started = Effect.scoped(Effect.andThen(Effect.orDie(turns.lock(item.user)), inTurn)).pipe(
+          // The webhook was closed before its turn.
+          Effect.onInterrupt(() => end(Exit.succeed("late"))),
           Effect.forkIn(scope, { startImmediately: true })
         )
       }
       return Effect.andThen(
         started,
-        Effect.timeoutOrElse(Deferred.await(done), {
+        restore(Effect.timeoutOrElse(Deferred.await(done), {
           duration: answerMillis,
           orElse: () => Effect.succeed<Handled>("late")
-        })
+        }))
       )
     })
 }

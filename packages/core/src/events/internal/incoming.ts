@@ -85,6 +85,10 @@ export const bodyOf = (incoming: Incoming, clock: Clock.Clock): Effect.Effect<Ui
       end(slow)
     })
     giveUp = incoming.read(mostBytes, end)
+    return Effect.sync(() => {
+      watch.ended()
+      giveUp()
+    })
   })
 }
 
