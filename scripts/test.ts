@@ -16,8 +16,8 @@ const proofs = [
   "packages/cluster/test/{Database,PostgresTokenStore,SharedStreams,SilentDatabase,Workflow}.test.ts",
   "packages/{core,export}/test/Memory.test.ts",
   "packages/export/test/{Crash,Ending,FollowClocks,Hydration,Ownership}.test.ts",
-  "packages/node/test/{Faults,RateLimitStores,TokenStores}.test.ts",
-  "packages/sandbox/test/{ConsolePage,Fuzz,Seed}.test.ts",
+  "packages/node/test/{Faults,RateLimitStores,TokenStores,WebhookKills}.test.ts",
+  "packages/sandbox/test/{ActivityKills,ConsolePage,Fuzz,Seed}.test.ts",
   "packages/sandbox/test/clients/*.test.ts",
   "packages/sync/test/{NetworkDefaults,Worker}.test.ts",
   "scripts/Packages.test.ts"
