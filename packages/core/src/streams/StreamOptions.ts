@@ -15,7 +15,7 @@ export type SlowConsumer = "fail" | "dropOldest" | "spill"
 export interface ResumeFrom {
   /** Items from this time on are fetched: the `until` of the last `Watermark`, or the time of the last item. */
   readonly at: Date
-  /** Ids of items from then on that the earlier run delivered. They are not delivered again. */
+  /** Ids of items, or `event_uuid`s, from then on that the earlier run delivered. They are not delivered again. */
   readonly ids?: ReadonlyArray<string> | undefined
 }
 

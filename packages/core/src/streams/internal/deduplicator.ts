@@ -25,7 +25,14 @@ export class Duplicates {
       this.#young = new IdSet()
       this.#begun = now
     }
+    // Programs remember events by their `event_uuid` alone.
+    const space = id.indexOf(" ")
+    if (space > 0 && this.#knows(id.slice(0, space))) return false
     return this.#young.add(id, this.#old)
+  }
+
+  #knows(id: string): boolean {
+    return this.#young.has(id) || this.#old.has(id)
   }
 }
 
