@@ -17,6 +17,7 @@ const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArra
       "shared-streams",
       "rules",
       "events",
+      "listen",
       "spend"
     ]
   },
@@ -48,6 +49,7 @@ const sought: Readonly<Record<string, string>> = {
   errors: "catch exception",
   events: "webhook webhooks mention notification account activity crc challenge",
   export: "csv parquet sqlite download archive",
+  listen: "webhook local tunnel ngrok forward trigger replay stripe",
   sandbox: "mock server python pytest go java local",
   "sign-in": "refresh token login oauth2 pkce",
   spend: "price cost dollars bill",

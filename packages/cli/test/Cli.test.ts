@@ -338,7 +338,8 @@ describe("postwire sandbox", () => {
         "POSTWIRE_CONSUMER_SECRET",
         "POSTWIRE_ACCESS_TOKEN",
         "POSTWIRE_ACCESS_TOKEN_SECRET",
-        "POSTWIRE_CLIENT_ID"
+        "POSTWIRE_CLIENT_ID",
+        "POSTWIRE_SANDBOX_ADMIN_TOKEN"
       ])
       yield* Effect.promise(async () => {
         await using client = createClient({ ...fromEnvironment(environment), wire: "x" })
@@ -362,7 +363,7 @@ describe("postwire sandbox", () => {
       yield* Effect.promise(() =>
         new Promise<void>((resolve) => {
           createInterface(child.stdout!).on("line", (line) => {
-            if (lines.push(line) === 19) resolve()
+            if (lines.push(line) === 20) resolve()
           })
         })
       )
@@ -376,7 +377,7 @@ describe("postwire sandbox", () => {
       )
       assert.strictEqual(health.status, 200)
       for (const line of lines.filter((line) => !line.startsWith("  "))) assert.isAtMost(line.length, 80, line)
-      assert.strictEqual(lines.filter((line) => /^ {2}export POSTWIRE_[A-Z_]+=\S+$/.test(line)).length, 8)
+      assert.strictEqual(lines.filter((line) => /^ {2}export POSTWIRE_[A-Z_]+=\S+$/.test(line)).length, 9)
     }))
 
   it.live("takes the admin token from the environment, the time and the share of faults from flags", () =>

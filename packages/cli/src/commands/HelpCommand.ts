@@ -65,7 +65,8 @@ export const topics: Readonly<Record<string, Help.Section>> = {
       { name: "1", text: "Failed: a wrong flag, something refused, or doctor found something wrong" },
       {
         name: "3",
-        text: "Done, but not with everything: the service reported errors for parts, or hydrate found no ids"
+        text:
+          "Done, but not with everything: the service reported errors for parts, hydrate found no ids, or events were not delivered"
       },
       { name: "130", text: "Ended by Ctrl-C or SIGTERM" },
       { name: "141", text: "The reader of standard output has closed it" }

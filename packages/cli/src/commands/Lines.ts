@@ -34,6 +34,9 @@ export const groups = {
   Develop: {
     doctor: "Find out why commands do not work",
     sandbox: "Start the whole service locally",
+    listen: "Forward events to a program here",
+    replay: "Forward recorded events again",
+    trigger: "Make an event of any type",
     demo: "Run a real export, from a local service",
     help: "Explain a command or a topic"
   }

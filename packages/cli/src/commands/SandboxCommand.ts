@@ -29,8 +29,11 @@ export const environmentOf = (baseUrl: string, seeded: Seed.Seeded): Readonly<Re
     }).map(([setting, value]) => [environmentVariable(setting), value])
   )
 
+/** The variable with the admin token. */
+export const adminVariable = environmentVariable("sandboxAdminToken")
+
 /** The admin token, from the environment: other users of the machine can see arguments. */
-const adminToken = Config.option(Config.Redacted(environmentVariable("sandboxAdminToken"))).pipe(
+const adminToken = Config.option(Config.Redacted(adminVariable)).pipe(
   Config.map(Option.filter((token) => Redacted.value(token) !== ""))
 )
 
@@ -62,6 +65,7 @@ export const command = Command.make(
     json: Report.jsonWhenReady
   },
   Effect.fnUntraced(function*({ faults, file, json, load, port, posts, seed, spendCap, start, wire }) {
+    const givenToken = yield* adminToken
     const options: Sandbox.ServerOptions = {
       port,
       posts,
@@ -71,14 +75,17 @@ export const command = Command.make(
       wire: Option.getOrUndefined(wire),
       file: Option.getOrUndefined(file),
       start: Option.getOrUndefined(start),
-      adminToken: Option.getOrUndefined(yield* adminToken)
+      adminToken: Option.getOrUndefined(givenToken)
     }
     return yield* Effect.scoped(Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { adminToken, baseUrl, seeded } = sandbox
       if (Option.isSome(load)) sandbox.load({ perSecond: load.value, seed })
-      const environment = environmentOf(baseUrl, seeded)
-      yield* Report.ready(json, { baseUrl, adminToken: Redacted.value(adminToken), environment }, [
+      const environment = {
+        ...environmentOf(baseUrl, seeded),
+        ...Option.isNone(givenToken) && { [adminVariable]: Redacted.value(adminToken) }
+      }
+      yield* Report.part(json, { baseUrl, adminToken: Redacted.value(adminToken), environment }, [
         `The sandbox is ready at ${baseUrl}. Ctrl-C ends it.`,
         "",
         "View it and send requests:",

@@ -55,7 +55,7 @@ export const command = Command.make(
     return yield* Effect.scoped(Effect.gen(function*() {
       yield* Layer.build(worker)
       const name = `${host}:${port}`
-      yield* Report.ready(json, { worker: name, pid: process.pid }, [`The worker ${name} is ready. Ctrl-C ends it.`])
+      yield* Report.part(json, { worker: name, pid: process.pid }, [`The worker ${name} is ready. Ctrl-C ends it.`])
       return yield* Effect.never
     }))
   })

@@ -21,6 +21,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
@@ -50,6 +51,8 @@ export interface Speaker {
   readonly account: Option.Option<Accounts.Chosen>
   /** True to sign with OAuth 1.0a where an operation accepts both that and a bearer token. */
   readonly userAuth: boolean
+  /** The secret of the app, with which the service signs deliveries of events. */
+  readonly consumerSecret: Redacted.Redacted | undefined
   /** Opens the store of accounts. */
   readonly store: Effect.Effect<Accounts.Place, InvalidSettings | StorageFailure>
 }
@@ -62,15 +65,18 @@ export const speaker = Effect.fnUntraced(function*(
   const variables = Variables.all(places)
   const store = yield* Effect.cached(Scope.provide(Accounts.open(tokenStore, variables), yield* Effect.scope))
   const account = yield* Accounts.choose(flag, places, store)
+  const secret = Variables.valueOf(variables, environmentVariable("consumerSecret"))
+  const consumerSecret = secret === undefined ? undefined : Redacted.make(secret)
   if (Option.isNone(account)) {
     const userAuth = Credentials.signing
       .every((name) => Variables.valueOf(variables, environmentVariable(name)) !== undefined)
-    return { variables: { ...variables, [Accounts.variable]: undefined }, account, userAuth, store }
+    return { variables: { ...variables, [Accounts.variable]: undefined }, account, userAuth, consumerSecret, store }
   }
   const { name } = account.value
   const { baseUrl, oauth1 } = yield* Accounts.existing(yield* store, name)
   return {
     userAuth: oauth1 !== undefined,
+    consumerSecret: oauth1?.consumerSecret ?? consumerSecret,
     variables: {
       ...variables,
       [Accounts.variable]: name,

@@ -32,9 +32,18 @@ export const withTitles: Paint = (text, screen) => text.replace(/^.*/, (line) =>
 
 export const lines = (...lines: ReadonlyArray<string>): Effect.Effect<void> => print(false, undefined, () => lines)
 
-/** Prints that a command is ready: as one line of JSON, or as lines for users. */
-export const ready = (json: boolean, value: unknown, lines: ReadonlyArray<string>): Effect.Effect<void> =>
-  Console.log(json ? JSON.stringify(value) : lines.join("\n"))
+/** Prints a part of a result, or that a command is ready: as one line of JSON, or as lines for users. */
+export const part = (
+  json: boolean,
+  value: unknown,
+  lines: ReadonlyArray<string>,
+  paint: Paint = (text) => text
+): Effect.Effect<void> =>
+  Effect.flatMap(
+    Terminal,
+    ({ output }) =>
+      Console.log(json ? Text.plainJson(JSON.stringify(value)) : paint(Text.plain(lines.join("\n")), output))
+  )
 
 /** Prints data unchanged; on a terminal, control characters are escaped. */
 export const data = (text: string): Effect.Effect<void> =>

@@ -90,7 +90,13 @@ export class Events {
   readonly #dependencies: Dependencies
   readonly #store: Store["Service"]
   #trigger:
-    | { readonly type: EventType; readonly changes: Changes; readonly made: Array<Event>; count: number }
+    | {
+      readonly type: EventType
+      readonly userId: string
+      readonly changes: Changes
+      readonly made: Array<Event>
+      count: number
+    }
     | undefined
 
   constructor(dependencies: Dependencies) {
@@ -124,12 +130,14 @@ export class Events {
       const webhook = webhookId === undefined ? undefined : this.#store.webhooks.byId(webhookId)
       this.#dependencies.publish({ appId, event, webhook, row })
     }
-    if (subscriptions.length === 0) trigger?.made.push(eventOf(happening, { filter: filterOf(happening) }, content))
+    if (subscriptions.length > 0 || trigger === undefined) return
+    const filter = happening.parties.length === 0 ? {} : { user_id: trigger.userId }
+    trigger.made.push(eventOf(happening, { filter }, content))
   }
 
-  /** Collects the events of a type that `act` makes, after changes to their payloads. */
-  triggered(type: EventType, changes: Changes, act: () => void): Triggered {
-    const trigger = this.#trigger = { type, changes, made: [], count: 0 }
+  /** Collects the events of a type about a user that `act` makes, after changes to their payloads. */
+  triggered(type: EventType, userId: string, changes: Changes, act: () => void): Triggered {
+    const trigger = this.#trigger = { type, userId, changes, made: [], count: 0 }
     try {
       act()
     } finally {
@@ -165,9 +173,6 @@ const isDirection = (
   wanted: Happenings.Direction | undefined,
   direction: Happenings.Direction | undefined
 ): boolean => direction === undefined || (wanted ?? (type.startsWith("post.") ? "inbound" : direction)) === direction
-
-const filterOf = ({ parties: [first] }: Happenings.Happening): Subscription["filter"] =>
-  first === undefined ? {} : { user_id: first.userId }
 
 const eventOf = (
   { type }: Happenings.Happening,

@@ -26,8 +26,8 @@ export const trigger = (
   const act = actionOf(scene, type, user, set)
   const { after: _after, text: _text, ...others } = set
   return act === undefined
-    ? events.triggered(type, set, () => events.emit(exampleOf(scene, type, user)))
-    : events.triggered(type, others, () => scene.store.transaction(act))
+    ? events.triggered(type, userId, set, () => events.emit(exampleOf(scene, type, user)))
+    : events.triggered(type, userId, others, () => scene.store.transaction(act))
 }
 
 const actionOf = (
