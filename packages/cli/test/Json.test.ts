@@ -42,7 +42,7 @@ const sandbox = Sandbox.layerServer({ posts: 200 })
 
 /** Commands of an app or a user, with files in a folder of their own. */
 const desk = Effect.gen(function*() {
-  const { ada, baseUrl, reset, seeded, user } = yield* Sandbox.Sandbox
+  const { ada, adminToken, baseUrl, reset, seeded, user } = yield* Sandbox.Sandbox
   reset()
   const folder = yield* Commands.folder
   const path = (name: string) => join(folder, name)
@@ -60,7 +60,7 @@ const desk = Effect.gen(function*() {
   writeFileSync(path("boat.md"), "One\n---\nTwo\n")
   writeFileSync(path("a.jpg"), MediaBytes.jpeg())
   const own = { POSTWIRE_JOURNAL: path("journal"), POSTWIRE_SPEND_STORE: path("spend.db") }
-  const variables = yield* Commands.variables(own)
+  const variables = yield* Commands.variables({ ...own, POSTWIRE_SANDBOX_ADMIN_TOKEN: Redacted.value(adminToken) })
   const app = { ...own, POSTWIRE_BASE_URL: baseUrl, POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.appBearerToken) }
   const run = (line: string, as: typeof variables = variables) =>
     Commands.runWith(as, ...line.split(" ").map((word) => word.startsWith("./") ? path(word) : word), "--json")
@@ -93,6 +93,8 @@ layer(sandbox, { excludeTestServices: true })("with --json", (it) => {
         ["thread --dry-run", "thread ./boat.md --dry-run"],
         ["thread", "thread ./boat.md"],
         ["spend", "spend"],
+        ["trigger", "trigger post.create --print"],
+        ["trigger", "trigger dm.received --forward-to http://127.0.0.1:1"],
         ["doctor", "doctor"]
       ]
       for (const [command, line] of lines) assertShape(command, yield* run(line))

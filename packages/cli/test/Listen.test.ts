@@ -1,5 +1,6 @@
 /** `postwire listen`, `replay` and `trigger`: with a sandbox, and with a program that has the webhook of `@postwire/node`. */
 import { assert, describe, it, layer } from "@effect/vitest"
+import * as Signature from "@postwire/core/events/Signature"
 import * as WebhookEvent from "@postwire/core/events/WebhookEvent"
 import { eventTypes } from "@postwire/core/schema/models/Activity"
 import { webhook } from "@postwire/node/Webhook"
@@ -262,6 +263,36 @@ describe("trigger --forward-to", () => {
     }).pipe(Effect.scoped))
 })
 
+describe("deliveries", () => {
+  it("have the body of the service as it came, and its names for a sandbox with neutral ones", () => {
+    const arrived = (body: object) => {
+      const line = structuredClone(body)
+      EventDelivery.arriving.result.normalise?.(line)
+      return Object.fromEntries(Object.entries(line).map(([name, value]) => [name === "data" ? "event" : name, value]))
+    }
+    const foreign = {
+      data: {
+        event_uuid: "-1",
+        filter: { user_id: "42" },
+        event_type: "post.create",
+        payload: {
+          id: "1",
+          edit_history_tweet_ids: ["1"],
+          public_metrics: { retweet_count: 1, retweet_count_str: "1" }
+        }
+      },
+      includes: { tweets: [{ id: "1", text: "a" }] }
+    }
+    assert.strictEqual(EventDelivery.ofItem(arrived(foreign), "x")?.body, JSON.stringify(foreign))
+    assert.deepStrictEqual(JSON.parse(EventDelivery.ofItem(arrived(foreign), "neutral")?.body ?? ""), foreign)
+    const payload = { id: "1", edit_history_post_ids: ["1"], public_metrics: { repost_count: 1 } }
+    const own = { data: { ...foreign.data, payload } }
+    assert.deepStrictEqual(JSON.parse(EventDelivery.ofItem(arrived(own), "neutral")?.body ?? ""), {
+      data: foreign.data
+    })
+  })
+})
+
 describe("patterns of types", () => {
   it.effect("match whole names, with * for any text", () =>
     Effect.gen(function*() {
@@ -338,6 +369,17 @@ describe("the forwarder", () => {
         )
       const { url } = yield* program(Redacted.value(secret))
       assert.isUndefined(yield* challenge(`${url}?a=b`))
+      const signsAll = yield* Commands.serve((request, response) => {
+        const token = new URL(request.url ?? "", "http://localhost").searchParams.get("crc_token") ?? ""
+        response.end(JSON.stringify({ response_token: Signature.sign(secret, token) }))
+      })
+      const isOracle = (url: string) =>
+        Effect.flatMap(Forwarder.make(url, secret), ({ challenge }) => challenge).pipe(
+          Effect.map(({ signsDeliveries }) => signsDeliveries),
+          Effect.provide(Forwarder.layer)
+        )
+      assert.isFalse(yield* isOracle(url))
+      assert.isTrue(yield* isOracle(signsAll.baseUrl))
       const other = yield* program("another secret")
       assert.strictEqual(yield* challenge(other.url), "response_token is not signed with POSTWIRE_CONSUMER_SECRET")
       assert.strictEqual(yield* challenge(yield* answering(200, "{}")), "the answer has no response_token")

@@ -11,7 +11,7 @@ import * as Report from "../terminal/Report.ts"
 import { Terminal } from "../terminal/Terminal.ts"
 import * as Text from "../terminal/Text.ts"
 import type { EventDelivery } from "./EventDelivery.ts"
-import type { Answer, Attempt } from "./Forwarder.ts"
+import type { Attempt, Challenged } from "./Forwarder.ts"
 
 export const flags = {
   print: Args.toggle("print", "Show the JSON of each event, too"),
@@ -79,8 +79,13 @@ const factsOf = ({ about, body, type }: EventDelivery, { print }: Flags) => {
 }
 
 /** The notice about a challenge. */
-export const challenged = ({ millis, problem, status }: Answer): Effect.Effect<void> =>
-  problem === undefined
+export const challenged = ({ millis, problem, signsDeliveries, status }: Challenged): Effect.Effect<void> =>
+  signsDeliveries
+    ? Report.say(
+      "The program passes the service's challenge, but signs any crc_token, so that anyone can have it sign forged events.",
+      "Sign only tokens of 16 to 128 letters, digits and +/=_-, as webhook() of Postwire does."
+    )
+    : problem === undefined
     ? Report.say(`The program passes the service's challenge, in ${Text.count(millis)} ms.`)
     : Report.say(
       `The program fails the service's challenge (GET with crc_token): ${

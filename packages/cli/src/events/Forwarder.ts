@@ -31,6 +31,12 @@ export interface Answer {
   readonly problem: string | undefined
 }
 
+/** The answer to a challenge. */
+export interface Challenged extends Answer {
+  /** True if the program also signs what could be a delivery: everyone can have it sign forged events. */
+  readonly signsDeliveries: boolean
+}
+
 /** An attempt to deliver an event. */
 export interface Attempt extends Answer {
   readonly delivery: EventDelivery
@@ -42,7 +48,7 @@ export interface Attempt extends Answer {
 
 export interface Forwarder {
   /** Challenges the program, as the service does before it registers a webhook. */
-  readonly challenge: Effect.Effect<Answer>
+  readonly challenge: Effect.Effect<Challenged>
   /** Posts an event once. */
   readonly post: (delivery: EventDelivery) => Effect.Effect<Attempt>
 }
@@ -69,17 +75,21 @@ export const make = Effect.fnUntraced(function*(given: string, secret: Redacted.
     )
   }
   const exchange = exchangeWith(yield* HttpClient.HttpClient)
+  const challenge = (token: string) => {
+    const challenged = new URL(url)
+    challenged.searchParams.set("crc_token", token)
+    const expected = Signature.sign(secret, token)
+    return exchange(
+      HttpClientRequest.get(challenged.href),
+      Delivery.challengeMillis,
+      (text) => problemOf(text, expected)
+    )
+  }
   return {
-    challenge: Effect.suspend(() => {
-      const token = randomBytes(24).toString("base64url")
-      const challenged = new URL(url)
-      challenged.searchParams.set("crc_token", token)
-      const expected = Signature.sign(secret, token)
-      return exchange(
-        HttpClientRequest.get(challenged.href),
-        Delivery.challengeMillis,
-        (text) => problemOf(text, expected)
-      )
+    challenge: Effect.gen(function*() {
+      const answer = yield* challenge(randomBytes(24).toString("base64url"))
+      const signsDeliveries = answer.problem === undefined && (yield* challenge("{\"data\":{}}")).problem === undefined
+      return { ...answer, signsDeliveries }
     }),
     post: (delivery) =>
       Effect.map(
