@@ -56,8 +56,8 @@ const desired = {
     { event_type: "profile.update.bio", filter: { user_id: "783214" } }
   ]
 } as const
-const { action, add, dollarsPerEvent, remove } = await client.planWebhook(desired)
-console.log(action, `${add.length} to add, ${remove.length} to delete`, dollarsPerEvent)
+const { action, add, remove } = await client.planWebhook(desired)
+console.log(action, `${add.length} to add, ${remove.length} to delete`)
 
 const { subscriptions, webhook: kept } = await client.keepWebhook(desired, {
   onProgress: ({ step }) => console.log(step)

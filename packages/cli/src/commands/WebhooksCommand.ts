@@ -9,8 +9,8 @@ import {
   type WantedSubscription,
   type WebhookPlan
 } from "@postwire/core/events/KeptWebhook"
-import { isEventType, scopeOf } from "@postwire/core/schema/models/Activity"
-import { microsOf } from "@postwire/core/spend/Prices"
+import { eventPrices, isEventType, scopeOf } from "@postwire/core/schema/models/Activity"
+import * as Prices from "@postwire/core/spend/Prices"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -48,7 +48,10 @@ const plan = Command.make("plan", common, (flags) => {
       wire,
       () => planWebhook(desired, { cap, keep }).pipe(WebhookFile.inFile(file))
     )
-    yield* Report.print(json, found, () => planLines(found))
+    const dollarsPerEvent = Object.fromEntries(
+      pricesOf(found).map(([type, micros]) => [type, Prices.dollarsOf(micros)])
+    )
+    yield* Report.print(json, { ...found, dollarsPerEvent }, () => planLines(found))
   })
 }).pipe(
   Args.help(
@@ -231,34 +234,49 @@ const actions: Readonly<Record<WebhookPlan["action"], string>> = {
   present: "valid"
 }
 
-const planLines = (
-  { action, add, cap, change, dollarsPerEvent, kept, present, remove, subscriptions, url }: WebhookPlan
-): ReadonlyArray<string> => [
-  `${url}  ${actions[action]}`,
-  [
-    `${Text.quantity(subscriptions, "subscriptions")} of ${Text.count(cap)}`,
-    `${Text.count(add.length)} to add`,
-    ...change.length === 0 ? [] : [`${Text.count(change.length)} to change`],
-    `${Text.count(remove.length)} to delete`,
-    `${Text.count(present.length)} there already`,
-    ...kept.length === 0 ? [] : [`${Text.count(kept.length)} kept`]
-  ].join(", "),
-  ...remove.map((one) => shown("-", one)),
-  ...add.map((one) => shown("+", one)),
-  ...change.map(({ isMoved, subscription, tag }) => {
-    const { tag: before, webhook_id } = subscription
-    const was = [
-      ...tag === undefined ? [] : [before === undefined ? "without a tag" : `[${Text.oneLine(before)}]`],
-      ...isMoved ? [webhook_id === undefined ? "without a webhook" : `of webhook ${webhook_id}`] : []
-    ]
-    return `${shown("~", { ...subscription, tag: tag ?? before })} (was ${was.join(", ")})`
-  }),
-  ...Object.entries(dollarsPerEvent).map(([type, dollars]) => {
-    const scope = isEventType(type) ? scopeOf(type) : undefined
-    const cost = dollars === 0 ? "free" : `${Text.dollars(microsOf(dollars))} each`
-    return `Events of ${type}: ${cost}${scope === undefined ? "" : `, with their user's scope ${scope}`}`
+/** The price of an event of each desired type, in micro-dollars. */
+const pricesOf = ({ add, change, present }: WebhookPlan) => {
+  const desired = [...add, ...change.map(({ subscription }) => subscription), ...present]
+  return [...new Set(desired.map(typeOf))].filter(isEventType).map((type) => {
+    const row = eventPrices[type]
+    return [type, row === "free" ? 0 : Prices.current.read[row]] as const
   })
-]
+}
+
+const planLines = (found: WebhookPlan): ReadonlyArray<string> => {
+  const { action, add, cap, change, kept, present, remove, subscriptions, url } = found
+  return [
+    `${url}  ${actions[action]}`,
+    [
+      `${Text.quantity(subscriptions, "subscriptions")} of ${Text.count(cap)}`,
+      `${Text.count(add.length)} to add`,
+      ...change.length === 0 ? [] : [`${Text.count(change.length)} to change`],
+      `${Text.count(remove.length)} to delete`,
+      `${Text.count(present.length)} there already`,
+      ...kept.length === 0 ? [] : [`${Text.count(kept.length)} kept`]
+    ].join(", "),
+    ...remove.map((one) => shown("-", one)),
+    ...add.map((one) => shown("+", one)),
+    ...change.map(({ isMoved, subscription, tag }) => {
+      const { tag: before, webhook_id } = subscription
+      const was = [
+        ...tag === undefined ? [] : [before === undefined ? "without a tag" : `[${Text.oneLine(before)}]`],
+        ...isMoved ? [webhook_id === undefined ? "without a webhook" : `of webhook ${webhook_id}`] : []
+      ]
+      return `${shown("~", { ...subscription, tag: tag ?? before })} (was ${was.join(", ")})`
+    }),
+    ...pricesOf(found).map(([type, micros]) => {
+      const scope = scopeOf(type)
+      const cost = micros === 0 ? "free" : `${Text.dollars(micros)} each`
+      return `Events of ${type}: ${cost}${scope === undefined ? "" : `, with their user's scope ${scope}`}`
+    })
+  ]
+}
+
+/** The type of event of a subscription. */
+const typeOf = (
+  { event_type: type }: { readonly event_type: WantedSubscription["event_type"] | (string & {}) }
+): string => typeof type === "string" ? type : type.unlisted
 
 const shown = (
   sign: string,
@@ -273,14 +291,13 @@ const shown = (
   }
 ): string => {
   const { direction, keyword, user_id } = filter
-  const type = typeof event_type === "string" ? event_type : event_type.unlisted
   const about = [
     ...user_id === undefined ? [] : [`of ${user_id}`],
     ...keyword === undefined ? [] : [`about ${JSON.stringify(keyword)}`],
     ...direction === undefined ? [] : [direction],
     ...tag === undefined ? [] : [`[${tag}]`]
   ]
-  return `  ${sign} ${Text.oneLine([type, ...about].join(" "))}`
+  return `  ${sign} ${Text.oneLine([typeOf({ event_type }), ...about].join(" "))}`
 }
 
 /** Steps of one subscription each are shown by the hundred. */

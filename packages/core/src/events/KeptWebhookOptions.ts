@@ -87,8 +87,6 @@ export interface WebhookPlan {
   readonly present: ReadonlyArray<ActivitySubscription>
   /** Subscriptions of the webhook that are not desired and stay. */
   readonly kept: ReadonlyArray<ActivitySubscription>
-  /** The price of an event of each desired type, in dollars. */
-  readonly dollarsPerEvent: Readonly<Record<string, number>>
 }
 
 /** The result. */

@@ -27,7 +27,9 @@ import * as WebhookRequests from "./webhookRequests.ts"
 const maxStalls = 3
 
 /** Why a subscription is not settled, which a look at all of them decides. */
-type Doubt = BadRequest | NotFound | OutcomeUnknown | UnexpectedStatus
+type Doubt = NotFound | OutcomeUnknown
+
+type Refusal = BadRequest | Forbidden | NotFound | UnexpectedStatus
 
 /** Carries out a plan. */
 export const apply = (planned: Planned, options: KeepOptions) => new Changes(planned, options).run()
@@ -119,7 +121,7 @@ class Changes {
     let stalls = 0
     let isDone = false
     for (;;) {
-      // Another run may have added one that the service refused to this run.
+      // One that another run has added was refused as a duplicate.
       for (const { subscription, wish } of found.present) {
         this.#settled.set(wish.key, subscription)
         this.#refused.delete(wish.key)
@@ -155,7 +157,7 @@ class Changes {
 
   #add(wish: Wish, webhookId: string) {
     const { event_type, filter, key, tag } = wish
-    const refuse = (error: BadRequest | Forbidden | NotFound) => Effect.sync(() => this.#refuse(wish, error))
+    const refuse = (error: Refusal) => Effect.sync(() => this.#refuse(wish, error))
     return dataOf(
       "createActivitySubscription",
       createActivitySubscription(
@@ -169,11 +171,12 @@ class Changes {
         this.#report({ step: "added", subscriptions: [subscription] })
       }),
       Effect.catchTags({
-        BadRequest: (error) => isDuplicate(error) ? Effect.succeed(error) : refuse(error),
+        BadRequest: refuse,
         Forbidden: refuse,
         NotFound: refuse,
         OutcomeUnknown: (error) => Effect.succeed(error),
-        UnexpectedStatus: (error) => isDuplicate(error) ? Effect.succeed(error) : Effect.fail(error)
+        // The documents have no status for a duplicate.
+        UnexpectedStatus: (error) => error.status === 409 ? refuse(error) : Effect.fail(error)
       })
     )
   }
@@ -200,7 +203,7 @@ class Changes {
     )
   }
 
-  #refuse({ filter: { user_id }, index, key, type }: Wish, error: BadRequest | Forbidden | NotFound): undefined {
+  #refuse({ filter: { user_id }, index, key, type }: Wish, error: Refusal): undefined {
     this.#isFull ||= /LimitExceeded/.test(saidIn(error))
     const scope = error._tag === "Forbidden" && isEventType(type) ? scopeOf(type) : undefined
     this.#refused.set(key, {
@@ -219,10 +222,6 @@ class Changes {
     })
   }
 }
-
-/** The service's documents have a name for it, and no status. */
-const isDuplicate = (error: BadRequest | UnexpectedStatus): boolean =>
-  error.status === 409 || /duplicate/i.test(`${saidIn(error)} ${JSON.stringify(error.problems)}`)
 
 const saidIn = (error: Pick<BadRequest, "detail" | "problems" | "title">): string =>
   reasonsOf(error).join("; ") || "it gives no reason"

@@ -8,9 +8,8 @@ import { type ConflictingIdentifiers, invalidParameter, InvalidParameters } from
 import { createActivitySubscription } from "../../operations/Activity.ts"
 import { createWebhook } from "../../operations/Webhooks.ts"
 import type { Definition } from "../../schema/Definition.ts"
-import { type ActivitySubscription, eventPrices, isEventType, scopeOf } from "../../schema/models/Activity.ts"
+import { type ActivitySubscription, isEventType, scopeOf } from "../../schema/models/Activity.ts"
 import type { ActivityFilter } from "../../schema/Parameters.ts"
-import * as Prices from "../../spend/Prices.ts"
 import type { PlanOptions, WantedSubscription, WantedWebhook, WebhookPlan } from "../KeptWebhookOptions.ts"
 import * as WebhookRequests from "./webhookRequests.ts"
 
@@ -93,22 +92,11 @@ export const make = Effect.fnUntraced(function*(operation: string, desired: Want
     })),
     remove,
     present: found.present.map(({ subscription }) => subscription),
-    kept,
-    dollarsPerEvent: pricesOf(wishes)
+    kept
   }
   const planned: Planned = { plan, operation, call, wishes, found }
   return planned
 })
-
-const pricesOf = (wishes: ReadonlyArray<Wish>): Record<string, number> => {
-  const prices: Record<string, number> = {}
-  for (const { type } of wishes) {
-    if (!isEventType(type)) continue
-    const row = eventPrices[type]
-    prices[type] = row === "free" ? 0 : Prices.dollarsOf(Prices.current.read[row])
-  }
-  return prices
-}
 
 const wishesOf = Effect.fnUntraced(function*(operation: string, desired: WantedWebhook) {
   const invalid = (parameter: string, rule: string, value: unknown) =>
