@@ -177,7 +177,7 @@ const parameters = (definition: Definition): ReadonlyArray<string> => {
 const events = (): string =>
   table(
     ["Event", "Price", "Structure"],
-    ActivityEvent.ast.types.filter(SchemaAST.isObjects).flatMap((ast) => {
+    (SchemaAST.isUnion(ActivityEvent.ast) ? ActivityEvent.ast.types : []).filter(SchemaAST.isObjects).flatMap((ast) => {
       const type = ast.propertySignatures.find(({ name }) => name === "event_type")?.type
       const listed = eventTypes.filter((event) => type !== undefined && typeOf(type).includes(`"${event}"`))
       return listed.length === 0

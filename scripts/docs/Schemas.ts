@@ -72,7 +72,7 @@ export const models: Readonly<Record<string, Model.AnyModel>> = {
 }
 
 /** The other structures that have a name. */
-export const structures: Readonly<Record<string, AnySchema>> = {
+export const structures = {
   ActivityFilter: Activity.ActivityFilter,
   ActivitySubscription: Activity.ActivitySubscription,
   Annotation,
