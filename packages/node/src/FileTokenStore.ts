@@ -31,10 +31,9 @@ export const layer = (options: Options = {}): Layer.Layer<TokenStore.TokenStore,
 /** The address of an account's service, read synchronously; `undefined` if the folder has no readable account of this name. */
 export const serviceOf = (name: string, folder: string = Effect.runSync(ownFolder)): string | undefined => {
   const { readFileSync } = process.getBuiltinModule("node:fs")
-  const { join } = process.getBuiltinModule("node:path")
   if (!Effect.runSync(Effect.isSuccess(checkName(name)))) return undefined
   try {
-    const { baseUrl }: { readonly baseUrl?: unknown } = JSON.parse(readFileSync(join(folder, name), "utf8"))
+    const { baseUrl }: { readonly baseUrl?: unknown } = JSON.parse(readFileSync(make(folder).describe(name), "utf8"))
     return typeof baseUrl === "string" ? baseUrl : undefined
   } catch {
     return undefined

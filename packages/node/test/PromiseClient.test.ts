@@ -7,7 +7,7 @@ import { getPost } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { Effect, Stream } from "effect"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import * as Http from "node:http"
 import type * as Net from "node:net"
 import { tmpdir } from "node:os"
@@ -19,6 +19,7 @@ import type { Dispatcher } from "undici"
 import { vi } from "vitest"
 import * as Node from "../src/EffectClient.ts"
 import { createClient, type PostwireClient } from "../src/EffectClient.ts"
+import * as FileTokenStore from "../src/FileTokenStore.ts"
 import * as NodeClient from "../src/NodeClient.ts"
 
 const secrets = {
@@ -822,18 +823,18 @@ describe("complete", () => {
     assert.deepStrictEqual([clientId, clientSecret], ["own", undefined])
   })
 
-  it("reads the service of an account in a folder", () => {
+  it("reads the service of an account in a folder", async () => {
     const tokenStore = mkdtempSync(join(tmpdir(), "postwire-accounts-"))
-    const of = (baseUrl: string, settings: NodeClient.Settings = {}) => {
-      writeFileSync(join(tokenStore, "ada"), JSON.stringify({ baseUrl }))
+    const of = async (baseUrl: string, settings: NodeClient.Settings = {}) => {
+      await Effect.runPromise(FileTokenStore.make(tokenStore).write("ada", JSON.stringify({ baseUrl })))
       const { baseUrl: found, wire } = completed({ account: "ada", tokenStore, ...settings }, {})
       return [found, wire]
     }
     try {
-      assert.deepStrictEqual(of("http://127.0.0.1:8080"), ["http://127.0.0.1:8080", undefined])
-      assert.deepStrictEqual(of("https://api.x.com"), ["https://api.x.com", "x"])
-      assert.deepStrictEqual(of("https://api.x.com", { wire: "x-2026-02" }), ["https://api.x.com", "x-2026-02"])
-      assert.deepStrictEqual(of("https://a.test", { baseUrl: "https://b.test" }), ["https://b.test", undefined])
+      assert.deepStrictEqual(await of("http://127.0.0.1:8080"), ["http://127.0.0.1:8080", undefined])
+      assert.deepStrictEqual(await of("https://api.x.com"), ["https://api.x.com", "x"])
+      assert.deepStrictEqual(await of("https://api.x.com", { wire: "x-2026-02" }), ["https://api.x.com", "x-2026-02"])
+      assert.deepStrictEqual(await of("https://a.test", { baseUrl: "https://b.test" }), ["https://b.test", undefined])
       assert.throws(
         () => Node.createClient({ account: "bea", tokenStore }),
         "account is in no folder that names its service. Sign in with postwire login bea, or pass baseUrl."
