@@ -5,10 +5,10 @@ import * as Module from "node:module"
 // From the second time on, loading takes three quarters of the time.
 Module.enableCompileCache?.()
 
-// Suppresses the warning that Node's SQLite is experimental, and no other.
+// Suppresses the warnings that Node's SQLite is experimental and that FORCE_COLOR comes before NO_COLOR, which it does not here.
 const emitWarning = process.emitWarning
 process.emitWarning = (warning: string | Error, ...rest: Array<unknown>) => {
-  if (!String(warning).includes("SQLite is an experimental feature")) {
+  if (!/SQLite is an experimental feature|'NO_COLOR' env is ignored/.test(String(warning))) {
     Reflect.apply(emitWarning, process, [warning, ...rest])
   }
 }

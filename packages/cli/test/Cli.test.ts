@@ -154,6 +154,11 @@ describe("postwire", () => {
           "  Did you mean --in-reply-to-post-id? postwire call createPost --help lists all flags with their rules."
         ],
         [
+          ["--verion"],
+          "postwire: Unrecognized flag: --verion in command postwire\n" +
+          "  Did you mean --version? postwire --help lists all flags with their rules."
+        ],
+        [
           ["call", "deleteTweet"],
           "postwire: Unknown subcommand \"deleteTweet\" for \"postwire call\"\n" +
           "  Did you mean deletePost? postwire call --help lists all commands."

@@ -87,7 +87,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
           /^POSTWIRE_BEARER_TOKEN must be one line/
         ],
         [none, "credentials", /No credential is complete/],
-        [{ POSTWIRE_BASE_URL: "" }, "settings", /^POSTWIRE_BASE_URL is missing\. For X, .* prints\.?$/],
+        [{ POSTWIRE_BASE_URL: "" }, "settings", /^No service: POSTWIRE_BASE_URL is not set/],
         [{ POSTWIRE_BASE_URL: "ftp://x" }, "settings", /^POSTWIRE_BASE_URL must be a URL/],
         [{ POSTWIRE_WIRE: "y" }, "settings", /^POSTWIRE_WIRE must be one of neutral, x/],
         [{ POSTWIRE_BASE_URL: "http://127.0.0.1:1" }, "service", /does not respond: .*ECONNREFUSED/]

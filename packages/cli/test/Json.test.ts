@@ -52,6 +52,7 @@ const desk = Effect.gen(function*() {
   writeFileSync(path("ids.txt"), `${found}\n1\n`)
   writeFileSync(path("words.txt"), "no\nid\n")
   writeFileSync(path("none.txt"), "")
+  writeFileSync(path("pairs.csv"), "a,b\n1,2\n")
   writeFileSync(path("users.csv"), "username\ngrace\n")
   writeFileSync(path("rules.txt"), "[a] alpha\n")
   writeFileSync(path("wrong.txt"), "[a] (alpha\n")
@@ -126,6 +127,33 @@ layer(sandbox, { excludeTestServices: true })("with --json", (it) => {
             /^Nothing was/
           ],
           ["call getUser --id 1x", "InvalidParameters", 1, /^getUser: /, /^Correct it/],
+          [
+            "call createPost",
+            "InvalidParameters",
+            1,
+            /--text is missing: at least one of --text, --media-ids is required/
+          ],
+          [
+            "call createPost --text a --poll-options a,b",
+            "InvalidParameters",
+            1,
+            /: --poll-duration-minutes is missing: --poll-options needs --poll-duration-minutes/
+          ],
+          [
+            "call searchCommunities --query a --pagination-token b --next-token c",
+            "InvalidParameters",
+            1,
+            /: --pagination-token cannot be given together with --next-token/
+          ],
+          ["hydrate . --out ./f.jsonl", "RowsUnusable", 1, /: it is a folder$/],
+          ["thread .", "Failure", 1, /: it is a folder$/],
+          [
+            "hydrate ./pairs.csv --out ./f.jsonl",
+            "RowsUnusable",
+            1,
+            /there are a, b$/,
+            /^Name the column with --column /
+          ],
           ["call getUser --usernam ada", "UnrecognizedOption", 1, /--usernam\b/, /^Did you mean --username\? /],
           ["cal getMe", "UnknownSubcommand", 1, /\bcal\b/, /call/],
           ["call getUsers --usernames nobodyyy", "PartialErrors", 3, /reported 1 error/, /^They are listed above/],

@@ -108,7 +108,8 @@ describe("messages", () => {
     assert.strictEqual(
       samples[0]!.message,
       "like needs OAuth 1.0a user context (user_auth is true), but accessToken, consumerKey are not set. Pass them to the " +
-        "client, or set POSTWIRE_ACCESS_TOKEN, POSTWIRE_CONSUMER_KEY, which are read if no other credential is passed."
+        "client, or set POSTWIRE_ACCESS_TOKEN, POSTWIRE_CONSUMER_KEY, which are read if no other credential is passed. " +
+        "For a user's bearer token, pass user_auth: false."
     )
   })
 
@@ -147,7 +148,7 @@ describe("messages", () => {
     )
   })
 
-  it("ask for the sandbox where nothing listens on this machine", () => {
+  it("ask for the sandbox where nothing listens on this machine, and for the address where it is wrong", () => {
     const failure = (reason: string) =>
       new Errors.TransportFailure({ operation: "getPost", phase: "connect", reason }).message
     for (const address of ["127.0.0.1:8080", "::1:8080"]) {
@@ -155,6 +156,11 @@ describe("messages", () => {
         failure(`connect ECONNREFUSED ${address}`),
         `getPost: no response (connect): connect ECONNREFUSED ${address}. Is the sandbox running?`
       )
+    }
+    for (
+      const reason of ["getaddrinfo ENOTFOUND nohost", "SSL routines:tls_validate_record_header:wrong version number"]
+    ) {
+      assert.strictEqual(failure(reason), `getPost: no response (connect): ${reason}. Check baseUrl and the network.`)
     }
     for (const reason of ["connect ECONNREFUSED 10.0.0.1:443", "read ECONNRESET 127.0.0.1:8080"]) {
       assert.strictEqual(failure(reason), `getPost: no response (connect): ${reason}`)

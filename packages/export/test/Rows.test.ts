@@ -115,7 +115,7 @@ describe("rows of a file", () => {
       )
       assert.strictEqual(
         yield* refusal("a.csv", "a,b\n1,2\n", { kind }),
-        "a.csv, line 1: no known column has the id of a post; there are a, b: name the column"
+        "a.csv, line 1: no known column has the id of a post; there are a, b"
       )
       assert.strictEqual(
         yield* refusal("a.csv", "id,b\n1,2\n", { kind, column: "c" }),

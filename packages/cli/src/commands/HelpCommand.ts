@@ -32,7 +32,7 @@ export const topics: Readonly<Record<string, Help.Section>> = {
     rows: [
       {
         name: "POSTWIRE_BASE_URL",
-        text: "The address of the service (default: that of the account, or the live service)"
+        text: "The address of the service (default: that of the account; with an x wire, the live service)"
       },
       { name: "POSTWIRE_WIRE", text: "The service's field names: neutral, x or x-2026-02 (default: neutral)" },
       { name: "POSTWIRE_ACCOUNT", text: "An account of postwire login" },
@@ -52,6 +52,12 @@ export const topics: Readonly<Record<string, Help.Section>> = {
         text: "Dollars that all commands together may spend"
       },
       { name: "POSTWIRE_SPEND_STORE", text: "The record of spending: a file or redis://..." },
+      {
+        name: "POSTWIRE_SPEND_WITHOUT_STORE",
+        text: "allow or refuse requests while that record cannot be used (default refuse)"
+      },
+      { name: "POSTWIRE_APP_OWNER", text: "The id of the user who owns the app: own posts cost less" },
+      { name: "POSTWIRE_REDIS_URL", text: "A Redis that shares rate limits between machines" },
       { name: "POSTWIRE_TOKEN_STORE", text: "The store of accounts: a folder, redis://... or postgres://..." },
       { name: "POSTWIRE_JOURNAL", text: "The folder with the progress of uploads and threads" },
       { name: "POSTWIRE_CLUSTER_URL", text: "The database of --cluster environment" },

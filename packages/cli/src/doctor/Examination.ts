@@ -16,7 +16,7 @@ import { HttpClient, transform } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Accounts from "./Accounts.ts"
-import { type Check, result } from "./Check.ts"
+import { type Check, faulty, result } from "./Check.ts"
 import { appBearer, bearer, user } from "./Credentials.ts"
 import { fieldNamesCheck, probe } from "./FieldNames.ts"
 import { rateLimitChecks } from "./RateLimits.ts"
@@ -46,9 +46,8 @@ export const examine = Effect.fnUntraced(function*(
     checks.push(result("credentials", "bad", `${name} ${rule}`, `Correct ${name}${place}.`))
   }
   if (checked._tag === "Failure") {
-    const { rule, setting } = checked.failure
-    const name = environmentVariable(setting)
-    checks.push(result("settings", "bad", `${name} ${rule}`, `Set ${name}${place}.`))
+    const { advice, finding } = faulty("settings", "bad", checked.failure)
+    checks.push(result("settings", "bad", finding, advice.replace(/\.$/, `${place}.`)))
   }
   if (values._tag === "Failure" || checked._tag === "Failure") return checks
 

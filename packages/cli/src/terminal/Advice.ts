@@ -60,6 +60,9 @@ const limitNames: Readonly<Record<string, string>> = {
   total: "--max-spend"
 }
 
+/** Tests whether the address may be wrong: its host is unknown, or does not speak TLS. */
+const isAddress = (reason: string): boolean => /ENOTFOUND|wrong version number/.test(reason)
+
 /** Advice for files to upload. */
 const ofSource: Readonly<Record<string, string>> = {
   absent: "Check the path.",
@@ -154,10 +157,12 @@ const advices: Readonly<Record<string, Advice>> = {
     const [held] = Array.isArray(connections) ? connections : []
     return `End it there, or from here: postwire call deleteConnections --uuids ${held?.id ?? "ID"}`
   },
-  TransportFailure: ({ cause }) =>
+  TransportFailure: ({ cause, reason }) =>
     `${
       Predicate.hasProperty(cause, "code") && cause.code === "ECONNREFUSED"
         ? "Check that the service runs at that address (postwire sandbox starts a local one)"
+        : isAddress(String(reason))
+        ? "Check POSTWIRE_BASE_URL and the connection"
         : "Check the connection"
     }, then run the same command with --resume: nothing is lost.`,
   Unauthorized: ({ bearer, credential, operation }, situation) =>

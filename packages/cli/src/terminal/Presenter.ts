@@ -4,6 +4,7 @@ import * as CliOutput from "effect/cli/CliOutput"
 import type { HelpDoc } from "effect/cli/HelpDoc"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import { closestMatch } from "leven"
 import * as Help from "./Help.ts"
 import * as Report from "./Report.ts"
 import { forShells } from "./ShellWords.ts"
@@ -47,18 +48,23 @@ export const layer = CliOutput.layerPresenter({
 const adviceFor = ({ commandPath, errors, helpDoc }: CliOutput.Presenter.InvalidInvocation): string => {
   const meant = errors.flatMap((error) => meantBy(error, helpDoc))
   const all = errors.some(({ _tag }) => _tag === "UnknownSubcommand") ? "commands" : "flags with their rules"
-  const isEarly = commandPath.length === 1 && errors.some(({ _tag }) => _tag === "UnrecognizedOption")
+  const isEarly = meant.length === 0 && commandPath.length === 1 &&
+    errors.some(({ _tag }) => _tag === "UnrecognizedOption")
   return `${meant.length === 0 ? "" : `Did you mean ${listed(meant)}? `}${
     isEarly ? "The flags of a command come after its name. " : ""
   }${commandPath.join(" ")} --help lists all ${all}.`
 }
 
 /** Suggestions: similar names, our names for the live service's, and commands with the same words. */
-const meantBy = (error: NonShowHelpErrors, { flags, subcommands = [] }: HelpDoc): ReadonlyArray<string> => {
+const meantBy = (
+  error: NonShowHelpErrors,
+  { flags, globalFlags = [], subcommands = [] }: HelpDoc
+): ReadonlyArray<string> => {
   if (!("suggestions" in error) || error.suggestions.length > 0) return "suggestions" in error ? error.suggestions : []
   if (error._tag === "UnrecognizedOption") {
     const flag = neutral(error.option).replace(/[._]/g, "-")
-    return flags.map(({ name }) => `--${name}`).filter((name) => name === flag)
+    const meant = closestMatch(flag, [...flags, ...globalFlags].map(({ name }) => `--${name}`), { maxDistance: 2 })
+    return meant === undefined ? [] : [meant]
   }
   const names = subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
   const typed = neutral(error.subcommand)

@@ -4,6 +4,14 @@ import * as Predicate from "effect/Predicate"
 
 const flagOf = (parameter: string): string => `--${parameter.replaceAll("_", "-")}`
 
+/** A rule across parameters, with their flags. */
+const inFlags = (rule: string): string =>
+  rule
+    .replace(/(?<=\bat least one of )[\w, ]+(?= is required$)/, (names) => names.split(", ").map(flagOf).join(", "))
+    .replace(/(\w+)( needs )(\w+)$/, (_, name: string, needs: string, other: string) =>
+      flagOf(name) + needs + flagOf(other))
+    .replace(/(?<=\bgiven together with )\w+$/, flagOf)
+
 /** The settings that commands read from variables only. */
 const variables = new Set([
   "baseUrl",
@@ -28,10 +36,11 @@ const statements: Readonly<Record<string, (error: Readonly<Record<string, unknow
         message
       )
       : message,
-  InvalidParameters: ({ operation, parameter }, message) =>
+  InvalidParameters: ({ operation, parameter, rule }, message) =>
     operation === "request"
       ? message
-      : message.replace(/: (\w+) /, (place, name) => name === parameter ? `: ${flagOf(name)} ` : place),
+      : message.replace(/: (\w+) /, (place, name) => name === parameter ? `: ${flagOf(name)} ` : place)
+        .replace(String(rule), inFlags),
   InvalidSettings: (error, message) =>
     isWithoutService(error)
       ? "No service: POSTWIRE_BASE_URL is not set."

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type { PlatformError } from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { Failure } from "./ErrorReport.ts"
@@ -30,7 +31,11 @@ export const unusable = (path: string, what: string, reason: string): Failure =>
   })
 
 const reasonOf = ({ message, reason }: PlatformError): string =>
-  reason._tag === "NotFound" ? "there is no such file" : message
+  reason._tag === "NotFound"
+    ? "there is no such file"
+    : Predicate.hasProperty(reason.cause, "code") && reason.cause.code === "EISDIR"
+    ? "it is a folder"
+    : message
 
 const bytesOf = Effect.fnUntraced(function*(path: string) {
   if (path !== standardInput) return yield* (yield* FileSystem.FileSystem).readFile(path)

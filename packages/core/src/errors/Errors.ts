@@ -79,7 +79,9 @@ export class MissingAccessToken extends Data.TaggedError("MissingAccessToken")<{
   get advice(): string {
     const variables = this.missing.map(environmentVariable).join(", ")
     const [them, are] = this.missing.length === 1 ? ["it", "is"] : ["them", "are"]
-    return `Pass ${them} to the client, or set ${variables}, which ${are} read if no other credential is passed.`
+    return `Pass ${them} to the client, or set ${variables}, which ${are} read if no other credential is passed.${
+      this.credential === "oauth1" ? " For a user's bearer token, pass user_auth: false." : ""
+    }`
   }
 }
 
@@ -298,7 +300,11 @@ export class TransportFailure extends Data.TaggedError("TransportFailure")<{
     }`
   }
   get advice(): string | undefined {
-    return refusedHere.test(this.reason) ? "Is the sandbox running?" : undefined
+    return refusedHere.test(this.reason)
+      ? "Is the sandbox running?"
+      : /ENOTFOUND|wrong version number/.test(this.reason)
+      ? "Check baseUrl and the network."
+      : undefined
   }
 }
 

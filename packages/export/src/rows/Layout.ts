@@ -98,8 +98,9 @@ const missing = (columns: ReadonlyArray<string>, column: string | undefined, kin
   throw new records.Malformed(
     1,
     column === undefined
-      ? `no known column has ${kind.what}; there are ${shown}${more}: name the column`
-      : `there is no column ${column}; there are ${shown}${more}`
+      ? `no known column has ${kind.what}; there are ${shown}${more}`
+      : `there is no column ${column}; there are ${shown}${more}`,
+    "Name the column with --column (or --each-column), then run the same command again."
   )
 }
 

@@ -21,12 +21,14 @@ export interface Place {
 /** The beginning of a file. */
 export const beginning: Place = { byte: 0, line: 0, row: 0 }
 
-/** Malformed text, and its line. */
+/** Malformed text, its line, and what to do unless the text is to be corrected. */
 export class Malformed extends Error {
   readonly line: number
-  constructor(line: number, reason: string) {
+  readonly advice: string | undefined
+  constructor(line: number, reason: string, advice?: string) {
     super(reason)
     this.line = line
+    this.advice = advice
   }
 }
 

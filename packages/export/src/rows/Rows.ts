@@ -146,10 +146,13 @@ const correct = "Correct the file, then run the same command again."
 const failureOf = (path: string, cause: unknown): RowsUnusable => {
   if (cause instanceof RowsUnusable) return cause
   if (cause instanceof Malformed) {
-    return new RowsUnusable({ path, line: cause.line, reason: cause.message, advice: correct })
+    return new RowsUnusable({ path, line: cause.line, reason: cause.message, advice: cause.advice ?? correct })
   }
-  const reason = disk.codeOf(cause) === "ENOENT"
+  const code = disk.codeOf(cause)
+  const reason = code === "ENOENT"
     ? "there is no such file"
+    : code === "EISDIR"
+    ? "it is a folder"
     : cause instanceof Error
     ? cause.message
     : String(cause)
