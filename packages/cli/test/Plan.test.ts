@@ -61,6 +61,7 @@ layer(Sandbox.layerServer({ posts: 6_000 }), { excludeTestServices: true })("pos
         const { code, errors, output } = yield* run(`plan ${flags.replace("--start-time 2", `--start-time ${since}`)}`)
         assert.deepStrictEqual([code, errors], [0, ""])
         assert.match(output, /\n {2}price +\$\d+\.\d+ or less/)
+        assert.match(output, /\n {2}time +no wait for the limit(\n|$)/)
         assert.notInclude(output, "sample")
         // The count, and the request for the rate limit.
         assert.lengthOf(journal.entries(), 2)

@@ -99,7 +99,7 @@ const planEach = Effect.fnUntraced(function*(job: EachPlan.Job, flags: Flags) {
       `  requests  ${Text.count(requests)}${isBound ? " at most" : " or a few more"}`,
       priced(micros),
       limited(limits),
-      ...isBound ? [] : [`  time      ${Text.duration(duration / 1000)} or more`]
+      ...isBound ? [] : [timed(duration)]
     ]
   )
 })
@@ -116,6 +116,10 @@ const limited = (limits: Plan.Limits): string =>
   `  limit     ${Text.count(limits.requests)} requests in 15 min${
     limits.pace === undefined ? "" : `, ${limits.pace / 1000} s apart`
   }, ${because[limits.from]}`
+
+/** The waits for the rate limit, which are the least that it takes. */
+const timed = (duration: number): string =>
+  `  time      ${duration < 1_000 ? "no wait for the limit" : `${Text.duration(duration / 1000)} or more`}`
 
 const because: Readonly<Record<Plan.Limits["from"], string>> = {
   announced: "as the service announces",
@@ -140,7 +144,7 @@ const linesOf = (
   priced(micros, sample?.expected),
   ...sample === undefined ? [] : [sampled(sample, of)],
   limited(limits),
-  `  time      ${Text.duration(duration / 1000)} or more`,
+  timed(duration),
   ...capped
     ? [
       `  post cap  ${
