@@ -2,9 +2,11 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { webhook } from "@postwire/node/Webhook"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Effect, Redacted } from "effect"
+import { Effect, Fiber, Redacted } from "effect"
+import { TestClock, TestConsole } from "effect/testing"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as Service from "../../core/test/support/Service.ts"
 import * as Replay from "../src/events/Replay.ts"
 import * as Commands from "./Commands.ts"
 
@@ -182,6 +184,39 @@ layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("webhook
       )
       assert.include((yield* run("replay", "--from", at(3), "--to", at(2), "--webhook", "1")).errors, "no such webhook")
     }).pipe(Effect.scoped))
+})
+
+describe("a job of a replay", () => {
+  const span = { from: Date.UTC(2026, 10, 2, 8), to: Date.UTC(2026, 10, 2, 10) }
+  const conflict = { status: 409, body: { title: "Conflict", detail: "ReplayConflictError: it runs" } }
+
+  it.effect("waits while the service runs another one, and says so once", () =>
+    Effect.gen(function*() {
+      const { layer, requests } = Service.make((_, index) =>
+        index < 3 ? conflict : { body: { data: { job_id: "7", created_at: "2026-11-02T12:00:00Z" } } }
+      )
+      const fiber = yield* Effect.forkChild(Effect.provide(Replay.submit("900", span), layer()))
+      yield* TestClock.adjust("90 seconds")
+      assert.strictEqual(yield* Fiber.join(fiber), "7")
+      assert.deepStrictEqual(
+        requests.map(({ body }) => body),
+        Array.from(
+          { length: 4 },
+          () => JSON.stringify({ webhook_id: "900", from_date: "202611020800", to_date: "202611021000" })
+        )
+      )
+      assert.deepStrictEqual(yield* TestConsole.errorLines, [
+        "postwire: The service still runs a replay of this webhook; waiting for its end."
+      ])
+    }).pipe(Effect.provide(TestConsole.layer)))
+
+  it.effect("is given up after two hours", () =>
+    Effect.gen(function*() {
+      const { layer } = Service.make(() => conflict)
+      const fiber = yield* Effect.forkChild(Effect.flip(Effect.provide(Replay.submit("900", span), layer())))
+      yield* TestClock.adjust("2 hours")
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "UnexpectedStatus")
+    }).pipe(Effect.provide(TestConsole.layer)))
 })
 
 describe("the jobs of a replay", () => {
