@@ -497,12 +497,14 @@ describe("the webhook of the client", () => {
         grace.message(ada, "hello")
         store.mutes.set(ada.id, grace.id, true)
         store.users.update(ada.id, "profile.update.bio", "New")
-        yield* Receiver.until(() => handled.length === 8)
+        sandbox.grants.revoke(sandbox.grants.make({ app: appId, user: "ada" }).id)
+        yield* Receiver.until(() => handled.length === 9)
         assert.deepStrictEqual(handled.map(({ event_type }) => event_type).sort(), [
           "dm.received",
           "follow.follow",
           "like.create",
           "mute.mute",
+          "oauth.revoke",
           "post.create",
           "post.mention.create",
           "profile.update.bio",
