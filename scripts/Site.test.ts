@@ -112,6 +112,8 @@ describe("the three clients", () => {
   it("leave a page alone that does not show them", () => {
     const html = `<p>Promises: they are kept.</p>${program("a")}<p>Effect:</p><p>none</p>`
     assert.deepStrictEqual(partsOf(html), [html])
+    const alone = `<p>Workers:</p>${program("a")}<p>Effect:</p>${program("b")}<p>Then.</p>`
+    assert.deepStrictEqual(partsOf(alone), [alone])
   })
 })
 
@@ -362,6 +364,20 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
         assert.strictEqual(await first.first().getAttribute("href"), `/postwire/2.0/${id}/`, words)
       }
     }), 60_000)
+
+  it("leads from the first page to each guide that the README of the docs names", () =>
+    at(1280, async (page) => {
+      await page.goto(`${served.url}2.0/`)
+      const index = text("docs/README.md")
+      const guides = [...index.slice(index.indexOf("| You want to")).matchAll(/\]\(([\w-]+)\.md\)/g)].map(([, id]) =>
+        id
+      )
+      assert.isAbove(guides.length, 20)
+      const links = await page.locator("section:last-of-type .table a").evaluateAll((links) =>
+        links.map((link) => link.getAttribute("href"))
+      )
+      assert.includeMembers(links, guides.map((id) => `/postwire/2.0/${id}/`))
+    }))
 
   it("keeps the client that was chosen, from page to page", () =>
     at(1280, async (page) => {

@@ -10,11 +10,17 @@ export interface Tab {
 const tab =
   /<p>(?:<strong>)?(Promises|Blocking|Effect)(?::|\.<\/strong>([^]*?))<\/p>\s*(<div class="expressive-code">[^]*?<\/figure><\/div>)\s*/g
 
+const isNext = (match: RegExpExecArray | undefined, next: RegExpExecArray | undefined): boolean =>
+  match !== undefined && match.index + match[0].length === next?.index
+
 /** The pieces of a page: its HTML, and between them the tabs of programs that follow each other. */
 export const partsOf = (html: string): ReadonlyArray<string | ReadonlyArray<Tab>> => {
   const parts: Array<string | Array<Tab>> = []
   let end = 0
-  for (const match of html.matchAll(tab)) {
+  const matches = [...html.matchAll(tab)]
+  for (const [i, match] of matches.entries()) {
+    // One client alone is no choice.
+    if (!isNext(matches[i - 1], match) && !isNext(match, matches[i + 1])) continue
     const { 0: whole, 1: label = "", 2: about = "", 3: program = "", index } = match
     const tabs = parts.at(-1)
     const next = { label, html: about.trim() === "" ? program : `<p>${about}</p>${program}` }
