@@ -165,8 +165,8 @@ const replay = Command.make(
       yield* Report.print(flags.json, { ...replayed, ...lost && { lost: timesOf(lost) } }, () => [
         `${
           Text.quantity(replayed.jobs.length, "jobs")
-        } submitted, the last one still running. Its end is delivered to the webhook ` +
-        "alone, as replay_job_status: if that is Incomplete, run the same command again."
+        } submitted. The end of each is delivered to the webhook alone, as ` +
+        "replay_job_status: after Incomplete, run the same command again."
       ])
     })
 ).pipe(
