@@ -284,12 +284,9 @@ describe("deliveries", () => {
       includes: { tweets: [{ id: "1", text: "a" }] }
     }
     assert.strictEqual(EventDelivery.ofItem(arrived(foreign), "x")?.body, JSON.stringify(foreign))
-    assert.deepStrictEqual(JSON.parse(EventDelivery.ofItem(arrived(foreign), "neutral")?.body ?? ""), foreign)
     const payload = { id: "1", edit_history_post_ids: ["1"], public_metrics: { repost_count: 1 } }
-    const own = { data: { ...foreign.data, payload } }
-    assert.deepStrictEqual(JSON.parse(EventDelivery.ofItem(arrived(own), "neutral")?.body ?? ""), {
-      data: foreign.data
-    })
+    const own = { data: { ...foreign.data, payload, includes: { posts: [{ id: "1", text: "a" }] } } }
+    assert.deepStrictEqual(JSON.parse(EventDelivery.ofItem(arrived(own), "neutral")?.body ?? ""), foreign)
   })
 })
 

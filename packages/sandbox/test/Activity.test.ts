@@ -227,7 +227,10 @@ describe("the stream of activity", () => {
           payload: {
             edit_history_tweet_ids: [id],
             public_metrics: { retweet_count: 0, retweet_count_str: "0", like_count: 0, like_count_str: "0" }
-          },
+          }
+        })
+        // As the service has it, beside the event.
+        expect(items()[0]).toMatchObject({
           includes: { users: [{ id: grace.id, public_metrics: { tweet_count: 1, tweet_count_str: "1" } }] }
         })
         expect(like.payload).toMatchObject({

@@ -101,7 +101,7 @@ const valueOf = (value: unknown, name: string): unknown => {
   }
 }
 
-const deliveryOf = (event: object) => EventDelivery.read(Delivery.spell("x-2026-02", { data: event }))
+const deliveryOf = (event: object) => EventDelivery.read(Delivery.spell(event))
 
 /** Has the sandbox make an event. */
 const inSandbox = Effect.fnUntraced(function*(request: Request, variables: Variables.Variables) {

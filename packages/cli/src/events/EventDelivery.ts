@@ -41,8 +41,8 @@ export const arriving = {
 /** The delivery of an item of that stream. A service with neutral names is a sandbox: its events get the names of the service. */
 export const ofItem = (item: object, wire: WireName): EventDelivery | undefined => {
   if (!("event" in item) || !Predicate.hasProperty(item.event, "body")) return undefined
-  const body: object = JSON.parse(String(item.event.body))
-  return read(wire === "neutral" ? Delivery.spell("x-2026-02", body) : body)
+  const body: { readonly data: object } = JSON.parse(String(item.event.body))
+  return read(wire === "neutral" ? Delivery.spell(body.data) : body)
 }
 
 /** The line of a delivery in a file. */

@@ -1,6 +1,5 @@
 /** How the service delivers events to a webhook: field names, time limits and retries. */
 import * as Predicate from "effect/Predicate"
-import type { WireName } from "../schema/WireName.ts"
 import { streamActivity } from "../streams/operations/ActivityStreams.ts"
 import { envelope } from "../wire/ResponseDecoder.ts"
 import * as Wire from "../wire/Wire.ts"
@@ -23,10 +22,11 @@ export const acknowledged = 200
 const february = /*#__PURE__*/ Wire.x202602.fromNeutral(/*#__PURE__*/ envelope(streamActivity.definition.result))
 
 /**
- * The body of an event, from neutral names to those of a wire. The service has the names of February in events, whatever those of
- * its answers, and every number as text, too.
+ * The body of an event as the service delivers it: with the names of February, whatever those of its answers, every number as text,
+ * too, and related objects beside the event.
  */
-export const spell = (wire: WireName, body: object): unknown => wire === "neutral" ? body : withTwins(february(body))
+export const spell = ({ includes, ...data }: { readonly includes?: object | undefined }): unknown =>
+  withTwins(february({ data, ...includes !== undefined && { includes } }))
 
 const withTwins = (value: unknown): unknown =>
   Array.isArray(value)

@@ -50,12 +50,11 @@ const lineOf = (delivery) => {
 }
 
 /** @param {Overview["webhooks"][number]} webhook */
-const webhookWords = ({ app, checkedAt = "", id, linkedAt, valid, wire }) =>
+const webhookWords = ({ app, checkedAt = "", id, linkedAt, valid }) =>
   [
     valid ? "valid" : "invalid: nothing is delivered",
     `last passed ${utc(Date.parse(checkedAt))}`,
     ...(linkedAt === undefined ? [] : ["linked to the filtered stream"]),
-    `${wire} names`,
     app,
     id
   ].join(", ")

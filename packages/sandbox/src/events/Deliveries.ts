@@ -155,9 +155,9 @@ export class Deliveries implements Events.Deliveries {
       }))
   }
 
-  deliver({ id: webhookId, appId, url, wire }: Webhook, data: Events.Event, row: ReadRow | undefined): void {
+  deliver({ id: webhookId, appId, url }: Webhook, data: Events.Event, row: ReadRow | undefined): void {
     const { event_type: event, event_uuid: eventId } = data
-    const body = JSON.stringify(Delivery.spell(wire, { data }))
+    const body = JSON.stringify(Delivery.spell(data))
     this.#accept(
       { webhookId, url, event, eventId, body },
       () => this.#charge(appId, "streamActivity", [{ kind: undefined, id: eventId, place: "data", row }])

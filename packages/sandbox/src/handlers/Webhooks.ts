@@ -10,7 +10,7 @@ const maxWebhooks = { standard: 1, research: 5 }
 
 export const handlers = {
   createWebhook: Effect.fnUntraced(function*(call) {
-    const { caller: { access, appId }, deliveries, now, parameters: { url }, store: { webhooks }, wire } = call
+    const { caller: { access, appId }, deliveries, now, parameters: { url }, store: { webhooks } } = call
     const refuse = (reason: string, detail: string) => Problem.invalidRequest(`${reason}: ${detail}`, { url })
     if (!isLoopback(url)) {
       return yield* refuse(
@@ -33,7 +33,7 @@ export const handlers = {
     // Another request may have registered it during the check.
     const late = refusal()
     if (late !== undefined) return yield* late
-    const id = webhooks.insert({ appId, createdAt: now, url, wire })
+    const id = webhooks.insert({ appId, createdAt: now, url })
     return { data: shown({ id, url, valid: true, createdAt: now }) }
   }),
 

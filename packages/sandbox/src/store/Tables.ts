@@ -180,7 +180,7 @@ export const tables: ReadonlyArray<string> = [
   ) STRICT`,
   // A webhook with `linked_at` gets the posts of the filtered stream, too.
   `CREATE TABLE IF NOT EXISTS webhooks (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, app_id INTEGER NOT NULL, url TEXT NOT NULL, wire TEXT NOT NULL,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, app_id INTEGER NOT NULL, url TEXT NOT NULL,
     valid INTEGER NOT NULL, checked_at INTEGER NOT NULL DEFAULT 0, linked_at INTEGER, UNIQUE (app_id, url)
   ) STRICT`,
   `CREATE TABLE IF NOT EXISTS activity_subscriptions (

@@ -1,5 +1,4 @@
 /** The webhooks of apps, and the users of Account Activity whose events they get. */
-import type { WireName } from "@postwire/core/schema/WireName"
 import type { Database } from "./Database.ts"
 import { ids } from "./Ids.ts"
 import * as Records from "./Records.ts"
@@ -9,8 +8,6 @@ const webhook = Records.record("w", {
   id: Records.id(),
   appId: Records.id("app_id"),
   url: Records.text(),
-  /** The wire on which it was created: its events have the names of that wire. */
-  wire: Records.text<WireName>(),
   /** False after a failed check. */
   valid: Records.flag(),
   /** Milliseconds. */
@@ -44,9 +41,9 @@ export const make = (database: Database) => {
   ].map(database.command)
   return {
     /** Returns the id. The app must not have the URL yet. `createdAt` is in milliseconds. */
-    insert: ({ appId, createdAt, url, wire }: Pick<Webhook, "appId" | "createdAt" | "url" | "wire">): string => {
+    insert: ({ appId, createdAt, url }: Pick<Webhook, "appId" | "createdAt" | "url">): string => {
       const id = nextId(createdAt)
-      database.insert("webhooks", { id, app_id: appId, url, wire, valid: true, checked_at: createdAt })
+      database.insert("webhooks", { id, app_id: appId, url, valid: true, checked_at: createdAt })
       return String(id)
     },
     /** Oldest first, here and below. */

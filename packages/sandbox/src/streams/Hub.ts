@@ -240,7 +240,7 @@ export class Hub {
     const rendering = this.#renderingOf({
       definition: catalogue.streamPosts.definition,
       selection: {},
-      wire: Wire.named[webhook.wire],
+      wire: Wire.x,
       viewer: everybody,
       origin: baseUrl()
     })

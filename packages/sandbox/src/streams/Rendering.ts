@@ -61,7 +61,7 @@ const renderingOf = (
     const item = {
       id,
       text: JSON.stringify(
-        isActivity ? Delivery.spell(wire.name, document) : Envelope.spelled(wire, definition, document)
+        isActivity && wire.name !== "neutral" ? Delivery.spell(data) : Envelope.spelled(wire, definition, document)
       ),
       resources: row === undefined ? projected.resources : [{ kind: undefined, id, place: "data" as const, row }]
     }

@@ -104,7 +104,7 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
   // One at a time, because an app may have few.
   const webhook = (app: string) => {
     for (const { id } of store.webhooks.ofApp(app)) store.webhooks.delete(id)
-    return store.webhooks.insert({ appId: app, url: addressOf(app), wire: "neutral", createdAt: now })
+    return store.webhooks.insert({ appId: app, url: addressOf(app), createdAt: now })
   }
   const addressOf = (app: string) => Receiver.addressOf(store.credentials.appById(app)?.consumerSecret)
   const subscription = (app: string) =>
