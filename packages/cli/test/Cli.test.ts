@@ -154,6 +154,11 @@ describe("postwire", () => {
           "  Did you mean --in-reply-to-post-id? postwire call createPost --help lists all flags with their rules."
         ],
         [
+          ["getUser", "--username", "ada"],
+          "postwire: Unknown subcommand \"getUser\" for \"postwire\"\n" +
+          "  Did you mean call getUser? postwire --help lists all commands."
+        ],
+        [
           ["--verion"],
           "postwire: Unrecognized flag: --verion in command postwire\n" +
           "  Did you mean --version? postwire --help lists all flags with their rules."

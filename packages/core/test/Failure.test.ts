@@ -78,3 +78,12 @@ describe("the cause of a request without an answer", () => {
     })
   }
 })
+
+describe("messageOf", () => {
+  it("is the reason of OpenSSL without the place in its sources", () => {
+    const message =
+      "write EPROTO 807C451EFA7F0000:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../ssl3_record.c:350:\n"
+    assert.strictEqual(AttemptFailure.messageOf({ message }), "write EPROTO wrong version number")
+    assert.strictEqual(AttemptFailure.messageOf({ message: "read ECONNRESET" }), "read ECONNRESET")
+  })
+})

@@ -68,6 +68,8 @@ const meantBy = (
   }
   const names = subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
   const typed = neutral(error.subcommand)
+  // An operation, without the command that calls it.
+  if (names.includes("call") && /[a-z][A-Z]/.test(typed)) return [`call ${typed}`]
   return names.includes(typed) ? [typed] : sharing(typed, names)
 }
 
