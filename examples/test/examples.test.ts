@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { createClient } from "@postwire/node"
 import * as OAuth2 from "@postwire/node/OAuth2"
 import { Sandbox } from "@postwire/sandbox"
 import { Redacted } from "effect"
@@ -9,6 +10,7 @@ import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, vi } from "vitest"
 import { png } from "../../packages/core/test/support/MediaBytes.ts"
@@ -153,6 +155,73 @@ describe("programs for a job", () => {
     assert.deepInclude(grants.list()[0], { refreshes: 1, alive: true })
     rmSync(tokenStore, { recursive: true })
   })
+
+  it("a support desk answers every mention and message once, though it is killed and restarted", async () => {
+    await using sandbox = await Sandbox.start({ posts: 0 })
+    const folder = mkdtempSync(join(tmpdir(), "postwire-examples-"))
+    const port = await freePort()
+    const grace = sandbox.user({ username: "grace" })
+    const ids: Array<string> = []
+    const write = (count: number) => {
+      for (let i = 0; i < count; i++) {
+        ids.push(grace.post(`question ${ids.length}, @ada`).id, grace.message(sandbox.ada, `message ${ids.length}`).id)
+      }
+    }
+    let desk: ChildProcess | undefined
+    /** Runs it until it has answered so many, and ends it. */
+    const runFor = async (answers: number, signal: "SIGKILL" | "SIGTERM", ready: () => void) => {
+      const own = desk = spawn(
+        process.execPath,
+        ["--disable-warning=ExperimentalWarning", path("../support-desk.ts")],
+        {
+          env: {
+            ...environmentOf(sandbox),
+            POSTWIRE_BEARER_TOKEN: undefined,
+            POSTWIRE_APP_BEARER_TOKEN: Redacted.value(sandbox.seeded.appBearerToken),
+            POSTWIRE_JOURNAL: join(folder, "journal"),
+            SUPPORT_STORE: join(folder, "support.db"),
+            PORT: String(port)
+          },
+          stdio: ["ignore", "pipe", "inherit"]
+        }
+      )
+      const ended = once(own, "exit")
+      let left = answers
+      for await (const line of createInterface({ input: own.stdout })) {
+        if (line === "answering mentions and messages") ready()
+        if (line.startsWith("answered") && --left === 0) own.kill(signal)
+      }
+      return ended
+    }
+    try {
+      assert.deepStrictEqual(await runFor(3, "SIGKILL", () => write(5)), [null, "SIGKILL"])
+      write(2)
+      assert.deepStrictEqual(await runFor(6, "SIGTERM", () => write(3)), [0, null])
+      write(2)
+      let answered: ReadonlyArray<string> = []
+      await using client = createClient(sandbox.settings)
+      const look = async () => {
+        const { data: posts = [] } = await client.getUsersPosts({ id: sandbox.ada.id, max_results: 100 })
+        const { data: messages = [] } = await client.getDirectMessageEvents({
+          participant_id: grace.id,
+          max_results: 100,
+          dm_event_fields: ["text"]
+        })
+        answered = [...posts, ...messages].flatMap(({ text }) =>
+          /^Thank you! Your ticket is (\d+)/.exec(text ?? "")?.[1] ?? []
+        )
+      }
+      const last = runFor(Infinity, "SIGTERM", () => {})
+      for (await look(); answered.length < ids.length; await look()) await sleep(200)
+      desk?.kill("SIGTERM")
+      assert.deepStrictEqual(await last, [0, null])
+      await look()
+      assert.deepStrictEqual(answered.toSorted(), ids.toSorted())
+    } finally {
+      desk?.kill("SIGKILL")
+      rmSync(folder, { recursive: true })
+    }
+  }, 120_000)
 
   it("a web app signs its users in, and calls for them when their tokens have expired", async () => {
     await using sandbox = await Sandbox.start({ posts: 60 })

@@ -76,7 +76,7 @@ export const prove = async (
     const start = () => {
       const child = spawn(
         process.execPath,
-        ["--disable-warning=ExperimentalWarning", program, secrets, storeIn(folder), folder],
+        ["--no-warnings", program, secrets, storeIn(folder), folder],
         { stdio: ["ignore", "pipe", "inherit"], env: { ...withRedisClient, NODE_COMPILE_CACHE: join(folder, "cache") } }
       )
       const own: Program = { child, port: undefined }
