@@ -27,6 +27,7 @@ interface Modules {
   readonly "@postwire/node/NodeClient": typeof import("@postwire/node/NodeClient")
   readonly "@postwire/node/RedisRateLimitStore": typeof import("@postwire/node/RedisRateLimitStore")
   readonly "@postwire/node/SqliteRateLimitStore": typeof import("@postwire/node/SqliteRateLimitStore")
+  readonly "@postwire/node/Webhook": typeof import("@postwire/node/Webhook")
   readonly "@postwire/sandbox/Sandbox": typeof import("@postwire/sandbox/Sandbox")
   readonly "@postwire/sync": typeof import("@postwire/sync")
   readonly "effect/Context": typeof import("effect/Context")

@@ -4,6 +4,7 @@ import { section as accounts } from "./sections/Accounts.ts"
 import { section as bundle } from "./sections/Bundle.ts"
 import { section as calls } from "./sections/Calls.ts"
 import { section as cluster } from "./sections/Cluster.ts"
+import { section as events } from "./sections/Events.ts"
 import { section as exports } from "./sections/Exports.ts"
 import { section as growth } from "./sections/Growth.ts"
 import { section as hydrate } from "./sections/Hydrate.ts"
@@ -18,6 +19,7 @@ export const sections: ReadonlyArray<Section> = [
   calls,
   pages,
   streams,
+  events,
   uploads,
   exports,
   hydrate,
