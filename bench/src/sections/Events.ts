@@ -1,6 +1,7 @@
 /** Events: deliveries through a webhook, beside a server that checks the signature and parses the body. */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { once } from "node:events"
+import { existsSync } from "node:fs"
 import * as Http from "node:http"
 import { join } from "node:path"
 import * as Checkout from "../Checkout.ts"
@@ -63,8 +64,10 @@ export const contenders: Rounds.Contenders<Batch> = {
   "postwire Redis": postwire(({ url }) => url)
 }
 
-const run = (bench: Rounds.Bench, seconds: number): Promise<void> =>
+const run = ({ before, ...others }: Rounds.Bench, seconds: number): Promise<void> =>
   withRedis(async (url) => {
+    const isComparable = before !== undefined && existsSync(join(before.folder, "packages/node/src/Webhook.ts"))
+    const bench = { ...others, before: isComparable ? before : undefined }
     const names = Rounds.select(bench, ["bare"], [
       "postwire",
       "postwire SQLite",
