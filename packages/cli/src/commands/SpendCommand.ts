@@ -43,12 +43,10 @@ export const command = Command.make(
     const to = Bill.dayOf(yield* Clock.currentTimeMillis)
     const from = Bill.dayOf(Date.parse(to) - (days - 1) * 86_400_000)
     const view = yield* Effect.gen(function*() {
-      const { read, reserve } = yield* SpendStore.SpendStore
-      // A reservation that is refused changes nothing, and the refusal has the amounts that count towards the limits.
-      const refused = { day: to, operation: "spend", account: "", micros: 1 }
-      const counted = yield* reserve(baseUrl, "spend", refused, { perDay: 0 })
+      const store = yield* SpendStore.SpendStore
+      const counted = yield* SpendStore.amountsOf(store, baseUrl, to)
       // The clock of the service or of another process may be ahead.
-      const entries = yield* read(baseUrl, from, Bill.dayOf(Date.parse(to) + aheadMillis))
+      const entries = yield* store.read(baseUrl, from, Bill.dayOf(Date.parse(to) + aheadMillis))
       const last = entries.at(-1)?.day ?? to
       return {
         service: baseUrl,

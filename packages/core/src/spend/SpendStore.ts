@@ -30,6 +30,11 @@ export interface Store<E = Storage.StorageUnavailable> {
 /** The current store. Without one, `Spend.layer` keeps its bills in memory. */
 export class SpendStore extends /*#__PURE__*/ Context.Service<SpendStore, Store>()("@postwire/core/spend/SpendStore") {}
 
+/** The amounts of a bill that count towards the limits of a day and its month. */
+export const amountsOf = <E>(store: Store<E>, bill: string, day: string): Effect.Effect<Bill.Decision, E> =>
+  // A reservation that is refused changes nothing, and the refusal has the amounts.
+  store.reserve(bill, "amounts", { day, operation: "", account: "", micros: 1 }, { perDay: 0 })
+
 /** The number of texts among which the accounts of a day are divided, so that none grows with all of them. */
 const parts = 16
 

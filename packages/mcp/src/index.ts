@@ -1,0 +1,8 @@
+/** X as tools for agents: a server of the Model Context Protocol. */
+export * as Consent from "./money/Consent.ts"
+export * as Gate from "./money/Gate.ts"
+export * as Ledger from "./money/Ledger.ts"
+export * as Server from "./server/Server.ts"
+export * as Tools from "./server/Tools.ts"
+export * as Session from "./session/Session.ts"
+export * as Tool from "./session/Tool.ts"

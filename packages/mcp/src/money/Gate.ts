@@ -1,0 +1,123 @@
+/**
+ * The gate in front of every request of a tool: it counts costs, stops a dry run at the first request, and gets the user's
+ * consent where the sum of a call may pass the threshold.
+ */
+import { Client } from "@postwire/core/client/Client"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Prices from "@postwire/core/spend/Prices"
+import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
+import type { InputRequired, McpRequestContext } from "effect/ai/McpSchema"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { Consent } from "./Consent.ts"
+import { dollars } from "./Dollars.ts"
+import type { Cost } from "./Ledger.ts"
+import type { Refused } from "./Refused.ts"
+
+/** The request that a dry run stopped at. */
+export class DryRun extends Data.TaggedError("DryRun")<{
+  readonly definition: Definition
+  /** Method, path and query, in the names of the service. */
+  readonly request: string
+  /** The most that it may cost, in micro-dollars. */
+  readonly micros: number
+}> {
+  override get message(): string {
+    return `Would send ${this.request}\nIt would cost ${dollars(this.micros)} at most. Nothing was sent.`
+  }
+}
+
+/** The gate of one call of a tool. */
+export class Gate extends Context.Service<Gate, {
+  readonly isDryRun: boolean
+  /** Gets consent to requests that cost so much in all, before the first of them. */
+  readonly plan: (of: string, micros: number) => Effect.Effect<void, Refused | InputRequired>
+  /** Gets consent to a write. */
+  readonly write: (of: string, micros: number) => Effect.Effect<void, Refused | InputRequired>
+}>()("@postwire/mcp/money/Gate") {}
+
+/** Settings of a gate. */
+export interface Settings {
+  readonly isDryRun: boolean
+  /** Sums above this need consent, in micro-dollars. */
+  readonly askAbove: number
+}
+
+/** The reason why a request was not sent. It is a defect on its way, because a client's own errors have no place for it. */
+class Stopped {
+  readonly reason: DryRun | Refused | InputRequired
+  constructor(reason: DryRun | Refused | InputRequired) {
+    this.reason = reason
+  }
+}
+
+const stop = (reason: DryRun | Refused | InputRequired) => Effect.die(new Stopped(reason))
+
+/** Runs a call behind a gate. Costs are added to `cost`. */
+export const pass = <A, E, R>(
+  call: Effect.Effect<A, E, R>,
+  { askAbove, isDryRun }: Settings,
+  cost: { -readonly [K in keyof Cost]: Cost[K] }
+): Effect.Effect<
+  A,
+  E | DryRun | Refused | InputRequired,
+  Exclude<Exclude<R, Client>, Gate> | Client | McpRequestContext
+> =>
+  Effect.gen(function*() {
+    const client = yield* Client
+    const ask = yield* Consent
+    const context = yield* Effect.context<McpRequestContext>()
+    let planned = 0
+    let allowed = askAbove
+    const allow = (of: string, micros: number) =>
+      Effect.gen(function*() {
+        if (micros <= allowed) return
+        yield* Effect.provideContext(ask({ kind: "cost", of, micros }), context)
+        allowed = micros
+      })
+    const gate = Gate.of({
+      isDryRun,
+      plan: (of, micros) =>
+        Effect.map(allow(of, micros), () => {
+          // The last page may hold more than was planned.
+          allowed = Infinity
+        }),
+      write: (of, micros) => Effect.provideContext(ask({ kind: "write", of, micros }), context)
+    })
+    const guarded = Client.of({
+      ...client,
+      request: (definition, parameters, options) =>
+        Effect.gen(function*() {
+          const prepared = RequestEncoder.encode(definition, parameters, client.live.wire)
+          if (prepared instanceof Error) return yield* client.request(definition, parameters, options)
+          const { price } = prepared.priced
+          const micros = Prices.mostOf(price, Prices.askOf(prepared.priced, prepared), Prices.current)
+          if (isDryRun) return yield* stop(new DryRun({ definition, request: shown(prepared), micros }))
+          planned += micros
+          yield* Effect.catch(allow(definition.name, planned), stop)
+          return yield* client.request(definition, parameters, options)
+        }),
+      read: (definition, response) =>
+        Effect.map(client.read(definition, response), (answer) => {
+          const { charged = 0, dollars = 0, repeats = 0 } = answer.cost ?? {}
+          cost.micros += Prices.microsOf(dollars)
+          cost.charged += charged
+          cost.repeats += repeats
+          return answer
+        })
+    })
+    return yield* call.pipe(
+      Effect.provideService(Client, guarded),
+      Effect.provideService(Gate, gate),
+      Effect.catchDefect((defect) => defect instanceof Stopped ? Effect.fail(defect.reason) : Effect.die(defect))
+    )
+  })
+
+/** A prepared request as text; `{me}` is the user's id, which is not known yet. */
+const shown = ({ body, identityAt, method, path, query }: RequestEncoder.Prepared): string => {
+  const whole = identityAt === undefined ? path : `${path.slice(0, identityAt)}{me}${path.slice(identityAt)}`
+  return `${method} ${whole}${query === "" ? "" : `?${decodeURIComponent(query)}`}${
+    typeof body === "string" ? ` ${body}` : ""
+  }`
+}

@@ -1,0 +1,59 @@
+/** The answer of a tool as the protocol has it: one text within a budget, and links to files. */
+import { statementOf } from "@postwire/core/errors/Errors"
+import * as McpSchema from "effect/ai/McpSchema"
+import * as Effect from "effect/Effect"
+import * as Ledger from "../money/Ledger.ts"
+import { Session } from "../session/Session.ts"
+import type { Failure, Listing } from "../session/Tool.ts"
+import * as Budget from "../text/Budget.ts"
+import { sanitize } from "../text/Sanitize.ts"
+
+/** The tokens of an answer for which the call sets no number. */
+const usualTokens = 2_000
+
+const textOf = (text: string) => McpSchema.TextContent.make({ text })
+
+/** Fits a listing into an answer; the rest stays behind a cursor. The last line is about money if anything was requested. */
+export const ofListing = (
+  tool: string,
+  { hasStrangers = false, lines, link, next, rows = Infinity }: Listing,
+  maxTokens: number = usualTokens,
+  cost: Ledger.Cost | undefined
+): Effect.Effect<McpSchema.CallToolResult, never, Session | Ledger.Ledger> =>
+  Effect.gen(function*() {
+    const session = yield* Session
+    if (hasStrangers) session.hasReadStrangers = true
+    const count = Math.min(Budget.fitting(lines, maxTokens), rows)
+    const left = lines.slice(count)
+    const footer: Array<string> = []
+    if (left.length > 0 || next !== undefined) {
+      const handle = session.cursors.keep({ tool, rest: { lines: left, next, rows, hasStrangers } })
+      footer.push(`more: cursor ${handle}${left.length > 0 ? ` (${left.length} lines, already paid)` : " (the next page)"}`)
+    }
+    if (cost !== undefined) footer.push(Ledger.line(cost, yield* (yield* Ledger.Ledger).accounts))
+    return new McpSchema.CallToolResult({
+      content: [
+        textOf([...lines.slice(0, count), ...footer].join("\n")),
+        ...link === undefined ? [] : [McpSchema.ResourceLink.make({ ...link })]
+      ]
+    })
+  })
+
+/** The most characters of an error. */
+const longestError = 1_000
+
+/** A failure as a result, which the model can mend. */
+export const ofFailure = (failure: Exclude<Failure, McpSchema.InputRequired>): McpSchema.CallToolResult => {
+  if (failure._tag === "DryRun") return new McpSchema.CallToolResult({ content: [textOf(failure.message)] })
+  const statement = failure._tag === "Refused" ? failure.message : statementOf(failure)
+  return new McpSchema.CallToolResult({
+    content: [textOf(`${failure._tag}: ${sanitize(statement).slice(0, longestError)}`)],
+    isError: true
+  })
+}
+
+/** The result of a defect, whose details are only in the log. */
+export const ofDefect = new McpSchema.CallToolResult({
+  content: [textOf("This server failed. Nothing more is known here; the details are in its log.")],
+  isError: true
+})

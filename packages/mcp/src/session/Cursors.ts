@@ -1,0 +1,32 @@
+/** Cursors as handles: short names for what follows an answer, in the memory of the session. */
+import type { Listing } from "./Tool.ts"
+
+/** The most handles; the oldest is forgotten first. */
+const most = 200
+
+/** What follows an answer of a tool. */
+export interface Place {
+  readonly tool: string
+  readonly rest: Listing
+}
+
+/** The handles of a session. */
+export interface Cursors {
+  readonly keep: (place: Place) => string
+  readonly find: (handle: string) => Place | undefined
+}
+
+/** Makes an empty memory. */
+export const make = (): Cursors => {
+  const places = new Map<string, Place>()
+  return {
+    keep: (place) => {
+      const handle = `c${globalThis.crypto.randomUUID().slice(0, 8)}`
+      places.set(handle, place)
+      const [oldest] = places.keys()
+      if (places.size > most && oldest !== undefined) places.delete(oldest)
+      return handle
+    },
+    find: (handle) => places.get(handle)
+  }
+}
