@@ -20,26 +20,32 @@ export const tool = Tool.make({
   inputs: { query: Parameters.required(Parameters.text(100)) },
   run: ({ query }) => {
     const exact = named(query)
-    if (exact !== undefined) return Effect.succeed({ lines: described(exact) })
     const words = query.toLowerCase().split(/\W+/).filter((word) => word !== "")
     const found = callable
       .map((definition) => {
         const text = `${definition.name} ${definition.summary}`.toLowerCase()
         return { definition, score: words.filter((word) => text.includes(word.replace(/s$/, ""))).length }
       })
-      .filter(({ score }) => score > 0)
+      .filter(({ definition, score }) => score > 0 && definition !== exact)
       .sort((a, b) => b.score - a.score)
-      .slice(0, most)
+      .slice(0, exact === undefined ? most : mostBesides)
     return Effect.succeed({
-      lines: found.length === 0
+      lines: found.length === 0 && exact === undefined
         ? ["No operation has these words. Try others: nouns such as post, list, space, community, mute, block, usage."]
-        : found.map(({ definition }) => summary(definition))
+        : [
+          ...exact === undefined ? [] : described(exact),
+          ...exact === undefined || found.length === 0 ? [] : ["Others:"],
+          ...found.map(({ definition }) => summary(definition))
+        ]
     })
   }
 })
 
 /** The most operations of an answer. */
 const most = 15
+
+/** The most others besides the one that is named. */
+const mostBesides = 5
 
 const priceOf = (definition: Definition): string => {
   const { effect, price } = definition
@@ -62,8 +68,10 @@ const described = (definition: Definition): ReadonlyArray<string> => [
   ...Object.entries(parametersOf(definition))
     .filter(([name]) => name !== definition.identity)
     .map(([name, parameter]) =>
-      `${name}${parameter.required ? "*" : ""}: ${Parameters.describe(parameter)}${
-        parameter.values === undefined || parameter.kind === "choice" ? "" : ` (${parameter.values.join(", ")})`
+      `${name}${parameter.required ? "*" : ""}: ${
+        parameter.kind === "list" && parameter.values !== undefined
+          ? `list of ${parameter.values.join(", ")}`
+          : Parameters.describe(parameter)
       }`
     ),
   ...[...definition.alternatives === undefined ? [] : [definition.alternatives], ...definition.rules ?? []].map(

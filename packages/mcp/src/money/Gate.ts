@@ -10,6 +10,7 @@ import type { InputRequired, McpRequestContext } from "effect/ai/McpSchema"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import { Consent } from "./Consent.ts"
 import { dollars } from "./Dollars.ts"
 import type { Cost } from "./Ledger.ts"
@@ -42,6 +43,8 @@ export interface Settings {
   readonly isDryRun: boolean
   /** Sums above this need consent, in micro-dollars. */
   readonly askAbove: number
+  /** False to use a bearer token where an operation would sign with OAuth 1.0a by default. */
+  readonly userAuth: boolean
 }
 
 /** The reason why a request was not sent. It is a defect on its way, because a client's own errors have no place for it. */
@@ -57,7 +60,7 @@ const stop = (reason: DryRun | Refused | InputRequired) => Effect.die(new Stoppe
 /** Runs a call behind a gate. Costs are added to `cost`. */
 export const pass = <A, E, R>(
   call: Effect.Effect<A, E, R>,
-  { askAbove, isDryRun }: Settings,
+  { askAbove, isDryRun, userAuth }: Settings,
   cost: { -readonly [K in keyof Cost]: Cost[K] }
 ): Effect.Effect<
   A,
@@ -87,8 +90,11 @@ export const pass = <A, E, R>(
     })
     const guarded = Client.of({
       ...client,
-      request: (definition, parameters, options) =>
+      request: (definition, given, options) =>
         Effect.gen(function*() {
+          const parameters = userAuth || definition.userAuth !== true || !Predicate.isObject(given)
+            ? given
+            : { user_auth: false, ...given }
           const prepared = RequestEncoder.encode(definition, parameters, client.live.wire)
           if (prepared instanceof Error) return yield* client.request(definition, parameters, options)
           const { price } = prepared.priced
@@ -96,6 +102,7 @@ export const pass = <A, E, R>(
           if (isDryRun) return yield* stop(new DryRun({ definition, request: shown(prepared), micros }))
           planned += micros
           yield* Effect.catch(allow(definition.name, planned), stop)
+          cost.requests++
           return yield* client.request(definition, parameters, options)
         }),
       read: (definition, response) =>

@@ -58,6 +58,7 @@ export const layer = (
 
 /** The cost of one answer. */
 export interface Cost {
+  readonly requests: number
   readonly micros: number
   readonly charged: number
   /** Resources that had been charged on that day, and are free. */
@@ -71,7 +72,7 @@ const accountText = ({ limit, period, used }: Account): string =>
 
 /** The line about money that ends an answer. */
 export const line = (cost: Cost, accounts: ReadonlyArray<Account>): string => {
-  const repeats = cost.repeats === 0 ? "" : `, ${cost.repeats} read before today were free`
+  const repeats = cost.repeats === 0 ? "" : `, ${cost.repeats} already read today were free`
   return `cost ${dollars(cost.micros)}${repeats}; ${
     accounts
       .filter(({ limit, period }) => period !== "this month" || limit !== undefined)

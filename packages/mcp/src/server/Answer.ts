@@ -13,12 +13,12 @@ const usualTokens = 2_000
 
 const textOf = (text: string) => McpSchema.TextContent.make({ text })
 
-/** Fits a listing into an answer; the rest stays behind a cursor. The last line is about money if anything was requested. */
+/** Fits a listing into an answer; the rest stays behind a cursor. The last line is about money if there were requests. */
 export const ofListing = (
   tool: string,
   { hasStrangers = false, lines, link, next, rows = Infinity }: Listing,
   maxTokens: number = usualTokens,
-  cost: Ledger.Cost | undefined
+  cost: Ledger.Cost
 ): Effect.Effect<McpSchema.CallToolResult, never, Session | Ledger.Ledger> =>
   Effect.gen(function*() {
     const session = yield* Session
@@ -30,7 +30,7 @@ export const ofListing = (
       const handle = session.cursors.keep({ tool, rest: { lines: left, next, rows, hasStrangers } })
       footer.push(`more: cursor ${handle}${left.length > 0 ? ` (${left.length} lines, already paid)` : " (the next page)"}`)
     }
-    if (cost !== undefined) footer.push(Ledger.line(cost, yield* (yield* Ledger.Ledger).accounts))
+    if (cost.requests > 0) footer.push(Ledger.line(cost, yield* (yield* Ledger.Ledger).accounts))
     return new McpSchema.CallToolResult({
       content: [
         textOf([...lines.slice(0, count), ...footer].join("\n")),

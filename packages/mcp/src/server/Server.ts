@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { Stdio } from "effect/Stdio"
 import * as Gate from "../money/Gate.ts"
-import type { Ledger } from "../money/Ledger.ts"
+import type { Cost, Ledger } from "../money/Ledger.ts"
 import { Refused } from "../money/Refused.ts"
 import * as Inputs from "../session/Inputs.ts"
 import * as Session from "../session/Session.ts"
@@ -93,7 +93,7 @@ export const layerStdio = (
 const handle = (tool: Tool, settings: Session.Settings, given: unknown) =>
   Effect.gen(function*() {
     const { protocolVersion, requestMetadata } = yield* McpSchema.McpRequestContext
-    const cost = { micros: 0, charged: 0, repeats: 0 }
+    const cost = { requests: 0, micros: 0, charged: 0, repeats: 0 }
     return yield* answered(tool, settings, given, cost).pipe(
       Effect.withSpan(`tools/call ${tool.name}`, {
         kind: "server",
@@ -112,15 +112,15 @@ const answered = (
   tool: Tool,
   settings: Session.Settings,
   given: unknown,
-  cost: { micros: number; charged: number; repeats: number }
+  cost: { -readonly [K in keyof Cost]: Cost[K] }
 ) => {
   const isDryRun = Predicate.hasProperty(given, "dry_run") && given.dry_run === true
   const maxTokens = Predicate.hasProperty(given, "max_tokens") && typeof given.max_tokens === "number"
     ? given.max_tokens
     : undefined
-  const gate = { isDryRun, askAbove: settings.askAbove ?? usualAskAbove }
+  const gate = { isDryRun, askAbove: settings.askAbove ?? usualAskAbove, userAuth: settings.userAuth === true }
   return Gate.pass(listing(tool, given), gate, cost).pipe(
-    Effect.flatMap((found) => Answer.ofListing(tool.name, found, maxTokens, tool.openWorld === false ? undefined : cost)),
+    Effect.flatMap((found) => Answer.ofListing(tool.name, found, maxTokens, cost)),
     Effect.catch((failure): Effect.Effect<McpSchema.CallToolResult | McpSchema.InputRequired> =>
       Effect.succeed(failure._tag === "InputRequired" ? failure : Answer.ofFailure(failure))
     ),

@@ -70,11 +70,11 @@ export const linesOf = (
   Effect.gen(function*() {
     const options = yield* optionsOf(detail)
     const kind = result._tag === "One" || result._tag === "Many" ? result.kind : undefined
-    const { author, data, errors } = response
+    const { data, errors } = response
     const items: ReadonlyArray<unknown> = Array.isArray(data) ? data : data === undefined ? [] : [data]
     return {
       lines: [
-        ...items.map((item) => Lines.of(kind, item, Predicate.isObject(item) ? itemOf(author(item)) : undefined, options)),
+        ...items.map((item) => Lines.of(kind, item, Predicate.isObject(item) ? itemOf(response.author(item)) : undefined, options)),
         ...errors.map(({ resource_id, title, value }) =>
           `not shown: ${Fence.id(resource_id ?? value)} (${title === undefined ? "?" : Fence.id(title.replaceAll(" ", "-"))})`
         ),
@@ -112,9 +112,10 @@ export const userIdOf = (user: string | undefined): Effect.Effect<string, Failur
     const key = username?.toLowerCase() ?? ""
     const known = userIds.get(key)
     if (known !== undefined) return known
-    const definition: Definition = username === undefined ? getMe.definition : getUser.definition
+    const { definition }: { readonly definition: Definition } = username === undefined ? getMe : getUser
     const client = yield* Client
-    const { data } = yield* client.read(definition, yield* client.request(definition, { username }))
+    const asked = username === undefined ? {} : { username }
+    const { data } = yield* client.read(definition, yield* client.request(definition, asked))
     if (!Predicate.hasProperty(data, "id")) {
       return yield* new Refused({
         reason: "user: the service knows no user with this handle.",

@@ -19,6 +19,8 @@ export interface Settings {
   readonly askAbove?: number | undefined
   /** The folder for large results. Without one, they are refused. */
   readonly folder?: string | undefined
+  /** True to sign with OAuth 1.0a where an operation accepts both that and a bearer token. Default false. */
+  readonly userAuth?: boolean | undefined
   /** The name of the account, for exports. */
   readonly account?: string | undefined
 }

@@ -19,7 +19,7 @@ export const tool = Tool.make({
   effect: "read",
   operations: [getPosts.definition, searchRecentPosts.definition],
   inputs: { id: Parameters.required(Parameters.id), archive: Parameters.boolean, ...Inputs.listing },
-  run: ({ archive, detail = "normal", id, rows }) =>
+  run: ({ archive, detail = "normal", id, rows = usualRows }) =>
     Effect.gen(function*() {
       const options = {
         archive,
@@ -28,35 +28,52 @@ export const tool = Tool.make({
         post_fields: ["lang", "note_post"] as const
       }
       const opened = yield* Conversation.open(id, options)
-      return yield* page(opened, options, { detail, rows }, undefined)
+      // The price of a search depends on the size of its page.
+      const query = { ...opened.query, max_results: Math.min(Math.max(rows, smallestPage), opened.query.max_results) }
+      return yield* part({ ...opened, query }, options, { detail, rows }, undefined)
     })
 })
 
-const page = (
+const smallestPage = 10
+
+const usualRows = 20
+
+/** The posts of the next pages, so many at least. */
+const part = (
   opened: Conversation.Opened,
   options: Conversation.Options,
-  given: Page.Given & { readonly detail: Lines.Detail },
-  cursor: string | undefined
+  given: { readonly detail: Lines.Detail; readonly rows: number },
+  from: string | undefined
 ): Effect.Effect<Tool.Listing, Tool.Failure, Tool.Needs> =>
   Effect.gen(function*() {
-    const [read] = yield* Stream.runCollect(Stream.take(Conversation.pages(opened, options, cursor), 1))
-    if (read === undefined) return { lines: ["nothing found"] }
-    const lineOptions = yield* Page.optionsOf(given.detail)
+    const lines: Array<string> = []
+    let cursor = from
+    do {
+      const [page] = yield* Stream.runCollect(Stream.take(Conversation.pages(opened, options, cursor), 1))
+      if (page === undefined) break
+      lines.push(...yield* linesOf(page, given.detail))
+      cursor = page.next
+    } while (cursor !== undefined && lines.length < given.rows)
+    const next = cursor
+    return {
+      lines,
+      rows: given.rows,
+      next: next === undefined ? undefined : part(opened, options, given, next),
+      hasStrangers: true
+    }
+  })
+
+const linesOf = (page: Conversation.Page, detail: Lines.Detail) =>
+  Effect.map(Page.optionsOf(detail), (options): ReadonlyArray<string> => {
     const users = new Map(
-      (read.includes["users"] ?? []).map((user): readonly [unknown, Lines.Item] => {
+      (page.includes["users"] ?? []).map((user): readonly [unknown, Lines.Item] => {
         const item: Lines.Item = { ...user }
         return [item["id"], item]
       })
     )
-    const { next } = read
-    return {
-      lines: [
-        ...read.items.map((post) => Lines.of("post", post, users.get(post.author_id), lineOptions)),
-        ...read.missing.map(({ id, reason }) => `not shown: ${Fence.id(id)} (${reason})`),
-        ...read.outOfReach === undefined ? [] : ["older replies are out of reach without archive: true"]
-      ],
-      rows: given.rows,
-      next: next === undefined ? undefined : page(opened, options, given, next),
-      hasStrangers: read.items.length > 0
-    }
+    return [
+      ...page.items.map((post) => Lines.of("post", post, users.get(post.author_id), options)),
+      ...page.missing.map(({ id, reason }) => `not shown: ${Fence.id(id)} (${reason})`),
+      ...page.outOfReach === undefined ? [] : ["older replies are out of reach without archive: true"]
+    ]
   })
