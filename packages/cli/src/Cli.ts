@@ -54,6 +54,7 @@ const commands = {
   listen: () => import("./commands/ListenCommand.ts"),
   replay: () => import("./commands/ReplayCommand.ts"),
   trigger: () => import("./commands/TriggerCommand.ts"),
+  mcp: () => import("./commands/McpCommand.ts"),
   sandbox: () => import("./commands/SandboxCommand.ts"),
   worker: () => import("./commands/WorkerCommand.ts"),
   status: () => import("./commands/StatusCommand.ts"),

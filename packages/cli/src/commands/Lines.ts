@@ -37,6 +37,7 @@ export const groups = {
     listen: "Forward events to a program here",
     replay: "Forward recorded events again",
     trigger: "Make an event of any type",
+    mcp: "Serve X to agents as tools",
     demo: "Run a real export, from a local service",
     help: "Explain a command or a topic"
   }

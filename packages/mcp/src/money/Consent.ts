@@ -2,9 +2,9 @@
  * The user's consent to a call: to its price, or to a write. A server asks through the host where that is possible; the default
  * refuses, so that nothing happens without a user.
  */
+import type { InputRequired, McpRequestContext } from "effect/ai/McpSchema"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { InputRequired, McpRequestContext } from "effect/ai/McpSchema"
 import { dollars } from "./Dollars.ts"
 import { Refused } from "./Refused.ts"
 

@@ -7,6 +7,7 @@ import { Session } from "../session/Session.ts"
 import type { Failure, Listing } from "../session/Tool.ts"
 import * as Budget from "../text/Budget.ts"
 import { sanitize } from "../text/Sanitize.ts"
+import { Cursors } from "./Cursors.ts"
 
 /** The tokens of an answer for which the call sets no number. */
 const usualTokens = 2_000
@@ -19,16 +20,19 @@ export const ofListing = (
   { hasStrangers = false, lines, link, next, rows = Infinity }: Listing,
   maxTokens: number = usualTokens,
   cost: Ledger.Cost
-): Effect.Effect<McpSchema.CallToolResult, never, Session | Ledger.Ledger> =>
+): Effect.Effect<McpSchema.CallToolResult, never, Session | Ledger.Ledger | Cursors> =>
   Effect.gen(function*() {
     const session = yield* Session
+    const { keep } = yield* Cursors
     if (hasStrangers) session.hasReadStrangers = true
     const count = Math.min(Budget.fitting(lines, maxTokens), rows)
     const left = lines.slice(count)
     const footer: Array<string> = []
     if (left.length > 0 || next !== undefined) {
-      const handle = session.cursors.keep({ tool, rest: { lines: left, next, rows, hasStrangers } })
-      footer.push(`more: cursor ${handle}${left.length > 0 ? ` (${left.length} lines, already paid)` : " (the next page)"}`)
+      const handle = keep({ tool, rest: { lines: left, next, rows, hasStrangers } })
+      footer.push(
+        `more: cursor ${handle}${left.length > 0 ? ` (${left.length} lines, already paid)` : " (the next page)"}`
+      )
     }
     if (cost.requests > 0) footer.push(Ledger.line(cost, yield* (yield* Ledger.Ledger).accounts))
     return new McpSchema.CallToolResult({

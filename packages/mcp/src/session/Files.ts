@@ -30,7 +30,9 @@ export const write = (
     }
     const micros = rows * Prices.most(definition, { ...parameters, max_results: 1 })
     const { isDryRun, plan } = yield* Gate
-    if (isDryRun) return yield* new DryRun({ definition, request: `${definition.name}, page by page, for ${rows} rows`, micros })
+    if (isDryRun) {
+      return yield* new DryRun({ definition, request: `${definition.name}, page by page, for ${rows} rows`, micros })
+    }
     yield* plan(definition.name, micros)
     const name = `${definition.name}-${globalThis.crypto.randomUUID().slice(0, 8)}.jsonl`
     const path = join(folder, name)

@@ -74,9 +74,13 @@ export const linesOf = (
     const items: ReadonlyArray<unknown> = Array.isArray(data) ? data : data === undefined ? [] : [data]
     return {
       lines: [
-        ...items.map((item) => Lines.of(kind, item, Predicate.isObject(item) ? itemOf(response.author(item)) : undefined, options)),
+        ...items.map((item) =>
+          Lines.of(kind, item, Predicate.isObject(item) ? itemOf(response.author(item)) : undefined, options)
+        ),
         ...errors.map(({ resource_id, title, value }) =>
-          `not shown: ${Fence.id(resource_id ?? value)} (${title === undefined ? "?" : Fence.id(title.replaceAll(" ", "-"))})`
+          `not shown: ${Fence.id(resource_id ?? value)} (${
+            title === undefined ? "?" : Fence.id(title.replaceAll(" ", "-"))
+          })`
         ),
         ...items.length + errors.length === 0 ? ["nothing found"] : []
       ],

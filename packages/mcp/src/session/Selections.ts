@@ -12,7 +12,15 @@ const post: Readonly<Record<Detail, Selection>> = {
     expansions: ["author_id"]
   },
   full: {
-    post_fields: ["author_id", "conversation_id", "created_at", "lang", "note_post", "public_metrics", "referenced_posts"],
+    post_fields: [
+      "author_id",
+      "conversation_id",
+      "created_at",
+      "lang",
+      "note_post",
+      "public_metrics",
+      "referenced_posts"
+    ],
     user_fields: ["verified"],
     expansions: ["author_id"]
   }

@@ -2,8 +2,7 @@
 import type { Scope } from "@postwire/core/schema/Scopes"
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
-import * as Cursors from "./Cursors.ts"
-import type { Toolset } from "./Tool.ts"
+import type { Toolset } from "./Toolset.ts"
 
 /** Settings of a server. */
 export interface Settings {
@@ -36,7 +35,6 @@ export interface Written {
 /** The state of a session. */
 export class Session extends Context.Service<Session, {
   readonly settings: Settings
-  readonly cursors: Cursors.Cursors
   readonly written: Array<Written>
   /** The ids of users by their handles in lower case. */
   readonly userIds: Map<string, string>
@@ -48,7 +46,6 @@ export class Session extends Context.Service<Session, {
 export const layer = (settings: Settings): Layer.Layer<Session> =>
   Layer.sync(Session, () => ({
     settings,
-    cursors: Cursors.make(),
     written: [],
     userIds: new Map(),
     hasReadStrangers: false

@@ -11,12 +11,7 @@ import type { Ledger } from "../money/Ledger.ts"
 import type { Refused } from "../money/Refused.ts"
 import * as Inputs from "./Inputs.ts"
 import type { Session } from "./Session.ts"
-
-/** A group of tools, for `--toolsets`. */
-export const toolsets = ["posts", "users", "lists", "bookmarks", "trends", "messages", "jobs", "catalogue", "writes"] as const
-
-/** A group of tools, for `--toolsets`. */
-export type Toolset = typeof toolsets[number]
+import type { Toolset } from "./Toolset.ts"
 
 /** Why a tool fails. `InputRequired` is no failure: the host asks its user, and calls again. */
 export type Failure = AnyError | ExportError | Refused | DryRun | InputRequired

@@ -45,10 +45,12 @@ const age = (time: unknown, now: number): string | undefined => {
 
 /** Counts above 0, each with its noun. */
 const counts = (metrics: unknown, nouns: Readonly<Record<string, string>>): string =>
-  facts(...Object.entries(nouns).map(([name, noun]) => {
-    const count = member(metrics, name)
-    return typeof count === "number" && count > 0 ? `${count} ${noun}` : undefined
-  }))
+  facts(
+    ...Object.entries(nouns).map(([name, noun]) => {
+      const count = member(metrics, name)
+      return typeof count === "number" && count > 0 ? `${count} ${noun}` : undefined
+    })
+  )
 
 const withheld = "(text withheld: its author is neither followed nor verified)"
 
@@ -68,9 +70,11 @@ const relations: Readonly<Record<string, string>> = { replied_to: "reply-to", qu
 
 const references = (item: Item): string => {
   const referenced = member(item, "referenced_posts")
-  return facts(...(Array.isArray(referenced) ? referenced : []).map((one) =>
-    `${relations[String(member(one, "type"))] ?? "refers-to"}:${Fence.id(member(one, "id"))}`
-  ))
+  return facts(
+    ...(Array.isArray(referenced) ? referenced : []).map((one) =>
+      `${relations[String(member(one, "type"))] ?? "refers-to"}:${Fence.id(member(one, "id"))}`
+    )
+  )
 }
 
 const post = (item: Item, author: Item | undefined, { detail, isTrusted, now }: Options): string => {
@@ -110,7 +114,11 @@ const user = (item: Item, _: Item | undefined, { detail, isTrusted, now }: Optio
     }),
     detail === "full" ? age(item["created_at"], now) : undefined,
     ...isTrusted(item)
-      ? [fenced("name"), ...detail === "low" ? [] : [fenced("description")], ...detail === "full" ? [fenced("location")] : []]
+      ? [
+        fenced("name"),
+        ...detail === "low" ? [] : [fenced("description")],
+        ...detail === "full" ? [fenced("location")] : []
+      ]
       : [withheld]
   )
 }
@@ -144,7 +152,8 @@ const message = (item: Item, sender: Item | undefined, { detail, isTrusted, now 
 
 /** Members whose values are facts of the service, if they look like that. */
 const isFact = (name: string, value: string): boolean =>
-  /(^|_)(id|ids|key|keys|at|type|status|url_status|start|end|lang|scope|state)$/.test(name) && /^[\w:.+-]{0,64}$/.test(value)
+  /(^|_)(id|ids|key|keys|at|type|status|url_status|start|end|lang|scope|state)$/.test(name) &&
+  /^[\w:.+-]{0,64}$/.test(value)
 
 /** Any value as JSON with fenced texts. */
 const json = (value: unknown, name: string, author: string | undefined, options: Options): unknown =>

@@ -5,7 +5,7 @@
  * show nothing; and selectors of variants, which can carry bytes.
  */
 const hidden =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u2800\u3164\uFFA0\uFE00-\uFE0F\u{E0000}-\u{E0FFF}]/gu
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u{034F}\u{115F}\u{1160}\u{17B4}\u{17B5}\u{180B}-\u{180F}\u{2800}\u{3164}\u{FFA0}\u{FE00}-\u{FE0F}\u{E0000}-\u{E0FFF}]/gu
 
 /** The text without hidden characters, on one line: `\n` stands for the end of a line. */
 export const sanitize = (text: string): string =>

@@ -9,7 +9,8 @@ import * as Tool from "../session/Tool.ts"
 export const tool = Tool.make({
   name: "messages",
   title: "Read direct messages",
-  description: "Reads direct messages of the last 30 days, newest first: all, or of one conversation, or with one user.",
+  description:
+    "Reads direct messages of the last 30 days, newest first: all, or of one conversation, or with one user.",
   toolset: "messages",
   effect: "read",
   operations: [getDirectMessageEvents.definition],

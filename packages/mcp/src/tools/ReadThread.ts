@@ -4,11 +4,11 @@ import * as Parameters from "@postwire/core/schema/Parameters"
 import * as Conversation from "@postwire/core/workflows/Conversation"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as Fence from "../text/Fence.ts"
-import * as Lines from "../text/Lines.ts"
 import * as Inputs from "../session/Inputs.ts"
 import * as Page from "../session/Page.ts"
 import * as Tool from "../session/Tool.ts"
+import * as Fence from "../text/Fence.ts"
+import * as Lines from "../text/Lines.ts"
 
 /** `read_thread`: the conversation of a post. */
 export const tool = Tool.make({

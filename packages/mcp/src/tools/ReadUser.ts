@@ -20,7 +20,8 @@ const about = {
 export const tool = Tool.make({
   name: "read_user",
   title: "Read a user",
-  description: "Reads a user by handle or id: the profile, or their posts, mentions, likes, followers, or whom they follow.",
+  description:
+    "Reads a user by handle or id: the profile, or their posts, mentions, likes, followers, or whom they follow.",
   toolset: "users",
   effect: "read",
   operations: [getUser.definition],

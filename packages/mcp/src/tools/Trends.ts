@@ -20,6 +20,8 @@ export const tool = Tool.make({
   hints: { woeid: "Where On Earth id; 1 (default) is the world" },
   run: ({ detail, personal = false, woeid = 1 }) =>
     personal
-      ? Page.read(getPersonalizedTrends.definition, { personalized_trend_fields: ["category", "trend_name"] }, { detail })
+      ? Page.read(getPersonalizedTrends.definition, { personalized_trend_fields: ["category", "trend_name"] }, {
+        detail
+      })
       : Page.read(getTrends.definition, { woeid, trend_fields: ["post_count", "trend_name"] }, { detail, rows: 50 })
 })

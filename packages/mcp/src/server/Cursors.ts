@@ -1,5 +1,7 @@
 /** Cursors as handles: short names for what follows an answer, in the memory of the session. */
-import type { Listing } from "./Tool.ts"
+import * as Context from "effect/Context"
+import * as Layer from "effect/Layer"
+import type { Listing } from "../session/Tool.ts"
 
 /** The most handles; the oldest is forgotten first. */
 const most = 200
@@ -11,13 +13,13 @@ export interface Place {
 }
 
 /** The handles of a session. */
-export interface Cursors {
+export class Cursors extends Context.Service<Cursors, {
   readonly keep: (place: Place) => string
   readonly find: (handle: string) => Place | undefined
-}
+}>()("@postwire/mcp/server/Cursors") {}
 
-/** Makes an empty memory. */
-export const make = (): Cursors => {
+/** An empty memory. */
+export const layer: Layer.Layer<Cursors> = Layer.sync(Cursors, () => {
   const places = new Map<string, Place>()
   return {
     keep: (place) => {
@@ -29,4 +31,4 @@ export const make = (): Cursors => {
     },
     find: (handle) => places.get(handle)
   }
-}
+})

@@ -1,0 +1,141 @@
+/** `postwire mcp`: the service as tools for agents, over standard input and output. */
+import * as Client from "@postwire/core/client/Client"
+import { microsOf } from "@postwire/core/spend/Prices"
+import * as Ledger from "@postwire/mcp/money/Ledger"
+import * as HostConfig from "@postwire/mcp/server/HostConfig"
+import * as Server from "@postwire/mcp/server/Server"
+import { type Toolset, toolsets } from "@postwire/mcp/session/Toolset"
+import * as NodeClient from "@postwire/node/NodeClient"
+import * as Cause from "effect/Cause"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as UserDirectories from "effect/persistence/UserDirectories"
+import { join } from "node:path"
+import packageJson from "../../package.json" with { type: "json" }
+import * as Accounts from "../connection/Accounts.ts"
+import * as Connection from "../connection/Connection.ts"
+import * as SpendAccount from "../connection/SpendAccount.ts"
+import * as Spending from "../connection/Spending.ts"
+import * as Args from "../terminal/Args.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Report from "../terminal/Report.ts"
+import { lines } from "./Lines.ts"
+
+const flags = {
+  readOnly: Args.toggle("read-only", "Offer tools that read only: the default, which overrides --allow-writes"),
+  allowWrites: Args.toggle("allow-writes", "Offer tools that write, too; each write needs your consent"),
+  toolsets: Args.text("toolsets", `Sets of tools, with commas (default: all): ${toolsets.join(", ")}`, "NAMES"),
+  trustedOnly: Args.toggle("trusted-only", "Show texts only of those whom you follow, or who are verified"),
+  maxSpend: Spending.flags.maxSpend,
+  askAbove: Flag.Finite("ask-above").pipe(
+    Flag.filter((dollars) => dollars >= 0, () => "dollars: 0 or more, as 0.50"),
+    Flag.withMetavar("DOLLARS"),
+    Args.withDefault("Ask before a call that may cost more", 0.5)
+  ),
+  folder: Args.text("folder", "The folder for large results (default: in your state folder)", "DIR"),
+  printConfig: Flag.Literals("print-config", HostConfig.hosts).pipe(
+    Args.optional("Print the configuration of a host for these flags, and end")
+  ),
+  wire: Connection.wire,
+  ...Connection.flags
+}
+
+type Flags = Command.Command.Config.Infer<typeof flags>
+
+export const command = Command.make("mcp", flags, (given) => run(given)).pipe(
+  Args.help(
+    "Serve X to agents as a few tools, by the Model Context Protocol on standard input and output. It only reads unless " +
+      "--allow-writes is given, shows the cost of every answer, and spends a dollar at most unless --max-spend is given.",
+    lines.mcp,
+    {
+      "postwire mcp --print-config claude-code": "What to put into the configuration of a host",
+      "postwire mcp --toolsets posts,users --trusted-only": "Fewer tools, and no texts of strangers"
+    }
+  )
+)
+
+const run = Effect.fnUntraced(function*(flags: Flags) {
+  const chosen = yield* toolsetsOf(flags.toolsets)
+  if (Option.isSome(flags.printConfig)) return yield* printConfig(flags.printConfig.value, flags)
+  const session = Option.getOrElse(flags.maxSpend, () => microsOf(usualMaxSpend))
+  yield* Connection.use({ ...flags, maxSpend: Option.some(session) }, flags.wire, (speaker) =>
+    Effect.gen(function*() {
+      const account = yield* accountOf(speaker)
+      const settings = {
+        version: packageJson.version,
+        allowWrites: flags.allowWrites && !flags.readOnly,
+        toolsets: chosen,
+        scopes: account?.oauth1 === undefined ? account?.oauth2?.scopes : undefined,
+        trustedOnly: flags.trustedOnly,
+        userAuth: speaker.userAuth,
+        askAbove: microsOf(flags.askAbove),
+        folder: Option.getOrUndefined(flags.folder) ?? join(yield* UserDirectories.make().state("postwire"), "mcp"),
+        account: Option.getOrUndefined(Option.map(speaker.account, ({ name }) => name))
+      }
+      // The end of standard input interrupts the server, and is how hosts end it.
+      const server = yield* Effect.forkChild(
+        Layer.launch(Layer.provide(Server.layerStdio(settings), layerLedger(speaker, flags, session)))
+      )
+      const ended = yield* Fiber.await(server)
+      if (Exit.isFailure(ended) && !Cause.hasInterruptsOnly(ended.cause)) return yield* ended
+    }))
+})
+
+/** The limit of a session in dollars, if none is given. */
+const usualMaxSpend = 1
+
+const accountOf = ({ account, store }: Connection.Speaker) =>
+  Option.isNone(account)
+    ? Effect.undefined
+    : Effect.flatMap(store, (place) => Accounts.existing(place, account.value.name))
+
+const layerLedger = ({ variables }: Connection.Speaker, { wire }: Flags, session: number) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const settings = { ...NodeClient.fromEnvironment(variables), ...Option.isSome(wire) && { wire: wire.value } }
+    const { baseUrl: bill } = yield* Client.check({
+      baseUrl: settings.baseUrl,
+      wire: yield* NodeClient.wireOf(settings)
+    })
+    const limit = yield* SpendAccount.limitOf(variables)
+    const micros = (dollars: number | undefined) => dollars === undefined ? undefined : microsOf(dollars)
+    return Ledger.layer({
+      bill,
+      limits: { session, perDay: micros(limit.perDay), perMonth: micros(limit.perMonth) }
+    }).pipe(Layer.provide(SpendAccount.layerStore(variables, limit)))
+  }))
+
+const isToolset = (name: string): name is Toolset => toolsets.some((known) => known === name)
+
+const toolsetsOf = Effect.fnUntraced(function*(text: Option.Option<string>) {
+  if (Option.isNone(text)) return undefined
+  const names = text.value.split(",")
+  const unknown = names.find((name) => !isToolset(name))
+  return unknown === undefined
+    ? names.filter(isToolset)
+    : yield* ErrorReport.refuse(`--toolsets: there is no set "${unknown}"`, `The sets are ${toolsets.join(", ")}.`)
+})
+
+/** Prints the configuration of a host, with the flags of this command. */
+const printConfig = Effect.fnUntraced(function*(host: HostConfig.Host, flags: Flags) {
+  const given = (name: string, value: Option.Option<string | number>) =>
+    Option.isNone(value) ? [] : [name, String(value.value)]
+  const args = [
+    ...given("--account", flags.account),
+    ...given("--credentials", flags.credentials),
+    ...given("--token-store", flags.tokenStore),
+    ...given("--wire", flags.wire),
+    ...given("--toolsets", flags.toolsets),
+    ...given("--max-spend", Option.map(flags.maxSpend, (micros) => micros / 1_000_000)),
+    ...given("--folder", flags.folder),
+    ...flags.allowWrites ? ["--allow-writes"] : [],
+    ...flags.trustedOnly ? ["--trusted-only"] : []
+  ]
+  yield* Report.say(`Put this into ${HostConfig.fileOf[host]}.`)
+  yield* Console.log(JSON.stringify(HostConfig.of(host, args), undefined, 2))
+})
