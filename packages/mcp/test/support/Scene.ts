@@ -27,7 +27,7 @@ export interface Options extends Session.Settings {
 const services = ({ spendLimit = {} }: Options) =>
   Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ seeded }) =>
     Layer.mergeAll(
-      Client.layer({ baseUrl }),
+      Client.layer({ baseUrl, retries: 0 }),
       Ledger.layer({
         bill: baseUrl,
         limits: {

@@ -1,0 +1,111 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Tracer } from "effect"
+import * as Consent from "../src/money/Consent.ts"
+import { host } from "./support/Scene.ts"
+
+/** The last line of an answer. */
+const bill = (text: string) => text.split("\n").at(-1)
+
+describe("money", () => {
+  it.effect("each answer says what it cost, and what is left; reading again on one day is free", () =>
+    Effect.gen(function*() {
+      const { call, sandbox } = yield* host({ spendLimit: { total: 1, perDay: 5 } })
+      sandbox.user({ username: "grace" }).post("On compilers")
+      const input = { query: "compilers" }
+      assert.strictEqual(
+        bill((yield* call("search", input)).text),
+        "cost $0.015; session $0.015 of $1.00, $0.985 left; today $0.015 of $5.00, $4.985 left"
+      )
+      assert.strictEqual(
+        bill((yield* call("search", input)).text),
+        "cost $0.00, 2 already read today were free; session $0.015 of $1.00, $0.985 left; today $0.015 of $5.00, $4.985 left"
+      )
+    }))
+
+  it.effect("a limit refuses before anything is sent", () =>
+    Effect.gen(function*() {
+      const { call, sandbox } = yield* host({ spendLimit: { total: 0.1 } })
+      const { isError, text } = yield* call("search", { query: "compilers" })
+      assert.isTrue(isError)
+      assert.match(text, /^SpendLimitReached: searchRecentPosts: it may cost \$0\.30, and the whole limit of this client is \$0\.10/)
+      assert.strictEqual(sandbox.requests.length, 0)
+      assert.isFalse((yield* call("search", { query: "compilers", rows: 10, detail: "low" })).isError)
+    }))
+
+  it.effect("what may pass the threshold is asked first, for all requests of a call together", () =>
+    Effect.gen(function*() {
+      const { call, sandbox } = yield* host({ askAbove: 100_000 })
+      const { isError, text } = yield* call("search", { query: "compilers" })
+      assert.isTrue(isError)
+      assert.match(text, /^Refused: searchRecentPosts may cost \$0\.30, more than this server spends without asking its user\./)
+      assert.strictEqual(sandbox.requests.length, 0)
+      const asked: Array<Consent.Question> = []
+      const consent: Consent.Ask = (question) =>
+        Effect.sync(() => {
+          asked.push(question)
+        })
+      const { call: agreed } = yield* Effect.provideService(host({ askAbove: 100_000 }), Consent.Consent, consent)
+      assert.isFalse((yield* agreed("search", { query: "compilers" })).isError)
+      assert.deepStrictEqual(asked, [{ kind: "cost", of: "searchRecentPosts", micros: 300_000 }])
+    }))
+
+  it.effect("a dry run of any tool sends nothing, and has the highest price", () =>
+    Effect.gen(function*() {
+      const { call, client, sandbox } = yield* host({ askAbove: 0 })
+      const given: Readonly<Record<string, object>> = {
+        search: { query: "cats" },
+        read_thread: { id: "1" },
+        read_posts: { ids: ["1", "2"] },
+        call_operation: { name: "getUser", parameters: { username: "ada" } },
+        jobs: { compliance: "posts" }
+      }
+      const { tools } = yield* client.listTools()
+      for (const { inputSchema, name } of tools) {
+        if (inputSchema.properties?.["dry_run"] === undefined) continue
+        const { isError, text } = yield* call(name, { ...given[name], dry_run: true })
+        assert.isFalse(isError, `${name}: ${text}`)
+        assert.match(text, /^Would send GET \/2\/.*\nIt would cost \$\d+\.\d+ at most\. Nothing was sent\.$/, name)
+      }
+      assert.strictEqual(sandbox.requests.length, 0)
+    }))
+
+  it.effect("writes are refused, and with allowWrites need the user's consent", () =>
+    Effect.gen(function*() {
+      const write = { name: "createPost", parameters: { text: "hello" } }
+      for (const allowWrites of [false, true]) {
+        const { call, sandbox } = yield* host({ allowWrites })
+        const { isError, text } = yield* call("call_operation", write)
+        assert.isTrue(isError)
+        assert.match(text, allowWrites ? /cannot ask its user to confirm/ : /only reads/)
+        assert.strictEqual(sandbox.requests.length, 0)
+      }
+    }))
+})
+
+describe("spans", () => {
+  it.effect("continue the trace of the host, with the attributes of OpenTelemetry's conventions", () =>
+    Effect.gen(function*() {
+      const spans: Array<Tracer.NativeSpan> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+      for (const protocolVersion of ["2025-11-25", "2026-07-28"] as const) {
+        yield* Effect.gen(function*() {
+          const { call } = yield* host({ protocolVersion })
+          yield* call("spend", {}, { traceparent })
+        }).pipe(Effect.provideService(Tracer.Tracer, tracer))
+        const span = spans.findLast(({ name }) => name === "tools/call spend")
+        assert.strictEqual(span?.traceId, "0af7651916cd43dd8448eb211c80319c", protocolVersion)
+        assert.deepInclude(Object.fromEntries(span?.attributes ?? []), {
+          "mcp.method.name": "tools/call",
+          "mcp.protocol.version": protocolVersion,
+          "gen_ai.tool.name": "spend"
+        })
+      }
+    }))
+})
