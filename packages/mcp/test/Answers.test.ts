@@ -13,7 +13,12 @@ import { host, type Options, stable } from "./support/Scene.ts"
 const transcript = (protocolVersion: NonNullable<Options["protocolVersion"]>) =>
   Effect.gen(function*() {
     const { call, sandbox } = yield* host({ protocolVersion, spendLimit: { total: 1, perDay: 5 } })
-    const grace = sandbox.user({ username: "grace", name: "Grace", description: "Compilers\nand ships", verified: "blue" })
+    const grace = sandbox.user({
+      username: "grace",
+      name: "Grace",
+      description: "Compilers\nand ships",
+      verified: "blue"
+    })
     const post = grace.post("On compilers")
     sandbox.ada.reply(post, "Which one?")
     sandbox.ada.follows(grace)
@@ -119,7 +124,9 @@ describe("answers", () => {
       assert.isFalse(isError, text)
       const link = content.find((block) => block.type === "resource_link")
       assert.isNotNull(link)
-      const lines = readFileSync(fileURLToPath(link?.type === "resource_link" ? link.uri : ""), "utf8").trim().split("\n")
+      const lines = readFileSync(fileURLToPath(link?.type === "resource_link" ? link.uri : ""), "utf8").trim().split(
+        "\n"
+      )
       assert.strictEqual(lines.length, 120)
       assert.match(text, /^120 rows of searchRecentPosts/)
       assert.notInclude(text, "Letter")

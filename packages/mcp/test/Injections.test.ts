@@ -4,7 +4,8 @@ import { fence, handle, id } from "../src/text/Fence.ts"
 import { sanitize } from "../src/text/Sanitize.ts"
 import { host } from "./support/Scene.ts"
 
-const tags = (text: string) => [...text].map((character) => String.fromCodePoint(0xe0000 + character.codePointAt(0)!)).join("")
+const tags = (text: string) =>
+  [...text].map((character) => String.fromCodePoint(0xe0000 + character.codePointAt(0)!)).join("")
 
 /** Texts as attackers write them. Each has the word canary, which no answer may have outside of a fence. */
 const corpus: ReadonlyArray<string> = [
@@ -49,7 +50,12 @@ describe("texts of strangers", () => {
   it.effect("are in fences in every answer, and nowhere in errors", () =>
     Effect.gen(function*() {
       const { call, sandbox } = yield* host({ askAbove: 100_000_000 })
-      const mallory = sandbox.user({ username: "mallory", name: corpus[0]!, description: corpus[1]!, location: corpus[2]! })
+      const mallory = sandbox.user({
+        username: "mallory",
+        name: corpus[0]!,
+        description: corpus[1]!,
+        location: corpus[2]!
+      })
       sandbox.ada.follows(mallory)
       const posts = corpus.map((text) => mallory.post(text))
       sandbox.ada.bookmarks(...posts)
@@ -109,20 +115,31 @@ describe("texts of strangers", () => {
 
   it.effect("come only from those whom the account trusts, with trustedOnly", () =>
     Effect.gen(function*() {
-      const { call, sandbox } = yield* host({ trustedOnly: true })
+      const { ada } = (yield* host()).sandbox
+      const { call, sandbox } = yield* host({ trustedOnly: true, userId: ada.id })
+      sandbox.ada.post("letter of her own")
       const friend = sandbox.user({ username: "friend" })
       sandbox.ada.follows(friend)
       friend.post("letter of a friend")
       sandbox.user({ username: "famous", verified: "blue" }).post("letter of a star")
       sandbox.user({ username: "mallory", name: "canary" }).post("letter with canary")
+      sandbox.user({ username: "mallory2" }).space({ title: "canary", state: "live" })
       for (const detail of ["low", "normal", "full"]) {
         const { text } = yield* call("search", { query: "letter", detail })
         assert.include(text, "letter of a friend")
+        assert.include(text, "letter of her own")
         assert.include(text, "letter of a star")
         assert.notInclude(text, "canary")
         assert.include(text, "(text withheld: its author is neither followed nor verified)")
       }
       assert.notInclude((yield* call("read_user", { user: "mallory" })).text, "canary")
+      assert.notInclude(
+        (yield* call("call_operation", {
+          name: "searchSpaces",
+          parameters: { query: "canary", space_fields: ["title"] }
+        })).text,
+        "canary"
+      )
       assert.notInclude(
         (yield* call("call_operation", { name: "searchRecentPosts", parameters: { query: "letter" } })).text,
         "canary"

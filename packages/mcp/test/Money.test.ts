@@ -27,7 +27,10 @@ describe("money", () => {
       const { call, sandbox } = yield* host({ spendLimit: { total: 0.1 } })
       const { isError, text } = yield* call("search", { query: "compilers" })
       assert.isTrue(isError)
-      assert.match(text, /^SpendLimitReached: searchRecentPosts: it may cost \$0\.30, and the whole limit of this client is \$0\.10/)
+      assert.match(
+        text,
+        /^SpendLimitReached: searchRecentPosts: it may cost \$0\.30, and the whole limit of this client is \$0\.10/
+      )
       assert.strictEqual(sandbox.requests.length, 0)
       assert.isFalse((yield* call("search", { query: "compilers", rows: 10, detail: "low" })).isError)
     }))
@@ -37,7 +40,10 @@ describe("money", () => {
       const { call, sandbox } = yield* host({ askAbove: 100_000 })
       const { isError, text } = yield* call("search", { query: "compilers" })
       assert.isTrue(isError)
-      assert.match(text, /^Refused: searchRecentPosts may cost \$0\.30, more than this server spends without asking its user\./)
+      assert.match(
+        text,
+        /^Refused: searchRecentPosts may cost \$0\.30, more than this server spends without asking its user\./
+      )
       assert.strictEqual(sandbox.requests.length, 0)
       const asked: Array<Consent.Question> = []
       const consent: Consent.Ask = (question) =>

@@ -74,6 +74,7 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
         scopes: account?.oauth1 === undefined ? account?.oauth2?.scopes : undefined,
         trustedOnly: flags.trustedOnly,
         userAuth: speaker.userAuth,
+        userId: account?.user?.id,
         askAbove: microsOf(flags.askAbove),
         folder: Option.getOrUndefined(flags.folder) ?? join(yield* UserDirectories.make().state("postwire"), "mcp"),
         account: Option.getOrUndefined(Option.map(speaker.account, ({ name }) => name))

@@ -97,14 +97,18 @@ export const optionsOf = (detail: Lines.Detail): Effect.Effect<Lines.Options, ne
     return {
       detail,
       now: yield* Clock.currentTimeMillis,
-      isTrusted: settings.trustedOnly === true ? isTrusted : () => true
+      isTrusted: settings.trustedOnly === true
+        ? (user: Lines.Item | undefined) => isTrusted(user, settings.userId)
+        : () => true
     }
   })
 
-/** Tests whether the account follows a user, or the service has verified them. */
-const isTrusted = (user: Lines.Item | undefined): boolean => {
-  const status = user?.["connection_status"]
-  return user?.["verified"] === true || (Array.isArray(status) && status.includes("following"))
+/** Tests whether a user is the account itself, or one whom it follows, or whom the service has verified. */
+const isTrusted = (user: Lines.Item | undefined, userId: string | undefined): boolean => {
+  if (user === undefined) return false
+  const { connection_status: status, id, verified } = user
+  return verified === true || (id !== undefined && id === userId) ||
+    (Array.isArray(status) && status.includes("following"))
 }
 
 /** Finds the id of a user by an id or a handle, with or without `@`; of the account itself if none is given. */

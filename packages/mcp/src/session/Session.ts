@@ -20,6 +20,8 @@ export interface Settings {
   readonly folder?: string | undefined
   /** True to sign with OAuth 1.0a where an operation accepts both that and a bearer token. Default false. */
   readonly userAuth?: boolean | undefined
+  /** The id of the account's user, whose own texts are trusted. */
+  readonly userId?: string | undefined
   /** The name of the account, for exports. */
   readonly account?: string | undefined
 }

@@ -152,13 +152,18 @@ const message = (item: Item, sender: Item | undefined, { detail, isTrusted, now 
 
 /** Members whose values are facts of the service, if they look like that. */
 const isFact = (name: string, value: string): boolean =>
+  /^\d{1,20}$/.test(value) ||
   /(^|_)(id|ids|key|keys|at|type|status|url_status|start|end|lang|scope|state)$/.test(name) &&
-  /^[\w:.+-]{0,64}$/.test(value)
+    /^[\w:.+-]{0,64}$/.test(value)
 
 /** Any value as JSON with fenced texts. */
 const json = (value: unknown, name: string, author: string | undefined, options: Options): unknown =>
   typeof value === "string"
-    ? isFact(name, value) ? value : Fence.fence(value, author, longest[options.detail])
+    ? isFact(name, value)
+      ? value
+      : options.isTrusted(undefined)
+      ? Fence.fence(value, author, longest[options.detail])
+      : withheld
     : Array.isArray(value)
     ? value.map((one) => json(one, name, author, options))
     : Predicate.isObject(value)

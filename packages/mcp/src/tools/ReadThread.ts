@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Inputs from "../session/Inputs.ts"
 import * as Page from "../session/Page.ts"
+import { Session } from "../session/Session.ts"
 import * as Tool from "../session/Tool.ts"
 import * as Fence from "../text/Fence.ts"
 import * as Lines from "../text/Lines.ts"
@@ -21,10 +22,11 @@ export const tool = Tool.make({
   inputs: { id: Parameters.required(Parameters.id), archive: Parameters.boolean, ...Inputs.listing },
   run: ({ archive, detail = "normal", id, rows = usualRows }) =>
     Effect.gen(function*() {
+      const { settings: { trustedOnly = false } } = yield* Session
       const options = {
         archive,
-        authors: detail !== "low",
-        user_fields: ["connection_status", "verified"] as const,
+        authors: trustedOnly || detail !== "low",
+        user_fields: trustedOnly ? ["connection_status", "verified"] as const : ["verified"] as const,
         post_fields: ["lang", "note_post"] as const
       }
       const opened = yield* Conversation.open(id, options)

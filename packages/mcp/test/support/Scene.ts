@@ -47,6 +47,17 @@ const services = ({ spendLimit = {} }: Options) =>
       Layer.provide([Spend.layerTotal, SpendStore.layerMemory])
     )))
 
+/** A host that is connected to a server. */
+export interface Host {
+  readonly client: McpTest.Client
+  readonly call: (
+    name: string,
+    input?: Record<string, unknown>,
+    meta?: Record<string, unknown>
+  ) => Effect.Effect<ReturnType<typeof shown>, McpSchema.McpError>
+  readonly sandbox: Sandbox.Sandbox["Service"]
+}
+
 /** Starts a server, and connects a host to it. */
 export const host = Effect.fnUntraced(function*(options: Options = {}) {
   yield* TestClock.setTime(now)
@@ -59,7 +70,8 @@ export const host = Effect.fnUntraced(function*(options: Options = {}) {
   const call = (name: string, input: Record<string, unknown> = {}, meta?: Record<string, unknown>) =>
     Effect.map(client.callTool({ name, arguments: input, ...meta !== undefined && { _meta: meta } }), shown)
   const sandbox = yield* Effect.provideContext(Sandbox.Sandbox, context)
-  return { client, call, sandbox }
+  const connected: Host = { client, call, sandbox }
+  return connected
 })
 
 /** A result as tests compare it: cursors have a name that does not change. */
