@@ -16,6 +16,7 @@ const budgets: Readonly<Record<string, number>> = {
   cluster: 33,
   core: 395,
   export: 72,
+  mcp: 40,
   node: 620,
   sandbox: 250,
   sync: 800,
