@@ -7,8 +7,9 @@ import { postwire } from "../../../core/test/support/ProgramFile.ts"
 export const start = (
   args: ReadonlyArray<string>,
   env: NodeJS.ProcessEnv = process.env,
-  output: "pipe" | "ignore" | number = "pipe"
-): ChildProcess => spawn(process.execPath, [postwire, ...args], { env, stdio: ["ignore", output, "pipe"] })
+  output: "pipe" | "ignore" | number = "pipe",
+  input: "pipe" | "ignore" = "ignore"
+): ChildProcess => spawn(process.execPath, [postwire, ...args], { env, stdio: [input, output, "pipe"] })
 
 /** What a process printed, and its exit code, or `null` after a signal. */
 export const ended = async (child: ChildProcess) => {
