@@ -1,5 +1,5 @@
 /** The answer of a tool as the protocol has it: one text within a budget, and links to files. */
-import { statementOf } from "@postwire/core/errors/Errors"
+import { InvalidParameters, statementOf } from "@postwire/core/errors/Errors"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as Effect from "effect/Effect"
 import * as Ledger from "../money/Ledger.ts"
@@ -49,12 +49,22 @@ const longestError = 1_000
 /** A failure as a result, which the model can mend. */
 export const ofFailure = (failure: Exclude<Failure, McpSchema.InputRequired>): McpSchema.CallToolResult => {
   if (failure._tag === "DryRun") return new McpSchema.CallToolResult({ content: [textOf(failure.message)] })
-  const statement = failure._tag === "Refused" ? failure.message : statementOf(failure)
+  const statement = failure._tag === "Refused" ? failure.message : statementOf(withoutValue(failure))
   return new McpSchema.CallToolResult({
     content: [textOf(`${failure._tag}: ${sanitize(statement).slice(0, longestError)}`)],
     isError: true
   })
 }
+
+/** The error without what the model has passed, which may be a text of strangers. */
+const withoutValue = (failure: Exclude<Failure, McpSchema.InputRequired>) =>
+  failure._tag === "InvalidParameters"
+    ? new InvalidParameters({
+      ...failure,
+      parameter: /^[\w.[\]]{1,64}$/.test(failure.parameter) ? failure.parameter : "?",
+      value: undefined
+    })
+    : failure
 
 /** The result of a defect, whose details are only in the log. */
 export const ofDefect = new McpSchema.CallToolResult({
