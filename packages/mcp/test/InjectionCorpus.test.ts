@@ -1,0 +1,156 @@
+// Texts of strangers are data: whatever they say, the words of the server around them stay the same.
+import { assert, describe, it } from "@effect/vitest"
+import type { User } from "@postwire/sandbox/fixtures/Fixtures"
+import { Effect, Schema } from "effect"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Fence from "../src/text/Fence.ts"
+import { host, type Options, stable } from "./support/Scene.ts"
+
+const Injections = Schema.Array(Schema.Struct({
+  name: Schema.String,
+  text: Schema.String,
+  times: Schema.optional(Schema.Int),
+  end: Schema.optional(Schema.String)
+}))
+
+const injections = Schema.decodeUnknownSync(Injections)(
+  JSON.parse(readFileSync(new URL("fixtures/injections.json", import.meta.url), "utf8"))
+).map(({ end = "", name, text, times = 1 }) => ({ name, text: text.repeat(times) + end }))
+
+/** A field of a stranger's text, which ends at the first `»`. */
+const field = /«(\d{1,19}|\?)\|[^«»]*»/g
+
+/** The words of the server. */
+const ownWords = (text: string): string => stable(text).replace(field, "FIELD").replaceAll(/ \(\d+ lines, already paid\)/g, "")
+
+/** Characters that a reader does not see, by their own list: that of the source might forget some. */
+const invisible = /[\p{Cc}\p{Cf}\p{Co}\u034F\u115F\u1160\u2028\u2029\u2800\u3164\uFFA0\u{E0000}-\u{E0FFF}]/u
+
+/** A user with this text wherever a user can write one. */
+const arrange = (ada: User, mallory: User, text: string) => {
+  const post = mallory.post(text)
+  mallory.reply(post, text)
+  const list = mallory.list({ name: text, description: text, members: [ada] })
+  mallory.message(ada, text)
+  ada.follows(mallory)
+  ada.bookmarks(post)
+  ada.bookmarkFolder(text, post)
+  mallory.space({ title: `space ${text}` })
+  return { post: post.id, list: list.id, user: mallory.id }
+}
+
+/** Full lines have all fields of the others. */
+const details = process.env["POSTWIRE_LONG"] === undefined ? ["full"] : ["low", "normal", "full"]
+
+type Ids = ReturnType<typeof arrange>
+
+/** Every way by which such a text reaches a model. */
+const reads = ({ list, post, user }: Ids): ReadonlyArray<readonly [name: string, input: Record<string, unknown>]> => [
+  ["search", { query: "from:mallory", rows: 10 }],
+  ["read_thread", { id: post }],
+  ["read_posts", { ids: [post] }],
+  ["read_user", { user: "mallory" }],
+  ["read_user", { show: "followers" }],
+  ["timeline", {}],
+  ["lists", { user: "mallory" }],
+  ["lists", { id: list, show: "list" }],
+  ["bookmarks", {}],
+  ["bookmarks", { show: "folders" }],
+  ["messages", { user: "mallory" }],
+  ["call_operation", { name: "getUsersPosts", parameters: { id: user, expansions: ["author_id"], post_fields: ["entities"] } }],
+  ["call_operation", { name: "searchSpaces", parameters: { query: "space", space_fields: ["title"] } }]
+]
+
+/** All answers about a stranger who writes `text`, at each detail. */
+const answers = Effect.fnUntraced(function*(text: string, options: Options = {}) {
+  const { call, client, sandbox } = yield* host({ askAbove: 1e9, ...options })
+  const before = yield* client.listTools()
+  const ids = arrange(
+    sandbox.ada,
+    sandbox.user({ username: "mallory", name: text, description: text, location: text }),
+    text
+  )
+  const told: Array<string> = []
+  for (const [name, input] of reads(ids)) {
+    for (const detail of details) {
+      const { isError, text } = yield* call(name, { ...input, detail, max_tokens: 20_000 })
+      assert.isFalse(isError, `${name} ${JSON.stringify(input)}: ${text}`)
+      told.push(text)
+    }
+  }
+  assert.deepStrictEqual(yield* client.listTools(), before)
+  return told
+})
+
+describe("the corpus of injections", () => {
+  it.effect("change no word of an answer outside of their fields", () =>
+    Effect.gen(function*() {
+      const harmless = (yield* Effect.scoped(answers("A harmless text."))).map(ownWords)
+      for (const { name, text } of injections) {
+        const told = yield* Effect.scoped(answers(text))
+        assert.deepStrictEqual(told.map(ownWords), harmless, name)
+        for (const line of told.join("\n").split("\n")) assert.notMatch(line, invisible, name)
+      }
+    }))
+
+  it("cannot close their field, whatever characters they consist of", () => {
+    for (const { text } of injections) {
+      for (const author of ["2244994945", undefined, text]) {
+        for (const cut of [1, 10, 140, Infinity]) assert.strictEqual(Fence.fence(text, author, cut).replace(field, ""), "")
+      }
+      assert.match(Fence.id(text), /^(«\?\|[^«»]*»)$/)
+      assert.match(Fence.handle(text), /^(«\?\|[^«»]*»)$/)
+    }
+    for (let first = 0; first <= 0x10FFFF; first += 0x100) {
+      const characters = String.fromCodePoint(...Array.from({ length: 0x100 }, (_, index) => first + index))
+      assert.match(Fence.fence(`a${characters}b`, undefined), /^«\?\|a[^«»\n\r\u2028\u2029]*b»$/, `${first}`)
+    }
+  })
+
+  it.effect("are in no error", () =>
+    Effect.gen(function*() {
+      const { call } = yield* host()
+      for (const { name, text } of injections) {
+        for (
+          const [tool, input] of [
+            ["read_posts", { ids: [text] }],
+            ["read_thread", { id: text }],
+            ["read_user", { user: text, show: "posts" }],
+            ["lists", { id: text }],
+            ["search", { query: "effect", cursor: text }],
+            ["search", { query: "effect", sort_order: text }],
+            ["messages", { conversation_id: text }],
+            ["call_operation", { name: text }],
+            ["call_operation", { name: "getUser", parameters: { id: text } }],
+            ["call_operation", { name: "getUser", parameters: { username: "grace", [text]: text } }],
+            ["call_operation", { name: "searchRecentPosts", parameters: { query: text } }],
+            ["search", { query: "effect", [text]: 1 }]
+          ] as const
+        ) {
+          const answer = yield* call(tool, input)
+          if (!answer.isError) continue
+          assert.notInclude(answer.text, text, `${name}: ${tool} ${JSON.stringify(input)}`)
+          assert.notMatch(answer.text.replaceAll("\n", ""), invisible)
+        }
+      }
+    }))
+
+  it.effect("are in no path of a file", () =>
+    Effect.gen(function*() {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-mcp-"))),
+        (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+      )
+      for (const { text } of injections.filter(({ name }) => /path|shell|link|closed fence/.test(name))) {
+        const { call, sandbox } = yield* host({ folder, askAbove: 1e9 })
+        const { user } = arrange(sandbox.ada, sandbox.user({ username: "mallory", name: text }), text)
+        const { content } = yield* call("read_user", { user, show: "posts", rows: 200 })
+        const [link] = content.filter((block) => block.type === "resource_link")
+        assert.match(link!.uri, /^file:\/\/\/[\w/.-]+\/getUsersPosts-[0-9a-f]{8}\.jsonl$/)
+        assert.match(link!.name, /^getUsersPosts-[0-9a-f]{8}\.jsonl$/)
+      }
+      for (const name of readdirSync(folder)) assert.match(name, /^getUsersPosts-[0-9a-f]{8}\.jsonl(\.postwire)?$/)
+    }))
+})
