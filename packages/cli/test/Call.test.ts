@@ -126,7 +126,10 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
       assert.include(refused.errors, "--sensitive-media-warning is not JSON")
 
       for (
-        const [media, reason] of [[join(folder, "absent"), "there is no such file"], [folder, "it is a folder"]] as const
+        const [media, reason] of [[join(folder, "absent"), "there is no such file"], [
+          folder,
+          "it is a folder"
+        ]] as const
       ) {
         const { code, errors } = yield* Commands.run(...args(media))
         assert.strictEqual(code, 1)

@@ -1,6 +1,6 @@
 // Texts of strangers are data: whatever they say, the words of the server around them stay the same.
 import { assert, describe, it } from "@effect/vitest"
-import type { User } from "@postwire/sandbox/fixtures/Fixtures"
+import type { RunningSandbox } from "@postwire/sandbox/Sandbox"
 import { Effect, Schema } from "effect"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -23,13 +23,14 @@ const injections = Schema.decodeUnknownSync(Injections)(
 const field = /«(\d{1,19}|\?)\|[^«»]*»/g
 
 /** The words of the server. */
-const ownWords = (text: string): string => stable(text).replace(field, "FIELD").replaceAll(/ \(\d+ lines, already paid\)/g, "")
+const ownWords = (text: string): string =>
+  stable(text).replace(field, "FIELD").replaceAll(/ \(\d+ lines, already paid\)/g, "")
 
 /** Characters that a reader does not see, by their own list: that of the source might forget some. */
 const invisible = /[\p{Cc}\p{Cf}\p{Co}\u034F\u115F\u1160\u2028\u2029\u2800\u3164\uFFA0\u{E0000}-\u{E0FFF}]/u
 
 /** A user with this text wherever a user can write one. */
-const arrange = (ada: User, mallory: User, text: string) => {
+const arrange = (ada: RunningSandbox["ada"], mallory: RunningSandbox["ada"], text: string) => {
   const post = mallory.post(text)
   mallory.reply(post, text)
   const list = mallory.list({ name: text, description: text, members: [ada] })
@@ -59,7 +60,10 @@ const reads = ({ list, post, user }: Ids): ReadonlyArray<readonly [name: string,
   ["bookmarks", {}],
   ["bookmarks", { show: "folders" }],
   ["messages", { user: "mallory" }],
-  ["call_operation", { name: "getUsersPosts", parameters: { id: user, expansions: ["author_id"], post_fields: ["entities"] } }],
+  ["call_operation", {
+    name: "getUsersPosts",
+    parameters: { id: user, expansions: ["author_id"], post_fields: ["entities"] }
+  }],
   ["call_operation", { name: "searchSpaces", parameters: { query: "space", space_fields: ["title"] } }]
 ]
 
@@ -98,7 +102,9 @@ describe("the corpus of injections", () => {
   it("cannot close their field, whatever characters they consist of", () => {
     for (const { text } of injections) {
       for (const author of ["2244994945", undefined, text]) {
-        for (const cut of [1, 10, 140, Infinity]) assert.strictEqual(Fence.fence(text, author, cut).replace(field, ""), "")
+        for (const cut of [1, 10, 140, Infinity]) {
+          assert.strictEqual(Fence.fence(text, author, cut).replace(field, ""), "")
+        }
       }
       assert.match(Fence.id(text), /^(«\?\|[^«»]*»)$/)
       assert.match(Fence.handle(text), /^(«\?\|[^«»]*»)$/)
