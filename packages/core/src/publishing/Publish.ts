@@ -1,10 +1,27 @@
 /** Publishes a post with its files: everything is checked, then uploaded, then posted. A failed upload posts nothing. */
 import * as Effect from "effect/Effect"
 import type { Client } from "../client/Client.ts"
+import type { InvalidParameters } from "../errors/Errors.ts"
+import type { SourceFailure } from "../errors/UploadErrors.ts"
+import type { Prepared } from "../media/Upload.ts"
 import * as Draft from "./internal/draft.ts"
-import type { Post, PublishedPost, PublishError, PublishOptions } from "./PublishOptions.ts"
+import type { CreatePost, Post, PublishedPost, PublishError, PublishOptions } from "./PublishOptions.ts"
 
 export type { Media, Poll, Post, Progress, PublishedPost, PublishError, PublishOptions } from "./PublishOptions.ts"
+
+/** A post that may be published. */
+export interface CheckedPost {
+  /** The parameters of `createPost`, without the ids of its files. */
+  readonly parameters: CreatePost
+  readonly files: ReadonlyArray<Pick<Prepared, "type" | "category" | "size">>
+}
+
+/** Checks a post and its files as `publish` does, and sends nothing. */
+export const check = (
+  post: Post,
+  options: PublishOptions = {}
+): Effect.Effect<CheckedPost, InvalidParameters | SourceFailure, Client> =>
+  Effect.scoped(Effect.map(open(post, options), ({ draft, files }) => ({ parameters: draft.parameters, files })))
 
 /**
  * Publishes a post with its files. Everything is checked before anything is sent; then the files are uploaded, and the post is sent
@@ -16,14 +33,19 @@ export type { Media, Poll, Post, Progress, PublishedPost, PublishError, PublishO
  */
 export const publish = (post: Post, options: PublishOptions = {}): Effect.Effect<PublishedPost, PublishError, Client> =>
   Effect.scoped(Effect.gen(function*() {
-    const invalid = Draft.checkOptions("publish", options)
-    if (invalid !== undefined) return yield* invalid
-    const one = { part: 1, parts: 1 }
-    const draft = yield* Draft.check(post, { operation: "publish", prefix: "", ...one }, options)
-    const files = yield* Draft.open(draft, options)
+    const { draft, files } = yield* open(post, options)
     const media = yield* Effect.all(files.map(({ send }) => send), { concurrency: Draft.filesAtOnce })
     Draft.report(options, { phase: "sending", ...one })
     const { id, text } = yield* Draft.post(draft, media, options)
     Draft.report(options, { phase: "posted", id, ...one })
     return { id, text, media }
   }))
+
+const one = { part: 1, parts: 1 }
+
+const open = Effect.fnUntraced(function*(post: Post, options: PublishOptions) {
+  const invalid = Draft.checkOptions("publish", options)
+  if (invalid !== undefined) return yield* invalid
+  const draft = yield* Draft.check(post, { operation: "publish", prefix: "", ...one }, options)
+  return { draft, files: yield* Draft.open(draft, options) }
+})

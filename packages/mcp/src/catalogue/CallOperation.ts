@@ -8,6 +8,7 @@ import * as Inputs from "../session/Inputs.ts"
 import * as Page from "../session/Page.ts"
 import { Session } from "../session/Session.ts"
 import * as Tool from "../session/Tool.ts"
+import * as Fence from "../text/Fence.ts"
 import { named } from "./Operations.ts"
 
 /** Makes the tool, which says whether it writes. */
@@ -44,7 +45,15 @@ export const make = (allowWrites: boolean) =>
               advice: "Tell the user: it can write if it is started with --allow-writes."
             })
           }
-          if (!isDryRun) yield* write(definition.name, Prices.most(definition, parameters))
+          if (!isDryRun) {
+            yield* write({
+              of: definition.name,
+              micros: Prices.most(definition, parameters),
+              lines: Object.entries(parameters).map(([parameter, value]) =>
+                `${Fence.id(parameter)}: ${Fence.exact(typeof value === "string" ? value : JSON.stringify(value))}`
+              )
+            })
+          }
         }
         return yield* Page.read(definition, parameters, { detail, rows })
       })

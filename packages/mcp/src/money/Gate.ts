@@ -11,7 +11,7 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { Consent } from "./Consent.ts"
+import { Consent, type Question } from "./Consent.ts"
 import { dollars } from "./Dollars.ts"
 import type { Cost } from "./Ledger.ts"
 import type { Refused } from "./Refused.ts"
@@ -34,8 +34,8 @@ export class Gate extends Context.Service<Gate, {
   readonly isDryRun: boolean
   /** Gets consent to requests that cost so much in all, before the first of them. */
   readonly plan: (of: string, micros: number) => Effect.Effect<void, Refused | InputRequired>
-  /** Gets consent to a write. */
-  readonly write: (of: string, micros: number) => Effect.Effect<void, Refused | InputRequired>
+  /** Gets consent to a write and its price. */
+  readonly write: (question: Omit<Question, "kind">) => Effect.Effect<void, Refused | InputRequired>
 }>()("@postwire/mcp/money/Gate") {}
 
 /** Settings of a gate. */
@@ -76,7 +76,7 @@ export const pass = <A, E, R>(
     const allow = (of: string, micros: number) =>
       Effect.gen(function*() {
         if (micros <= allowed) return
-        yield* Effect.provideContext(ask({ kind: "cost", of, micros }), context)
+        yield* Effect.provideContext(ask({ kind: "cost", of, micros, lines: [] }), context)
         allowed = micros
       })
     const gate = Gate.of({
@@ -86,7 +86,10 @@ export const pass = <A, E, R>(
           // The last page may hold more than was planned.
           allowed = Infinity
         }),
-      write: (of, micros) => Effect.provideContext(ask({ kind: "write", of, micros }), context)
+      write: (question) =>
+        Effect.map(Effect.provideContext(ask({ kind: "write", ...question }), context), () => {
+          allowed = Math.max(allowed, planned + question.micros)
+        })
     })
     const guarded = Client.of({
       ...client,

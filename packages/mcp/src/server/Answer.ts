@@ -46,12 +46,16 @@ export const ofListing = (
 /** The most characters of an error. */
 const longestError = 1_000
 
+const neverAgain =
+  "It is not sent again, and neither must you: in a minute, look with read_user and show: posts, or with messages."
+
 /** A failure as a result, which the model can mend. */
 export const ofFailure = (failure: Exclude<Failure, McpSchema.InputRequired>): McpSchema.CallToolResult => {
   if (failure._tag === "DryRun") return new McpSchema.CallToolResult({ content: [textOf(failure.message)] })
   const statement = failure._tag === "Refused" ? failure.message : statementOf(withoutValue(failure))
+  const advice = failure._tag === "OutcomeUnknown" ? ` ${neverAgain}` : ""
   return new McpSchema.CallToolResult({
-    content: [textOf(`${failure._tag}: ${sanitize(statement).slice(0, longestError)}`)],
+    content: [textOf(`${failure._tag}: ${sanitize(statement).slice(0, longestError)}${advice}`)],
     isError: true
   })
 }

@@ -1,5 +1,6 @@
 /** The server: its tools, over any transport of `McpServer`. */
 import type { Client } from "@postwire/core/client/Client"
+import type { Journal } from "@postwire/core/storage/Journal"
 import * as McpProtocol from "effect/ai/McpProtocol"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as McpServer from "effect/ai/McpServer"
@@ -17,6 +18,7 @@ import { Refused } from "../money/Refused.ts"
 import * as Inputs from "../session/Inputs.ts"
 import * as Session from "../session/Session.ts"
 import type { Failure, Listing, Needs, Tool } from "../session/Tool.ts"
+import * as Host from "../writing/Host.ts"
 import * as Answer from "./Answer.ts"
 import * as Cursors from "./Cursors.ts"
 import * as Tools from "./Tools.ts"
@@ -40,7 +42,7 @@ export const instructions =
 /** The default threshold above which a call needs consent, in micro-dollars. */
 const usualAskAbove = 500_000
 
-type Services = Client | Session.Session | Ledger | Cursors.Cursors
+type Services = Client | Journal | Session.Session | Ledger | Cursors.Cursors
 
 const annotationsOf = ({ effect, openWorld = true }: Tool) =>
   McpSchema.ToolAnnotations.make({
@@ -63,7 +65,7 @@ export const describe = (tool: Tool): McpSchema.Tool =>
 /** Registers the tools for these settings. */
 export const registrations = (
   settings: Session.Settings
-): Layer.Layer<never, never, McpServer.McpServer | Client | Ledger> =>
+): Layer.Layer<never, never, McpServer.McpServer | Client | Journal | Ledger> =>
   Layer.effectDiscard(
     Effect.gen(function*() {
       const server = yield* McpServer.McpServer
@@ -76,12 +78,12 @@ export const registrations = (
         })
       }
     })
-  ).pipe(Layer.provide([Session.layer(settings), Cursors.layer]))
+  ).pipe(Layer.provide([Host.layer, Cursors.layer]), Layer.provide(Session.layer(settings)))
 
 /** The server over standard input and output. */
 export const layerStdio = (
   settings: Session.Settings & { readonly version: string }
-): Layer.Layer<McpServer.McpServer, never, Stdio | Client | Ledger> =>
+): Layer.Layer<McpServer.McpServer, never, Stdio | Client | Journal | Ledger> =>
   McpServer.layerStdio({
     name: "postwire",
     version: settings.version,

@@ -14,6 +14,9 @@ import * as Search from "../tools/Search.ts"
 import * as Spend from "../tools/Spend.ts"
 import * as Timeline from "../tools/Timeline.ts"
 import * as Trends from "../tools/Trends.ts"
+import * as Act from "../writing/Act.ts"
+import * as PreparePost from "../writing/PreparePost.ts"
+import * as Publish from "../writing/Publish.ts"
 
 const reading: ReadonlyArray<Tool> = [
   Search.tool,
@@ -31,7 +34,7 @@ const reading: ReadonlyArray<Tool> = [
 ]
 
 /** Tools that write, in the toolset `writes`. */
-const writing: ReadonlyArray<Tool> = []
+const writing: ReadonlyArray<Tool> = [PreparePost.tool, Publish.tool, Act.tool]
 
 /** The tools for these settings, in a fixed order: hosts cache the list. */
 export const of = ({ allowWrites = false, scopes, toolsets }: Settings): ReadonlyArray<Tool> =>

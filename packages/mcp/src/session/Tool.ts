@@ -3,6 +3,8 @@ import type { Client } from "@postwire/core/client/Client"
 import type { AnyError } from "@postwire/core/errors/Errors"
 import type { Definition } from "@postwire/core/schema/Definition"
 import type { Parameters } from "@postwire/core/schema/Parameters"
+import type { UploadError } from "@postwire/core/media/UploadOptions"
+import type { Journal } from "@postwire/core/storage/Journal"
 import type { ExportError } from "@postwire/export/files/ExportErrors"
 import type { InputRequired, McpRequestContext } from "effect/ai/McpSchema"
 import * as Effect from "effect/Effect"
@@ -14,10 +16,10 @@ import type { Session } from "./Session.ts"
 import type { Toolset } from "./Toolset.ts"
 
 /** Why a tool fails. `InputRequired` is no failure: the host asks its user, and calls again. */
-export type Failure = AnyError | ExportError | Refused | DryRun | InputRequired
+export type Failure = AnyError | UploadError | ExportError | Refused | DryRun | InputRequired
 
 /** What tools use. */
-export type Needs = Client | Session | Ledger | Gate | McpRequestContext
+export type Needs = Client | Journal | Session | Ledger | Gate | McpRequestContext
 
 /** A file that holds a large result. */
 export interface Link {

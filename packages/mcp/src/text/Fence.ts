@@ -2,7 +2,7 @@
  * Marks text that strangers wrote: `«2244994945|the text»`. The number is the author's id, or `?`. Nothing in the text can end the
  * field, so that it cannot pass for words of the server.
  */
-import { sanitize } from "./Sanitize.ts"
+import { reveal, sanitize } from "./Sanitize.ts"
 
 /** An id as it may stand outside a fence. */
 const plainId = /^\d{1,19}$/
@@ -14,6 +14,9 @@ export const fence = (text: string, author: string | undefined, characters = Inf
   const cut = points.length > characters ? `${points.slice(0, characters).join("")}…` : clean
   return `«${author !== undefined && plainId.test(author) ? author : "?"}|${cut}»`
 }
+
+/** A fenced text of which nothing is omitted, for a user's consent to it. */
+export const exact = (text: string): string => fence(reveal(text), undefined)
 
 /** An id, or a fenced text where the service sent something else. */
 export const id = (value: unknown): string =>

@@ -13,3 +13,10 @@ export const sanitize = (text: string): string =>
     hidden,
     (character) => /[\t\p{Zs}]/u.test(character) ? " " : ""
   )
+
+/** The same text with hidden characters as escapes such as `\u{202e}`, where a user must see all of it. */
+export const reveal = (text: string): string =>
+  text.replace(/\r\n?|[\n\u2028\u2029]/g, "\\n").replace(
+    hidden,
+    (character) => character === " " ? " " : `\\u{${character.codePointAt(0)?.toString(16)}}`
+  )

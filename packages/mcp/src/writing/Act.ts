@@ -1,0 +1,136 @@
+/** `act`: small writes by id. Several at once are prepared, and `publish` does them. */
+import { Client } from "@postwire/core/client/Client"
+import { bookmark, removeBookmark } from "@postwire/core/operations/Bookmarks"
+import { createDirectMessage } from "@postwire/core/operations/DirectMessages"
+import { followUser, unfollowUser } from "@postwire/core/operations/Follows"
+import { like, unlike } from "@postwire/core/operations/Likes"
+import { addListMember, removeListMember } from "@postwire/core/operations/Lists"
+import { mute, unmute } from "@postwire/core/operations/Mutes"
+import { deletePost } from "@postwire/core/operations/Posts"
+import { repost, unrepost } from "@postwire/core/operations/Reposts"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Parameters from "@postwire/core/schema/Parameters"
+import * as Prices from "@postwire/core/spend/Prices"
+import * as Effect from "effect/Effect"
+import { dollars } from "../money/Dollars.ts"
+import { Gate } from "../money/Gate.ts"
+import { Refused } from "../money/Refused.ts"
+import * as Inputs from "../session/Inputs.ts"
+import * as Page from "../session/Page.ts"
+import { Session } from "../session/Session.ts"
+import * as Tool from "../session/Tool.ts"
+import * as Fence from "../text/Fence.ts"
+import type * as Action from "./Action.ts"
+import * as Book from "./Book.ts"
+import * as Host from "./Host.ts"
+import { handleLines } from "./PreparePost.ts"
+
+/** What an act calls. */
+interface Act {
+  readonly definition: Definition
+  /** The parameter that is the id. */
+  readonly id: string
+  readonly of: "post" | "user"
+  /** Can be undone, and is not announced: confirmed only after a read of strangers' texts. */
+  readonly isQuiet?: boolean
+}
+
+const acts: Readonly<Record<string, Act>> = {
+  like: { definition: like.definition, id: "post_id", of: "post", isQuiet: true },
+  unlike: { definition: unlike.definition, id: "post_id", of: "post", isQuiet: true },
+  bookmark: { definition: bookmark.definition, id: "post_id", of: "post", isQuiet: true },
+  unbookmark: { definition: removeBookmark.definition, id: "post_id", of: "post", isQuiet: true },
+  repost: { definition: repost.definition, id: "post_id", of: "post" },
+  unrepost: { definition: unrepost.definition, id: "source_post_id", of: "post", isQuiet: true },
+  delete: { definition: deletePost.definition, id: "id", of: "post" },
+  follow: { definition: followUser.definition, id: "target_user_id", of: "user" },
+  unfollow: { definition: unfollowUser.definition, id: "target_user_id", of: "user" },
+  mute: { definition: mute.definition, id: "target_user_id", of: "user", isQuiet: true },
+  unmute: { definition: unmute.definition, id: "target_user_id", of: "user", isQuiet: true },
+  add_to_list: { definition: addListMember.definition, id: "user_id", of: "user", isQuiet: true },
+  remove_from_list: { definition: removeListMember.definition, id: "user_id", of: "user", isQuiet: true },
+  message: { definition: createDirectMessage.definition, id: "participant_id", of: "user" }
+}
+
+const names = Object.keys(acts)
+
+export const tool = Tool.make({
+  name: "act",
+  title: "Like, follow, delete ...",
+  description:
+    "Does one thing to a post or a user: likes, reposts, bookmarks, deletes own posts, follows, mutes, changes lists (list_id), sends a message (text). Several ids are only prepared: publish does them.",
+  toolset: "writes",
+  effect: "change",
+  operations: Object.values(acts).map(({ definition }) => definition),
+  inputs: {
+    do: Parameters.required(Parameters.choice(names)),
+    ids: Parameters.required(Parameters.textArray({ minimum: 1, maximum: 100, each: 64 })),
+    list_id: Parameters.id,
+    text: Parameters.text(10_000),
+    ...Inputs.common
+  },
+  hints: { ids: "Ids of posts, or ids or handles of users" },
+  run: ({ do: name, ids, list_id, text }) =>
+    Effect.gen(function*() {
+      const act = acts[name]
+      if (act === undefined) return yield* new Refused({ reason: "do: is unknown.", advice: names.join(", ") })
+      const { definition, id, isQuiet, of } = act
+      const targets = of === "post" ? ids : yield* Effect.forEach(ids, Page.userIdOf)
+      const parameters = targets.map((target): Readonly<Record<string, string>> => ({
+        [id]: target,
+        ...text !== undefined && { text },
+        ...list_id !== undefined && { id: String(list_id) }
+      }))
+      const client = yield* Client
+      for (const one of parameters) yield* client.check(definition, one)
+      const micros = targets.length * Prices.most(definition, parameters[0])
+      const shown = targets.map((target, i) => target === ids[i] ? target : `${target} (${Fence.handle(ids[i]?.replace(/^@/, ""))})`)
+      const lines = [
+        `${name}, for up to ${dollars(micros)}: ${targets.length} ${of}${targets.length > 1 ? "s" : ""}, ${shown.join(", ")}`,
+        ...list_id === undefined ? [] : [`list: ${list_id}`],
+        ...text === undefined ? [] : [`text: ${Fence.exact(text)}`]
+      ]
+      const action: Action.Calls = { _tag: "calls", operation: definition.name, parameters }
+      if (targets.length > 1) {
+        const account = yield* Host.account
+        const handle = yield* Book.enter({ account, kind: "write", of: name, micros, lines, action })
+        return { lines: [...lines, ...handleLines(handle)] }
+      }
+      const { isDryRun, write } = yield* Gate
+      const { hasReadStrangers } = yield* Session
+      if (!isDryRun && (hasReadStrangers || isQuiet !== true)) yield* write({ of: name, micros, lines })
+      yield* call(definition, parameters[0] ?? {})
+      return { lines: [`done: ${name} ${shown.join()}`] }
+    })
+})
+
+const call = (definition: Definition, parameters: Readonly<Record<string, string>>) =>
+  Effect.gen(function*() {
+    const client = yield* Client
+    return yield* client.read(definition, yield* client.request(definition, parameters))
+  })
+
+/** Refusals of one id, after which the others may still succeed. */
+const ofOne: ReadonlySet<string> = new Set(["BadRequest", "Forbidden", "NotFound"])
+
+/** Does prepared calls one after another. It stops at an error that concerns the others, too. */
+export const perform = ({ operation, parameters }: Action.Calls) =>
+  Effect.gen(function*() {
+    const act = Object.values(acts).find(({ definition }) => definition.name === operation)
+    if (act === undefined) return { lines: [] }
+    const failed: Array<string> = []
+    let done = 0
+    for (const [i, one] of parameters.entries()) {
+      const result = yield* Effect.result(call(act.definition, one))
+      if (result._tag === "Success") {
+        done++
+        continue
+      }
+      failed.push(`${one[act.id]}: ${result.failure._tag}`)
+      if (!ofOne.has(result.failure._tag)) {
+        failed.push(`not sent: ${parameters.slice(i + 1).map((rest) => rest[act.id]).join(", ") || "none"}`)
+        break
+      }
+    }
+    return { lines: [`done: ${done} of ${parameters.length}`, ...failed] }
+  })

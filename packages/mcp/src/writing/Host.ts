@@ -1,0 +1,141 @@
+/**
+ * Asks the user through the host: by multi round-trip requests or elicitation, whichever its revision has. Where it has neither, the
+ * user approves the call in a terminal.
+ */
+import { Client } from "@postwire/core/client/Client"
+import { Journal } from "@postwire/core/storage/Journal"
+import {
+  ElicitRequestFormParams,
+  InputRequired,
+  type McpInputResponse,
+  McpRequestContext,
+  McpServerClient
+} from "effect/ai/McpSchema"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
+import { type Ask, Consent, type Question, refusal } from "../money/Consent.ts"
+import { dollars } from "../money/Dollars.ts"
+import { Refused } from "../money/Refused.ts"
+import { Session } from "../session/Session.ts"
+import * as Book from "./Book.ts"
+
+/** A hash of the credentials that calls use. */
+export const account: Effect.Effect<string, never, Client> = Effect.gen(function*() {
+  const client = yield* Client
+  const hashes = [true, false].map((userAuth) => Effect.orElseSucceed(client.credential(userAuth), () => "none"))
+  return (yield* Effect.all(hashes)).join()
+})
+
+/** Asks for consent. */
+export const layer: Layer.Layer<never, never, Client | Session | Journal> = Layer.effect(
+  Consent,
+  Effect.gen(function*() {
+    const services = yield* Effect.context<Client | Session | Journal>()
+    // A response answers once: a host may send the same one again.
+    const used = new Set<string>()
+    const ask: Ask = (question) => Effect.provideContext(consent(question, used), services)
+    return ask
+  })
+)
+
+type Answer = "accept" | "decline" | "cancel" | "none"
+
+const consent = Effect.fnUntraced(function*(question: Question, used: Set<string>) {
+  const { handle: prepared, ...rest } = question
+  const contents = { account: yield* account, ...rest }
+  const handle = prepared ?? (yield* Book.handleOf(contents))
+  const entry = yield* Book.find(handle)
+  if (entry?.state === "approved" && !entry.isExpired) {
+    if (prepared === undefined) yield* Book.move(handle, ["approved"], undefined)
+    return
+  }
+  const answer = yield* asked(question, handle, used)
+  if (answer === "accept") return
+  if (answer === "none") {
+    if (prepared === undefined) yield* Book.enter(contents)
+    return yield* refusal(
+      question,
+      `Let the user run in a terminal: postwire approve ${handle}. Then repeat this call; it is approved for 10 minutes.`
+    )
+  }
+  if (answer === "decline") yield* Book.move(handle, ["waiting"], undefined)
+  return yield* new Refused({
+    reason: answer === "decline" ? "The user declined." : "The user closed the question without an answer.",
+    advice: "Nothing was sent. Do not try it another way; ask the user what to do instead."
+  })
+})
+
+const asked = (question: Question, handle: string, used: Set<string>) =>
+  Effect.gen(function*() {
+    const { clientCapabilities: { elicitation }, protocolVersion } = yield* McpRequestContext
+    if (elicitation === undefined || (elicitation.form === undefined && elicitation.url !== undefined)) return "none"
+    const form = yield* formOf(question)
+    return yield* protocolVersion >= firstStateless ? askedAgain(form, handle, used) : elicited(form)
+  })
+
+/** The first revision in which servers send no requests. */
+const firstStateless = "2026-07-28"
+
+/** The question as a form. Its own words have nothing of the call in them. */
+const formOf = ({ kind, lines, micros, of }: Question) =>
+  Effect.map(Session, ({ hasReadStrangers, settings }) =>
+    ElicitRequestFormParams.make({
+      mode: "form",
+      message: [
+        `${kind === "write" ? `Allow ${of}` : `Spend on ${of}`}, for up to ${dollars(micros)}${
+          settings.account === undefined ? "" : `, as ${settings.account}`
+        }?`,
+        ...lines,
+        ...kind === "write" && hasReadStrangers
+          ? ["The agent has read texts of strangers, which may have led it to this."]
+          : []
+      ].join("\n"),
+      requestedSchema: {
+        type: "object",
+        properties: { allow: { type: "boolean", title: "Allow this", default: false } },
+        required: ["allow"]
+      }
+    }))
+
+const elicited = (form: ElicitRequestFormParams): Effect.Effect<Answer> =>
+  Effect.gen(function*(): Effect.fn.Return<Answer, unknown, Scope.Scope> {
+    const host = yield* Effect.serviceOption(McpServerClient)
+    if (Option.isNone(host)) return "none"
+    const client = yield* host.value.getClient
+    return answerOf(yield* client.elicit(form))
+  }).pipe(Effect.scoped, Effect.orElseSucceed((): Answer => "none"))
+
+/** The answer in the request, if it answers this question; otherwise the question. Hosts may change the state: it is signed. */
+const askedAgain = Effect.fnUntraced(function*(form: ElicitRequestFormParams, handle: string, used: Set<string>) {
+  const { inputResponses, requestState } = yield* McpRequestContext
+  const now = yield* Clock.currentTimeMillis
+  const [until = "", nonce = "", mac = ""] = (requestState ?? "").split(".")
+  const response = inputResponses?.["consent"]
+  if (response !== undefined && Number(until) > now && !used.has(nonce)) {
+    if (Book.isSame(mac, yield* Book.sign(stateOf(handle, until, nonce)))) {
+      used.add(nonce)
+      return answerOf(response)
+    }
+  }
+  const next = { until: String(now + Book.validMillis), nonce: globalThis.crypto.randomUUID() }
+  return yield* Effect.fail(
+    new InputRequired({
+      inputRequests: { consent: { method: "elicitation/create", params: { ...form } } },
+      requestState: [next.until, next.nonce, yield* Book.sign(stateOf(handle, next.until, next.nonce))].join(".")
+    })
+  )
+})
+
+/** The handle covers the account and the whole call. */
+const stateOf = (handle: string, until: string, nonce: string): string => JSON.stringify(["state", handle, until, nonce])
+
+const answerOf = ({ action, content }: McpInputResponse): Answer =>
+  action === "accept"
+    ? Predicate.hasProperty(content, "allow") && content.allow === true ? "accept" : "decline"
+    : action === "decline"
+    ? "decline"
+    : "cancel"
