@@ -55,6 +55,7 @@ const commands = {
   replay: () => import("./commands/ReplayCommand.ts"),
   trigger: () => import("./commands/TriggerCommand.ts"),
   mcp: () => import("./commands/McpCommand.ts"),
+  approve: () => import("./commands/ApproveCommand.ts"),
   sandbox: () => import("./commands/SandboxCommand.ts"),
   worker: () => import("./commands/WorkerCommand.ts"),
   status: () => import("./commands/StatusCommand.ts"),

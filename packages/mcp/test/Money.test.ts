@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Tracer } from "effect"
-import * as Consent from "../src/money/Consent.ts"
 import { host } from "./support/Scene.ts"
+import { connect } from "./support/Wire.ts"
 
 /** The last line of an answer. */
 const bill = (text: string) => text.split("\n").at(-1)
@@ -45,14 +45,15 @@ describe("money", () => {
         /^Refused: searchRecentPosts may cost \$0\.30, more than this server spends without asking its user\./
       )
       assert.strictEqual(sandbox.requests.length, 0)
-      const asked: Array<Consent.Question> = []
-      const consent: Consent.Ask = (question) =>
-        Effect.sync(() => {
-          asked.push(question)
-        })
-      const { call: agreed } = yield* Effect.provideService(host({ askAbove: 100_000 }), Consent.Consent, consent)
-      assert.isFalse((yield* agreed("search", { query: "compilers" })).isError)
-      assert.deepStrictEqual(asked, [{ kind: "cost", of: "searchRecentPosts", micros: 300_000 }])
+      const asking = yield* connect({
+        revision: "2026-07-28",
+        askAbove: 100_000,
+        answers: () => ({ action: "accept", content: { allow: true } })
+      })
+      assert.isFalse((yield* asking.call("search", { query: "compilers" })).isError)
+      assert.deepStrictEqual(asking.questions.map(({ message }) => message), [
+        "Spend on searchRecentPosts, for up to $0.30?"
+      ])
     }))
 
   it.effect("a dry run of any tool sends nothing, and has the highest price", () =>

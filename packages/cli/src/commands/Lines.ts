@@ -38,6 +38,7 @@ export const groups = {
     replay: "Forward recorded events again",
     trigger: "Make an event of any type",
     mcp: "Serve X to agents as tools",
+    approve: "Approve what an agent wants to do",
     demo: "Run a real export, from a local service",
     help: "Explain a command or a topic"
   }

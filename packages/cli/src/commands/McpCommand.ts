@@ -1,8 +1,10 @@
 /** `postwire mcp`: the service as tools for agents, over standard input and output. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Client from "@postwire/core/client/Client"
 import { microsOf } from "@postwire/core/spend/Prices"
 import * as Ledger from "@postwire/mcp/money/Ledger"
 import * as HostConfig from "@postwire/mcp/server/HostConfig"
+import * as Http from "@postwire/mcp/server/Http"
 import * as Server from "@postwire/mcp/server/Server"
 import { type Toolset, toolsets } from "@postwire/mcp/session/Toolset"
 import * as NodeClient from "@postwire/node/NodeClient"
@@ -13,15 +15,20 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as UserDirectories from "effect/persistence/UserDirectories"
+import * as Redacted from "effect/Redacted"
+import { createServer } from "node:http"
 import { join } from "node:path"
 import packageJson from "../../package.json" with { type: "json" }
 import * as Accounts from "../connection/Accounts.ts"
 import * as Connection from "../connection/Connection.ts"
 import * as SpendAccount from "../connection/SpendAccount.ts"
 import * as Spending from "../connection/Spending.ts"
+import * as Variables from "../connection/Variables.ts"
 import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
@@ -42,6 +49,7 @@ const flags = {
   printConfig: Flag.Literals("print-config", HostConfig.hosts).pipe(
     Args.optional("Print the configuration of a host for these flags, and end")
   ),
+  http: Args.optional("Serve on this port of 127.0.0.1 instead, with a token (0: a free one)")(Args.int("http", 0, 65_535)),
   wire: Connection.wire,
   ...Connection.flags
 }
@@ -79,14 +87,48 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
         folder: Option.getOrUndefined(flags.folder) ?? join(yield* UserDirectories.make().state("postwire"), "mcp"),
         account: Option.getOrUndefined(Option.map(speaker.account, ({ name }) => name))
       }
+      const services = Layer.merge(layerLedger(speaker, flags, session), Connection.layerJournal(speaker.variables))
+      if (Option.isSome(flags.http)) {
+        const { token, isNew } = tokenOf(speaker)
+        const http = layerHttp({ ...settings, token }, flags.http.value, isNew)
+        return yield* Layer.launch(Layer.provide(http, services))
+      }
       // The end of standard input interrupts the server, and is how hosts end it.
-      const server = yield* Effect.forkChild(
-        Layer.launch(Layer.provide(Server.layerStdio(settings), layerLedger(speaker, flags, session)))
-      )
+      const server = yield* Effect.forkChild(Layer.launch(Layer.provide(Server.layerStdio(settings), services)))
       const ended = yield* Fiber.await(server)
       if (Exit.isFailure(ended) && !Cause.hasInterruptsOnly(ended.cause)) return yield* ended
     }))
 })
+
+/** The variable with the token of the server over HTTP. */
+const tokenVariable = "POSTWIRE_MCP_TOKEN"
+
+const tokenOf = ({ variables }: Connection.Speaker) => {
+  const given = Variables.valueOf(variables, tokenVariable)
+  return given === undefined
+    ? { token: Http.makeToken(), isNew: true }
+    : { token: Redacted.make(given), isNew: false }
+}
+
+/** Serves on a port of this machine. The token of this run is shown once. */
+const layerHttp = (settings: Http.Settings, port: number, isNew: boolean) =>
+  Layer.merge(
+    HttpRouter.serve(Http.layer(settings), { disableLogger: true, disableListenLog: true }),
+    Layer.effectDiscard(Effect.gen(function*() {
+      const { address } = yield* HttpServer.HttpServer
+      yield* Report.say(`Serving at ${HttpServer.formatAddress(address)}${Http.path}. Stop with Ctrl-C.`)
+      if (isNew) {
+        yield* Report.say(`The token of this run: ${Redacted.value(settings.token)}`, `${tokenVariable} sets another.`)
+      }
+    }))
+  ).pipe(
+    Layer.provide(NodeHttpServer.layer(createServer, { port, host: "127.0.0.1" })),
+    Layer.catchTag("ServeError", () =>
+      Layer.effectDiscard(ErrorReport.refuse(
+        `Cannot listen on port ${port} of 127.0.0.1`,
+        "Another program may listen there, or this user must not. Pass another port with --http; 0 takes a free one."
+      )))
+  )
 
 /** The limit of a session in dollars, if none is given. */
 const usualMaxSpend = 1

@@ -80,17 +80,20 @@ export const registrations = (
     })
   ).pipe(Layer.provide([Host.layer, Cursors.layer]), Layer.provide(Session.layer(settings)))
 
+/** What the transports of the server have in common. */
+export const options = (settings: Session.Settings & { readonly version: string }) => ({
+  name: "postwire",
+  version: settings.version,
+  instructions,
+  protocols,
+  registrations: registrations(settings)
+})
+
 /** The server over standard input and output. */
 export const layerStdio = (
   settings: Session.Settings & { readonly version: string }
 ): Layer.Layer<McpServer.McpServer, never, Stdio | Client | Journal | Ledger> =>
-  McpServer.layerStdio({
-    name: "postwire",
-    version: settings.version,
-    instructions,
-    protocols,
-    registrations: registrations(settings)
-  }).pipe(Layer.orDie)
+  McpServer.layerStdio(options(settings)).pipe(Layer.orDie)
 
 /** Answers one call of a tool, in a span by OpenTelemetry's conventions. */
 const handle = (tool: Tool, settings: Session.Settings, given: unknown) =>

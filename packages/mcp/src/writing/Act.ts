@@ -54,6 +54,9 @@ const acts: Readonly<Record<string, Act>> = {
 
 const names = Object.keys(acts)
 
+/** The operations of all acts. */
+export const operations: ReadonlyArray<Definition> = Object.values(acts).map(({ definition }) => definition)
+
 export const tool = Tool.make({
   name: "act",
   title: "Like, follow, delete ...",
@@ -61,7 +64,7 @@ export const tool = Tool.make({
     "Does one thing to a post or a user: likes, reposts, bookmarks, deletes own posts, follows, mutes, changes lists (list_id), sends a message (text). Several ids are only prepared: publish does them.",
   toolset: "writes",
   effect: "change",
-  operations: Object.values(acts).map(({ definition }) => definition),
+  operations,
   inputs: {
     do: Parameters.required(Parameters.choice(names)),
     ids: Parameters.required(Parameters.textArray({ minimum: 1, maximum: 100, each: 64 })),

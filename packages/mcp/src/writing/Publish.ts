@@ -22,7 +22,7 @@ export const tool = Tool.make({
   description: "Sends what prepare_post or act has prepared under a handle, once. The user confirms it.",
   toolset: "writes",
   effect: "change",
-  operations: [createPost.definition],
+  operations: [createPost.definition, ...Act.operations],
   inputs: { handle: Parameters.required(Parameters.text(64)), ...Inputs.common },
   run: ({ handle }) =>
     Effect.gen(function*() {

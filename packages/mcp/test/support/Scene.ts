@@ -4,6 +4,7 @@ import * as Client from "@postwire/core/client/Client"
 import * as Prices from "@postwire/core/spend/Prices"
 import * as Spend from "@postwire/core/spend/Spend"
 import * as SpendStore from "@postwire/core/spend/SpendStore"
+import * as Journal from "@postwire/core/storage/Journal"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Layer, Redacted } from "effect"
@@ -21,13 +22,16 @@ export interface Options extends Session.Settings {
   readonly posts?: number
   readonly protocolVersion?: typeof Server.protocols[number]["protocolVersion"]
   readonly spendLimit?: Spend.Limit
+  /** The journal, which other processes of the user share. */
+  readonly journal?: Journal.Entries
 }
 
 /** The services of a server whose client acts for ada. */
-const services = ({ spendLimit = {} }: Options) =>
+export const services = ({ journal = Journal.makeMemory(), spendLimit = {} }: Options) =>
   Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ seeded }) =>
     Layer.mergeAll(
       Client.layer({ baseUrl, retries: 0 }),
+      Layer.succeed(Journal.Journal, journal),
       Ledger.layer({
         bill: baseUrl,
         limits: {
