@@ -61,7 +61,8 @@ export const connect = Effect.fnUntraced(function*(options: WireOptions) {
   }
   const { request, send, stdio } = yield* pipe(answer)
   const server = Server.layerStdio({ ...options, version: "1" }).pipe(Layer.provide([services(options), stdio]))
-  yield* Effect.provideContext(Layer.build(server), context)
+  // The end of the server interrupts the fiber that has built it.
+  yield* Effect.forkScoped(Effect.provideContext(Layer.launch(server), context))
   const capabilities = answers === undefined ? {} : { elicitation: {} }
   const clientInfo = { name: "host", version: "1" }
   if (revision === "2025-11-25") {
