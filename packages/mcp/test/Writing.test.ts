@@ -52,7 +52,7 @@ describe("prepare_post", () => {
           [{ text: "x".repeat(281) }, "text must have a length of 280 at most, and has 281"],
           [{ text: "x", quote: "1", poll: ["a", "b"] }, "quote_post_id cannot be given together with poll"],
           [{ media: [path] }, "media[0].file must be"],
-          [{ media: ["/nonexistent/a.png"] }, "Cannot upload a.png"],
+          [{ media: ["/nonexistent/a.png"] }, "Cannot upload «?|a.png»"],
           [{ media: [path], alt: ["a", "b"] }, "alt: there are 2 texts for 1 files."],
           [{ text: "x", reply_to: "ada" }, "reply_to"],
           [{}, "text"]

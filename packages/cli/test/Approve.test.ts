@@ -1,0 +1,95 @@
+/** `postwire approve`: a user agrees in a terminal to what an agent has prepared. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { Journal } from "@postwire/core/storage/Journal"
+import * as Book from "@postwire/mcp/writing/Book"
+import * as FileJournal from "@postwire/node/FileJournal"
+import { Effect, Layer, Stdio } from "effect"
+import * as Input from "effect/Terminal"
+import { readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Environment } from "../src/connection/Variables.ts"
+import { Terminal } from "../src/terminal/Terminal.ts"
+import * as Commands from "./Commands.ts"
+
+const prepared: Book.Contents = {
+  account: "ada",
+  kind: "write",
+  of: "publish",
+  micros: 15_000,
+  lines: ["A post, for up to $0.015:", "text: «?|Good morning» (12 of 280)"],
+  action: { _tag: "post", text: "Good morning", media: [] }
+}
+
+/** A journal in a folder, and the command of its user, who types this. */
+const user = Effect.gen(function*() {
+  const folder = join(yield* Commands.folder, "state")
+  const journal = FileJournal.make(folder)
+  const book = <A, E>(effect: Effect.Effect<A, E, Journal>) => Effect.provideService(effect, Journal, journal)
+  const run = (typed: string | undefined, ...args: ReadonlyArray<string>) =>
+    Effect.gen(function*() {
+      let shown = ""
+      const screen = { isTerminal: typed !== undefined, columns: 80, write: (text: string) => void (shown += text) }
+      const ended = yield* Commands.parseOn(
+        Layer.mergeAll(
+          NodeServices.layer,
+          Stdio.layerTest({ stdinIsTerminal: Effect.succeed(typed !== undefined) }),
+          Layer.effect(
+            Input.Terminal,
+            Effect.map(Input.Terminal, (terminal) => Input.make({ ...terminal, readLine: Effect.succeed(typed ?? "") }))
+          ).pipe(Layer.provide(NodeServices.layer))
+        ),
+        "approve",
+        ...args
+      ).pipe(
+        Effect.provideService(Terminal, { output: screen, errors: screen }),
+        Effect.provideService(Environment, { POSTWIRE_JOURNAL: folder })
+      )
+      return { ...ended, shown }
+    })
+  return { book, run, file: join(folder, "mcp.json") }
+})
+
+describe("postwire approve", () => {
+  it.live("shows exactly what would be sent and its price, and records the answer in a file of this user", () =>
+    Effect.gen(function*() {
+      const { book, file, run } = yield* user
+      const handle = yield* book(Book.enter(prepared))
+      const { code, errors, shown } = yield* run("y", handle)
+      assert.strictEqual(code, 0, errors)
+      assert.strictEqual(
+        shown,
+        `${handle}\n  A post, for up to $0.015:\n  text: «?|Good morning» (12 of 280)\n` +
+          "Allow publish, for up to $0.015? [y/N] "
+      )
+      assert.include(errors, "Approved. Let the agent go on.")
+      assert.strictEqual((yield* book(Book.find(handle)))?.state, "approved")
+      if (process.platform !== "win32") assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+    }).pipe(Effect.scoped))
+
+  it.live("without a handle asks for everything that waits, and declines by default", () =>
+    Effect.gen(function*() {
+      const { book, run } = yield* user
+      assert.include((yield* run("y")).errors, "Nothing waits for approval.")
+      const handles = [yield* book(Book.enter(prepared)), yield* book(Book.enter({ ...prepared, lines: ["Another"] }))]
+      const { errors, shown } = yield* run("")
+      assert.include(shown, "Good morning")
+      assert.include(shown, "Another")
+      assert.include(errors, "Declined: the agent cannot do this.")
+      for (const handle of handles) assert.isUndefined(yield* book(Book.find(handle)))
+    }).pipe(Effect.scoped))
+
+  it.live("needs a terminal, and a handle that waits and was not changed", () =>
+    Effect.gen(function*() {
+      const { book, file, run } = yield* user
+      const handle = yield* book(Book.enter(prepared))
+      const piped = yield* run(undefined, handle)
+      assert.strictEqual(piped.code, 1)
+      assert.include(piped.errors, "An approval needs a terminal")
+      assert.include((yield* run("y", "0".repeat(32))).errors, "Nothing waits under this handle")
+      writeFileSync(file, readFileSync(file, "utf8").replaceAll("Good morning", "Bad morning"))
+      const changed = yield* run("y", handle)
+      assert.include(changed.errors, "Nothing waits under this handle")
+      assert.notInclude(changed.shown, "morning")
+    }).pipe(Effect.scoped))
+})
