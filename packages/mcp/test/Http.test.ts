@@ -45,8 +45,10 @@ const serve = Effect.gen(function*() {
           }
         }, (response) => {
           let text = ""
-          response.setEncoding("utf8").on("data", (part) => text += part).on("end", () =>
-            resolve({ status: response.statusCode, text }))
+          response.setEncoding("utf8").on("data", (part) => text += part).on(
+            "end",
+            () => resolve({ status: response.statusCode, text })
+          )
         })
         sent.on("error", reject).end(body)
       })

@@ -5,8 +5,8 @@ import { TestClock } from "effect/testing"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Book from "../src/writing/Book.ts"
 import * as MediaBytes from "../../core/test/support/MediaBytes.ts"
+import * as Book from "../src/writing/Book.ts"
 import { host } from "./support/Scene.ts"
 import { connect, type Wire } from "./support/Wire.ts"
 
@@ -32,7 +32,10 @@ describe("prepare_post", () => {
   it.effect("shows exactly what would be posted, with its price, and sends nothing", () =>
     Effect.gen(function*() {
       const wire = yield* connect({ revision: "2025-11-25", account: "ada", ...writes })
-      const { isError, text } = yield* wire.call("prepare_post", { text: "See https://example.com\u202e", reply_to: "1" })
+      const { isError, text } = yield* wire.call("prepare_post", {
+        text: "See https://example.com\u202e",
+        reply_to: "1"
+      })
       assert.isFalse(isError)
       assert.include(text, "A reply to the post 1, as ada, for up to $0.20 because it has a link:")
       assert.include(text, "text: «?|See https://example.com\\u{202e}» (")
@@ -201,7 +204,9 @@ describe("a handle", () => {
       assert.include(again.text, "Refused: handle: this was sent before, and its outcome is unknown")
       assert.strictEqual(postsOf(wire), 1)
       assert.strictEqual(
-        (yield* wire.call("read_user", { show: "posts" })).text.split("«").filter((part) => part.includes("Good morning")).length,
+        (yield* wire.call("read_user", { show: "posts" })).text.split("«").filter((part) =>
+          part.includes("Good morning")
+        ).length,
         1
       )
       const other = yield* connect({ revision: "2025-11-25", journal, answers: accept, ...writes })

@@ -49,7 +49,9 @@ const flags = {
   printConfig: Flag.Literals("print-config", HostConfig.hosts).pipe(
     Args.optional("Print the configuration of a host for these flags, and end")
   ),
-  http: Args.optional("Serve on this port of 127.0.0.1 instead, with a token (0: a free one)")(Args.int("http", 0, 65_535)),
+  http: Args.optional("Serve on this port of 127.0.0.1 instead, with a token (0: a free one)")(
+    Args.int("http", 0, 65_535)
+  ),
   wire: Connection.wire,
   ...Connection.flags
 }

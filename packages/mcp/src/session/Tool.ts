@@ -1,9 +1,9 @@
 /** A tool as data: the server checks its inputs, runs it behind the gate, and fits its lines into an answer. */
 import type { Client } from "@postwire/core/client/Client"
 import type { AnyError } from "@postwire/core/errors/Errors"
+import type { UploadError } from "@postwire/core/media/UploadOptions"
 import type { Definition } from "@postwire/core/schema/Definition"
 import type { Parameters } from "@postwire/core/schema/Parameters"
-import type { UploadError } from "@postwire/core/media/UploadOptions"
 import type { Journal } from "@postwire/core/storage/Journal"
 import type { ExportError } from "@postwire/export/files/ExportErrors"
 import type { InputRequired, McpRequestContext } from "effect/ai/McpSchema"

@@ -87,9 +87,13 @@ export const tool = Tool.make({
       const client = yield* Client
       for (const one of parameters) yield* client.check(definition, one)
       const micros = targets.length * Prices.most(definition, parameters[0])
-      const shown = targets.map((target, i) => target === ids[i] ? target : `${target} (${Fence.handle(ids[i]?.replace(/^@/, ""))})`)
+      const shown = targets.map((target, i) =>
+        target === ids[i] ? target : `${target} (${Fence.handle(ids[i]?.replace(/^@/, ""))})`
+      )
       const lines = [
-        `${name}, for up to ${dollars(micros)}: ${targets.length} ${of}${targets.length > 1 ? "s" : ""}, ${shown.join(", ")}`,
+        `${name}, for up to ${dollars(micros)}: ${targets.length} ${of}${targets.length > 1 ? "s" : ""}, ${
+          shown.join(", ")
+        }`,
         ...list_id === undefined ? [] : [`list: ${list_id}`],
         ...text === undefined ? [] : [`text: ${Fence.exact(text)}`]
       ]

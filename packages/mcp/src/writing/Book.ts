@@ -70,8 +70,7 @@ const decode = Schema.decodeUnknownOption(contentsText)
 const begin = (): Record => ({ version: 1, key: randomBytes(32).toString("hex"), entries: {} })
 
 /** A MAC of a text, shortened to 128 bits. */
-const macOf = (key: string, text: string): string =>
-  createHmac("sha256", key).update(text).digest("hex").slice(0, 32)
+const macOf = (key: string, text: string): string => createHmac("sha256", key).update(text).digest("hex").slice(0, 32)
 
 /** Compares two texts in constant time. */
 export const isSame = (a: string, b: string): boolean => {
@@ -99,7 +98,9 @@ const use = <A>(
 
 const kept = (entries: Record["entries"], now: number): Record["entries"] =>
   Object.fromEntries(
-    Object.entries(entries).filter(([, { state, until }]) => now < (state === "sent" || state === "done" ? until + keptMillis : until))
+    Object.entries(entries).filter(([, { state, until }]) =>
+      now < (state === "sent" || state === "done" ? until + keptMillis : until)
+    )
   )
 
 /** An entry, if its contents are those of its handle. */

@@ -12,7 +12,9 @@ import type { Medium } from "./Action.ts"
 const pieceBytes = 1_048_576
 
 /** The digest of a file, and the file as a source that fails once it has changed. Its name in errors is fenced. */
-export const open = (path: string): Effect.Effect<{ readonly digest: string; readonly source: Source }, SourceFailure> =>
+export const open = (
+  path: string
+): Effect.Effect<{ readonly digest: string; readonly source: Source }, SourceFailure> =>
   Effect.scoped(Effect.gen(function*() {
     const file = FileSource.file(path)
     const name = Fence.exact(file.name)

@@ -3,7 +3,7 @@
  * user approves the call in a terminal.
  */
 import { Client } from "@postwire/core/client/Client"
-import { Journal } from "@postwire/core/storage/Journal"
+import type { Journal } from "@postwire/core/storage/Journal"
 import {
   ElicitRequestFormParams,
   InputRequired,
@@ -131,7 +131,8 @@ const askedAgain = Effect.fnUntraced(function*(form: ElicitRequestFormParams, ha
 })
 
 /** The handle covers the account and the whole call. */
-const stateOf = (handle: string, until: string, nonce: string): string => JSON.stringify(["state", handle, until, nonce])
+const stateOf = (handle: string, until: string, nonce: string): string =>
+  JSON.stringify(["state", handle, until, nonce])
 
 const answerOf = ({ action, content }: McpInputResponse): Answer =>
   action === "accept"

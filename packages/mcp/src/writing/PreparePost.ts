@@ -24,7 +24,8 @@ export const handleLines = (handle: string): ReadonlyArray<string> => [
 export const tool = Tool.make({
   name: "prepare_post",
   title: "Prepare a post",
-  description: "Checks a post, reply or quote, shows exactly what would be posted and its price, and returns a handle for publish.",
+  description:
+    "Checks a post, reply or quote, shows exactly what would be posted and its price, and returns a handle for publish.",
   toolset: "writes",
   effect: "read",
   openWorld: false,
@@ -38,7 +39,12 @@ export const tool = Tool.make({
     poll: Parameters.textArray({ minimum: 2, maximum: 4, each: 25 }),
     poll_minutes: Parameters.integer({ minimum: 5, maximum: 10_080 })
   },
-  hints: { media: "Paths of files here", alt: "One for each of media", poll: "Its options", poll_minutes: "Default: 1440" },
+  hints: {
+    media: "Paths of files here",
+    alt: "One for each of media",
+    poll: "Its options",
+    poll_minutes: "Default: 1440"
+  },
   run: ({ alt = [], media = [], poll, poll_minutes = 1_440, quote, reply_to, text }) =>
     Effect.gen(function*() {
       if (alt.length > 0 && alt.length !== media.length) {
@@ -96,9 +102,11 @@ const previewOf = (
   micros: number,
   account: string | undefined
 ): ReadonlyArray<string> => [
-  `${replyTo === undefined ? "A post" : `A reply to the post ${replyTo}`}${quote === undefined ? "" : ` that quotes the post ${quote}`}${
-    account === undefined ? "" : `, as ${account}`
-  }, for up to ${dollars(micros)}${text !== undefined && Prices.hasLink(text) ? " because it has a link" : ""}:`,
+  `${replyTo === undefined ? "A post" : `A reply to the post ${replyTo}`}${
+    quote === undefined ? "" : ` that quotes the post ${quote}`
+  }${account === undefined ? "" : `, as ${account}`}, for up to ${dollars(micros)}${
+    text !== undefined && Prices.hasLink(text) ? " because it has a link" : ""
+  }:`,
   ...text === undefined ? [] : [`text: ${Fence.exact(text)} (${PostText.length(text)} of ${PostText.maximumWeight})`],
   ...media.map(({ alt, digest, path }, i) =>
     `file: ${Fence.exact(path)} (${files[i]?.type}, ${files[i]?.size} bytes, SHA-256 ${digest.slice(0, 16)})${

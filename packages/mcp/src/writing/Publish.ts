@@ -38,7 +38,8 @@ export const tool = Tool.make({
       return yield* Effect.tap(
         Effect.tapError(sent, ({ _tag }) =>
           _tag === "OutcomeUnknown" ? Effect.void : Effect.ignore(Book.move(handle, ["sent"], "done"))),
-        () => Effect.ignore(Book.move(handle, ["sent"], "done"))
+        () =>
+          Effect.ignore(Book.move(handle, ["sent"], "done"))
       )
     })
 })
@@ -76,7 +77,10 @@ const found = (handle: string) =>
     return { action, contents: entry.contents }
   })
 
-const post = (action: Action.Post, files: ReadonlyArray<Publishing.Media["file"]>): Effect.Effect<Tool.Listing, PostError, Tool.Needs> =>
+const post = (
+  action: Action.Post,
+  files: ReadonlyArray<Publishing.Media["file"]>
+): Effect.Effect<Tool.Listing, PostError, Tool.Needs> =>
   Effect.gen(function*() {
     const { settings } = yield* Session
     const { id } = yield* Publishing.publish(contentsOf(action, files), { user_auth: settings.userAuth === true })

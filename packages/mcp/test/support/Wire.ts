@@ -86,7 +86,9 @@ export const connect = Effect.fnUntraced(function*(options: WireOptions) {
       const inputResponses = Object.fromEntries(
         Object.entries(inputRequests).map(([key, asked]) => [key, answer(asked.params)])
       )
-      return shown(yield* request("tools/call", { ...params, ...meddle({ arguments: input, inputResponses, requestState }) }))
+      return shown(
+        yield* request("tools/call", { ...params, ...meddle({ arguments: input, inputResponses, requestState }) })
+      )
     }),
     questions,
     sandbox: yield* Effect.provideContext(Sandbox.Sandbox, context)
