@@ -4,13 +4,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Journal } from "@postwire/core/storage/Journal"
 import * as Book from "@postwire/mcp/writing/Book"
 import * as FileJournal from "@postwire/node/FileJournal"
-import { Effect, Layer, Stdio } from "effect"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import { Effect, Layer, Redacted, Stdio } from "effect"
 import * as Input from "effect/Terminal"
+import { once } from "node:events"
 import { readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Environment } from "../src/connection/Variables.ts"
 import { Terminal } from "../src/terminal/Terminal.ts"
 import * as Commands from "./Commands.ts"
+import { start } from "./support/Processes.ts"
 
 const prepared: Book.Contents = {
   account: "ada",
@@ -23,7 +26,7 @@ const prepared: Book.Contents = {
 
 /** A journal in a folder, and the command of its user, who types this. */
 const user = Effect.gen(function*() {
-  const folder = join(yield* Commands.folder, "state")
+  const folder = join(yield* Commands.folder, "postwire")
   const journal = FileJournal.make(folder)
   const book = <A, E>(effect: Effect.Effect<A, E, Journal>) => Effect.provideService(effect, Journal, journal)
   const run = (typed: string | undefined, ...args: ReadonlyArray<string>) =>
@@ -47,7 +50,7 @@ const user = Effect.gen(function*() {
       )
       return { ...ended, shown }
     })
-  return { book, run, file: join(folder, "mcp.json") }
+  return { book, run, folder, file: join(folder, "mcp.json") }
 })
 
 describe("postwire approve", () => {
@@ -92,4 +95,85 @@ describe("postwire approve", () => {
       assert.include(changed.errors, "Nothing waits under this handle")
       assert.notInclude(changed.shown, "morning")
     }).pipe(Effect.scoped))
+})
+
+/** `postwire mcp --http` as a process, and its tools. */
+const served = Effect.fnUntraced(function*(journal: string, env: Readonly<Record<string, string | undefined>>) {
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      start(["mcp", "--http", "0", "--allow-writes"], { ...process.env, ...env, POSTWIRE_JOURNAL: journal })
+    ),
+    (child) =>
+      Effect.promise(async () => {
+        child.kill("SIGTERM")
+        if (child.exitCode === null) await once(child, "close")
+      })
+  )
+  const { token, url } = yield* Effect.promise(async () => {
+    let said = ""
+    for await (const part of child.stderr ?? []) {
+      said += part
+      const [, url] = /Serving at (\S+)\. /.exec(said) ?? []
+      const [, token] = /token of this run: (\S+)/.exec(said) ?? []
+      if (url !== undefined && token !== undefined) return { token, url }
+    }
+    return assert.fail(said)
+  })
+  const protocol = "io.modelcontextprotocol"
+  const call = (name: string, input: object, authorization = `Bearer ${token}`) =>
+    Effect.promise(async () => {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: {
+          authorization,
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          "mcp-protocol-version": "2026-07-28",
+          "mcp-method": "tools/call",
+          "mcp-name": name
+        },
+        body: JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
+          params: {
+            name,
+            arguments: input,
+            _meta: {
+              [`${protocol}/protocolVersion`]: "2026-07-28",
+              [`${protocol}/clientCapabilities`]: {},
+              [`${protocol}/clientInfo`]: { name: "host", version: "1" }
+            }
+          }
+        })
+      })
+      return { status: response.status, text: await response.text() }
+    })
+  return { call }
+})
+
+describe("postwire mcp --http", () => {
+  it.live("publishes what the user has approved in a terminal, once, though the answer is lost", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { baseUrl, faults, seeded } = sandbox
+      const { folder, run } = yield* user
+      const { call } = yield* served(folder, {
+        POSTWIRE_BASE_URL: baseUrl,
+        POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.userBearerToken),
+        XDG_STATE_HOME: folder
+      })
+      assert.strictEqual((yield* call("spend", {}, "Bearer x")).status, 401)
+      const prepared = yield* call("prepare_post", { text: "Good morning" })
+      const [, handle = ""] = /handle: (\w+)/.exec(prepared.text) ?? []
+      assert.include((yield* call("publish", { handle })).text, `postwire approve ${handle}`)
+      assert.include((yield* run("yes", handle)).errors, "Approved.")
+      faults.add({ operation: "createPost", reset: "after" })
+      assert.include((yield* call("publish", { handle })).text, "OutcomeUnknown: createPost")
+      assert.include((yield* call("publish", { handle })).text, "its outcome is unknown: it may have happened")
+      assert.strictEqual(
+        sandbox.requests.filter(({ method, path }) => method === "POST" && path === "/2/posts").length,
+        1
+      )
+    }).pipe(Effect.scoped, Effect.provide(Sandbox.layerServer({ posts: 0 }))))
 })
