@@ -74,7 +74,8 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   const chosen = yield* toolsetsOf(flags.toolsets)
   if (Option.isSome(flags.printConfig)) return yield* printConfig(flags.printConfig.value, flags)
   const session = Option.getOrElse(flags.maxSpend, () => microsOf(usualMaxSpend))
-  yield* Connection.use({ ...flags, maxSpend: Option.some(session) }, flags.wire, (speaker) =>
+  const limits = { maxSpend: Option.some(session), maxWait: maxWaitMillis }
+  yield* Connection.use({ ...flags, ...limits }, flags.wire, (speaker) =>
     Effect.gen(function*() {
       const account = yield* accountOf(speaker)
       const settings = {
@@ -131,6 +132,9 @@ const layerHttp = (settings: Http.Settings, port: number, isNew: boolean) =>
         "Another program may listen there, or this user must not. Pass another port with --http; 0 takes a free one."
       )))
   )
+
+/** The longest wait for a rate limit: hosts give up on a call after a minute, and the model can do something else meanwhile. */
+const maxWaitMillis = 30_000
 
 /** The limit of a session in dollars, if none is given. */
 const usualMaxSpend = 1

@@ -40,8 +40,11 @@ export const wire = Flag.Literals("wire", names).pipe(
 
 export const flags = { account: Accounts.flag, tokenStore: Accounts.storeFlag, credentials: Variables.flag }
 
-/** Their values, and `--max-spend` of commands that have it. */
-export type Flags = Command.Command.Config.Infer<typeof flags> & { readonly maxSpend?: Option.Option<number> }
+/** Their values, `--max-spend` of commands that have it, and the longest wait for a rate limit, in milliseconds. */
+export type Flags = Command.Command.Config.Infer<typeof flags> & {
+  readonly maxSpend?: Option.Option<number>
+  readonly maxWait?: number
+}
 
 /** The identity of a command. */
 export interface Speaker {
@@ -106,7 +109,7 @@ export const use = <A, E, R>(
     const file = Option.isSome(credentials) ? yield* Variables.read(credentials.value) : {}
     const speaking = yield* speaker(flags)
     return yield* command(speaking).pipe(
-      Effect.provide(layer(speaking, wire, flags.maxSpend ?? Option.none())),
+      Effect.provide(layer(speaking, wire, flags)),
       ErrorReport.within({
         account: Option.getOrUndefined(Option.map(speaking.account, ({ name }) => name)),
         credentials: Option.getOrUndefined(Option.map(credentials, (path) => ({ path, names: Object.keys(file) })))
@@ -121,7 +124,7 @@ export const layerJournal = (variables: Variables.Variables): Layer.Layer<Journa
 const layer = (
   { account, store, variables }: Speaker,
   wire: Option.Option<WireName>,
-  maxSpend: Option.Option<number>
+  { maxSpend = Option.none(), maxWait }: Pick<Flags, "maxSpend" | "maxWait">
 ): Layer.Layer<Client.Client | Spend.Total, InvalidSettings | StorageFailure> =>
   Layer.unwrap(Effect.gen(function*() {
     const settings = { ...NodeClient.fromEnvironment(variables), ...Option.isSome(wire) && { wire: wire.value } }
@@ -132,7 +135,7 @@ const layer = (
       : AccountCredentials.layer({ ...service, account: account.value.name, app: Accounts.appIn(variables) }).pipe(
         Layer.provide([http, Layer.effect(TokenStore, store)])
       )
-    const rateLimit = RateLimit.layerWait({}).pipe(Layer.provide(NodeClient.layerStore(settings)))
+    const rateLimit = RateLimit.layerWait({ maxWait }).pipe(Layer.provide(NodeClient.layerStore(settings)))
     const speak = yield* Report.speaker
     const isLocal = isLoopback(URL.parse(settings.baseUrl ?? "")?.hostname ?? "")
     return Layer.mergeAll(Client.layer(service), layerWaits(speak), Layer.succeed(Spending.IsLocal, isLocal)).pipe(
