@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Fence from "../src/text/Fence.ts"
 import { host, type Options, stable } from "./support/Scene.ts"
+import { connect } from "./support/Wire.ts"
 
 const Injections = Schema.Array(Schema.Struct({
   name: Schema.String,
@@ -159,4 +160,28 @@ describe("the corpus of injections", () => {
       }
       for (const name of readdirSync(folder)) assert.match(name, /^getUsersPosts-[0-9a-f]{8}\.jsonl(\.postwire)?$/)
     }))
+
+  it.effect("change no word of a preview and of a confirmation", () =>
+    Effect.gen(function*() {
+      const { call, questions } = yield* connect({ revision: "2025-11-25", answers: () => ({ action: "decline" }), allowWrites: true })
+      const previews = new Set<string>()
+      for (const { text } of injections) {
+        const preview = yield* call("prepare_post", { text, poll: ["Tea", "Coffee"] })
+        if (!preview.isError) previews.add(withoutFacts(preview.text))
+        yield* call("act", { do: "message", ids: ["2244994945"], text: text.slice(0, 5_000) })
+      }
+      assert.isAbove(questions.length, 50)
+      assert.deepStrictEqual([...new Set(questions.map(({ message }) => withoutFacts(message)))], [
+        "Allow message, for up to $N?\nmessage, for up to $N: 1 user, 2244994945\ntext: FIELD"
+      ])
+      assert.strictEqual(previews.size, 1, [...previews].join("\n\n"))
+      for (const preview of previews) assert.include(preview, "\ntext: FIELD (N of 280)\n")
+    }))
 })
+
+/** The words of the server without its prices, handles and lengths. */
+const withoutFacts = (text: string): string =>
+  ownWords(text)
+    .replaceAll(/\$[\d.]+( because it has a link)?/g, "$N")
+    .replaceAll(/handle: \w+/g, "handle: H")
+    .replaceAll(/\(\d+ of 280\)/g, "(N of 280)")

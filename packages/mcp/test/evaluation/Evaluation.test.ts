@@ -1,4 +1,5 @@
-// The server in conversations with hosts of two revisions, without a model: in memory, and in the long tests as `postwire mcp`.
+// The server in conversations with hosts of two revisions, without a model: in memory, and in the long tests as `postwire mcp` over
+// both transports.
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { arrange, type Conversation, conversations, type Turn } from "./Conversations.ts"
@@ -65,9 +66,15 @@ const hold = async (
   }
 }
 
-for (const [where, ground] of [["memory", Grounds.inMemory], ["process", Grounds.ofProcess]] as const) {
+for (
+  const [title, where, ground] of [
+    ["in memory", "memory", Grounds.inMemory],
+    ["as a process", "process", Grounds.ofProcess],
+    ["over HTTP", "process", Grounds.overHttp]
+  ] as const
+) {
   const isSkipped = where === "process" && process.env["POSTWIRE_LONG"] === undefined
-  describe.skipIf(isSkipped)(`the server in ${where}`, () => {
+  describe.skipIf(isSkipped)(`the server ${title}`, () => {
     for (const conversation of conversations.filter(({ only = where }) => only === where)) {
       for (const revision of Host.revisions) {
         it.live(`${conversation.name}, by ${revision}`, () =>

@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { Readable } from "node:stream"
 import { postwire } from "../../../core/test/support/ProgramFile.ts"
 import * as Server from "../../src/server/Server.ts"
 import { services } from "../support/Scene.ts"
@@ -62,8 +63,8 @@ const argumentsOf = ({ allowWrites, askAbove, maxSpend, toolsets, trustedOnly }:
   ...askAbove === undefined ? [] : ["--ask-above", String(askAbove)]
 ]
 
-/** As a process that speaks to a sandbox on a port. Its files are those of this ground alone. */
-export const ofProcess = Effect.fnUntraced(function*(flags: Flags) {
+/** Starts `postwire mcp` for a sandbox on a port. The files of its processes are those of this ground alone. */
+const processes = Effect.fnUntraced(function*(flags: Flags) {
   const sandbox = yield* Effect.acquireRelease(
     Effect.promise(() => Sandbox.start({ posts: 0 })),
     ({ stop }) => Effect.promise(stop)
@@ -78,27 +79,96 @@ export const ofProcess = Effect.fnUntraced(function*(flags: Flags) {
     HOME: home,
     XDG_CONFIG_HOME: join(home, "config"),
     XDG_STATE_HOME: join(home, "state"),
+    POSTWIRE_MCP_TOKEN: token,
     [environmentVariable("baseUrl")]: baseUrl,
     [environmentVariable("bearerToken")]: bearerToken,
     [environmentVariable("appBearerToken")]: appBearerToken
   }
+  const start = (...args: ReadonlyArray<string>) =>
+    spawn(process.execPath, [postwire, ...argumentsOf(flags), ...args], { env })
+  return { sandbox, start }
+})
+
+const token = "a-token-of-the-evaluation"
+
+/** As a process, over standard input and output. */
+export const ofProcess = Effect.fnUntraced(function*(flags: Flags) {
+  const { sandbox, start } = yield* processes(flags)
   const ground: Ground = {
     sandbox,
     open: (receive) => {
-      const child = spawn(process.execPath, [postwire, ...argumentsOf(flags)], {
-        env,
-        stdio: ["pipe", "pipe", "inherit"]
-      })
+      const child = start()
+      let errors = ""
+      child.stderr.on("data", (text) => errors += text)
       createInterface({ input: child.stdout }).on("line", receive)
       return Promise.resolve({
         write: (line) => void child.stdin.write(line),
         close: async () => {
           child.stdin.end()
           const [code, signal] = await once(child, "close")
-          if (code !== 0) throw new Error(`postwire mcp ended with ${code ?? signal}`)
+          if (code !== 0 || errors !== "") throw new Error(`postwire mcp ended with ${code ?? signal}: ${errors}`)
         }
       })
     }
   }
   return ground
 })
+
+/** As a process, over HTTP. */
+export const overHttp = Effect.fnUntraced(function*(flags: Flags) {
+  const { sandbox, start } = yield* processes(flags)
+  const ground: Ground = {
+    sandbox,
+    open: async (receive) => {
+      const child = start("--http", "0")
+      const address = Promise.withResolvers<string>()
+      createInterface({ input: child.stderr }).on("line", (line) => {
+        const url = /http:\/\/[\w.:/]+mcp/.exec(line)
+        if (url !== null) address.resolve(url[0])
+      })
+      const post = poster(await address.promise, receive)
+      return {
+        write: (line) => void post(line),
+        close: async () => {
+          child.kill("SIGINT")
+          await once(child, "close")
+        }
+      }
+    }
+  }
+  return ground
+})
+
+/** Sends messages, and passes on those that come back: one, or a stream of events. */
+const poster = (url: string, receive: (line: string) => void) => {
+  let session: Readonly<Record<string, string>> = {}
+  return async (line: string) => {
+    const { method, params } = JSON.parse(line)
+    const version = params?._meta?.["io.modelcontextprotocol/protocolVersion"]
+    const response = await fetch(url, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+        ...session,
+        ...version !== undefined && {
+          "mcp-protocol-version": version,
+          "mcp-method": method,
+          ...params.name !== undefined && { "mcp-name": params.name }
+        }
+      },
+      body: line
+    })
+    const id = response.headers.get("mcp-session-id")
+    if (method === "initialize" && id !== null) {
+      session = { "mcp-session-id": id, "mcp-protocol-version": params.protocolVersion }
+    }
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
+    if (response.body === null) return
+    for await (const text of createInterface({ input: Readable.fromWeb(response.body) })) {
+      const message = isStream ? text.startsWith("data:") ? text.slice("data:".length).trim() : "" : text
+      if (message !== "") receive(message)
+    }
+  }
+}
