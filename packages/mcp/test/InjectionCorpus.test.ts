@@ -163,7 +163,11 @@ describe("the corpus of injections", () => {
 
   it.effect("change no word of a preview and of a confirmation", () =>
     Effect.gen(function*() {
-      const { call, questions } = yield* connect({ revision: "2025-11-25", answers: () => ({ action: "decline" }), allowWrites: true })
+      const { call, questions } = yield* connect({
+        revision: "2025-11-25",
+        answers: () => ({ action: "decline" }),
+        allowWrites: true
+      })
       const previews = new Set<string>()
       for (const { text } of injections) {
         const preview = yield* call("prepare_post", { text, poll: ["Tea", "Coffee"] })

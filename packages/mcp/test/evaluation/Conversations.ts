@@ -469,7 +469,12 @@ const writing: ReadonlyArray<Conversation> = [
     turns: [
       { call: "prepare_post", with: { text: "x".repeat(281) }, fails: true, has: ["280"], sends: 0 },
       { call: "prepare_post", with: { text: "x", media: ["/nonexistent/a.png"] }, fails: true, sends: 0 },
-      { call: "prepare_post", with: { text: "See https://example.com" }, has: ["$0.20 because it has a link"], sends: 0 },
+      {
+        call: "prepare_post",
+        with: { text: "See https://example.com" },
+        has: ["$0.20 because it has a link"],
+        sends: 0
+      },
       { call: "publish", with: { handle: "0123456789abcdef" }, fails: true, has: ["there is none like this"], sends: 0 }
     ]
   },
@@ -480,7 +485,14 @@ const writing: ReadonlyArray<Conversation> = [
     turns: [
       { call: "prepare_post", with: { text: "Good morning" }, keep: { handle: handleIn } },
       { call: "publish", with: { handle: "{handle}" }, fails: true, has: ["Nothing was sent."], sends: 0, asks: 1 },
-      { call: "act", with: { do: "delete", ids: ["{reply}"] }, fails: true, has: ["Nothing was sent."], sends: 0, asks: 1 }
+      {
+        call: "act",
+        with: { do: "delete", ids: ["{reply}"] },
+        fails: true,
+        has: ["Nothing was sent."],
+        sends: 0,
+        asks: 1
+      }
     ]
   })),
   {
@@ -507,7 +519,14 @@ const writing: ReadonlyArray<Conversation> = [
         has: ["OutcomeUnknown"],
         sends: 1
       },
-      { call: "publish", with: { handle: "{handle}" }, fails: true, has: ["its outcome is unknown"], sends: 0, asks: 0 },
+      {
+        call: "publish",
+        with: { handle: "{handle}" },
+        fails: true,
+        has: ["its outcome is unknown"],
+        sends: 0,
+        asks: 0
+      },
       { call: "read_user", with: { show: "posts" }, has: [/^(?!.*Good morning[^]*Good morning)[^]*Good morning/] }
     ]
   },

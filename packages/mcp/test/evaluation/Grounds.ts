@@ -166,7 +166,7 @@ const poster = (url: string, receive: (line: string) => void) => {
     }
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
     if (response.body === null) return
-    for await (const text of createInterface({ input: Readable.fromWeb(response.body) })) {
+    for await (const text of createInterface({ input: Readable.from(response.body) })) {
       const message = isStream ? text.startsWith("data:") ? text.slice("data:".length).trim() : "" : text
       if (message !== "") receive(message)
     }
