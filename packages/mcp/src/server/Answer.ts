@@ -47,7 +47,7 @@ export const ofListing = (
 const longestError = 1_000
 
 const neverAgain =
-  "It is not sent again, and neither must you: in a minute, look with read_user and show: posts, or with messages."
+  "This server does not send it again. Do not do so either: in a minute, look with read_user and show: posts, or with messages."
 
 /** A failure as a result, which the model can mend. */
 export const ofFailure = (failure: Exclude<Failure, McpSchema.InputRequired>): McpSchema.CallToolResult => {

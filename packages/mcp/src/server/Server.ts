@@ -39,6 +39,10 @@ export const instructions =
   "the same again on one day is free. detail low omits authors and costs least. Answers keep within max_tokens (default 2000); " +
   "repeat a call with the cursor of its answer for more. dry_run shows the request and its highest price."
 
+/** What is added where tools write. */
+const ofWrites =
+  " Writes: prepare_post, show the user its answer, then publish with the handle. The user confirms writes; never send again what may have happened."
+
 /** The default threshold above which a call needs consent, in micro-dollars. */
 const usualAskAbove = 500_000
 
@@ -84,7 +88,7 @@ export const registrations = (
 export const options = (settings: Session.Settings & { readonly version: string }) => ({
   name: "postwire",
   version: settings.version,
-  instructions,
+  instructions: settings.allowWrites === true ? instructions + ofWrites : instructions,
   protocols,
   registrations: registrations(settings)
 })

@@ -59,7 +59,7 @@ const consent = Effect.fnUntraced(function*(question: Question, used: Set<string
     if (prepared === undefined) yield* Book.enter(contents)
     return yield* refusal(
       question,
-      `Let the user run in a terminal: postwire approve ${handle}. Then repeat this call; it is approved for 10 minutes.`
+      `Let the user run in a terminal: postwire approve ${handle}. Then repeat this call. A handle is valid for 10 minutes.`
     )
   }
   if (answer === "decline") yield* Book.move(handle, ["waiting"], undefined)
