@@ -19,7 +19,7 @@ const pages: Readonly<Record<string, ReadonlyArray<string>>> = {
   cluster: ["docs/cluster.md"],
   core: ["docs/effect.md", "docs/client.md"],
   export: ["docs/export.md"],
-  mcp: ["docs/cli.md"],
+  mcp: ["docs/agents.md", "docs/prompt-injection.md", "docs/cli.md"],
   node: ["docs/start.md", "docs/errors.md", "docs/client.md"],
   sandbox: ["docs/testing.md", "docs/sandbox.md", "docs/console.md"],
   sync: ["docs/blocking.md", "docs/client.md"],

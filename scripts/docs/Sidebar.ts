@@ -22,6 +22,7 @@ const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArra
     ]
   },
   { label: "More ways to call", ids: ["blocking", "effect", "undeclared", "web", "bundling"] },
+  { label: "Agents", ids: ["agents", "prompt-injection"] },
   { label: "Testing", ids: ["testing", "sandbox", "console"] },
   { label: "Exports", ids: ["export", "hydrate", "compliance", "cluster"] },
   { label: "Recipes", ids: ["recipes", "from-tweepy", "from-twitter-api-v2"] },
@@ -46,6 +47,7 @@ export const titleWeightOf = (id: string): number => 10 * (id in sought ? 1 : we
 
 /** Words that people look for and that a page has in others, or seldom. Their weight is that of the title. */
 const sought: Readonly<Record<string, string>> = {
+  agents: "mcp model context protocol ai llm claude cursor copilot tools skill",
   errors: "catch exception",
   events: "webhook webhooks mention notification account activity crc challenge",
   export: "csv parquet sqlite download archive",
