@@ -112,6 +112,16 @@ describe("the command", () => {
   })
 })
 
+describe("the tools for agents", () => {
+  it("come with a skill and an entry of the registry, of the same version as the command", () => {
+    const of = (name: string, file: string) => readFileSync(join(folder, "node_modules/@postwire", name, file), "utf8")
+    assert.include(of("mcp", "dist/SKILL.md"), "searchRecentPosts")
+    const { mcpName, version } = JSON.parse(of("cli", "package.json"))
+    const server = JSON.parse(of("mcp", "dist/server.json"))
+    assert.deepStrictEqual([server.name, server.version, server.packages[0].version], [mcpName, version, version])
+  })
+})
+
 describe.each(names)("@postwire/%s", (name) => {
   it("is what publint expects", async () => {
     const { messages, pkg } = await publint({ pack: { tarball: exact(tarballOf(name)) } })

@@ -5,7 +5,8 @@
 // - their declarations, likewise;
 // - Undici's Agent in one file, which loads in half of the time, and Undici as a module, for programs that are bundled, since not
 //   every bundler makes one of it;
-// - the command with all that it needs, in files that its parts load on demand, and its man pages in `dist/man`.
+// - the command with all that it needs, in files that its parts load on demand, and its man pages in `dist/man`;
+// - a skill and an entry of the MCP registry, for hosts of agents, in `dist` of the server.
 import { build, type BuildOptions, type Plugin } from "esbuild"
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
@@ -13,6 +14,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { minimum } from "../packages/core/src/runtime/SupportedNode.ts"
 import * as OAuth2 from "../packages/node/src/OAuth2.ts"
+import * as agentFiles from "./agentFiles.ts"
 import { declare } from "./declarations.ts"
 import * as manPages from "./manPages.ts"
 
@@ -172,3 +174,4 @@ cpSync(join(root, "packages/sandbox/src/console"), join(root, "packages/cli/dist
 
 const { version }: { version: string } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"))
 await manPages.write(join(root, "packages/cli/dist/man"), version)
+agentFiles.write(join(root, "packages/mcp/dist"))
