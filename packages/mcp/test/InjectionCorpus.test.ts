@@ -43,8 +43,13 @@ const arrange = (ada: RunningSandbox["ada"], mallory: RunningSandbox["ada"], tex
   return { post: post.id, list: list.id, user: mallory.id }
 }
 
+const isLong = process.env["POSTWIRE_LONG"] !== undefined
+
 /** Full lines have all fields of the others. */
-const details = process.env["POSTWIRE_LONG"] === undefined ? ["full"] : ["low", "normal", "full"]
+const details = isLong ? ["low", "normal", "full"] : ["full"]
+
+/** The texts that are read by every tool: each takes a sandbox of its own. */
+const read = injections.filter((_, index) => isLong || index % 3 === 0)
 
 type Ids = ReturnType<typeof arrange>
 
@@ -93,7 +98,7 @@ describe("the corpus of injections", () => {
   it.effect("change no word of an answer outside of their fields", () =>
     Effect.gen(function*() {
       const harmless = (yield* Effect.scoped(answers("A harmless text."))).map(ownWords)
-      for (const { name, text } of injections) {
+      for (const { name, text } of read) {
         const told = yield* Effect.scoped(answers(text))
         assert.deepStrictEqual(told.map(ownWords), harmless, name)
         for (const line of told.join("\n").split("\n")) assert.notMatch(line, invisible, name)
