@@ -122,7 +122,8 @@ describe("texts of strangers", () => {
       sandbox.ada.follows(friend)
       friend.post("letter of a friend")
       sandbox.user({ username: "famous", verified: "blue" }).post("letter of a star")
-      sandbox.user({ username: "mallory", name: "canary" }).post("letter with canary")
+      const letter = sandbox.user({ username: "mallory", name: "canary" }).post("letter with canary")
+      sandbox.ada.repost(letter)
       sandbox.user({ username: "mallory2" }).space({ title: "canary", state: "live" })
       for (const detail of ["low", "normal", "full"]) {
         const { text } = yield* call("search", { query: "letter", detail })

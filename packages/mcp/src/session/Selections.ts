@@ -51,7 +51,7 @@ const byKind: Readonly<Record<string, Readonly<Record<Detail, Selection>>>> = { 
 
 /** Trust depends on the author, whoever pays for reading them. */
 const trusting: Readonly<Record<string, Selection>> = {
-  post: { expansions: ["author_id"], user_fields: ["connection_status", "verified"] },
+  post: { post_fields: ["referenced_posts"], expansions: ["author_id"], user_fields: ["connection_status", "verified"] },
   user: { user_fields: ["connection_status", "verified"] },
   list: { expansions: ["owner_id"], user_fields: ["connection_status", "verified"] },
   dm_event: { expansions: ["sender_id"], user_fields: ["connection_status", "verified"] }

@@ -68,19 +68,27 @@ const postCounts = {
 
 const relations: Readonly<Record<string, string>> = { replied_to: "reply-to", quoted: "quotes", reposted: "reposts" }
 
-const references = (item: Item): string => {
+const referencesOf = (item: Item): ReadonlyArray<unknown> => {
   const referenced = member(item, "referenced_posts")
-  return facts(
-    ...(Array.isArray(referenced) ? referenced : []).map((one) =>
+  return Array.isArray(referenced) ? referenced : []
+}
+
+const references = (item: Item): string =>
+  facts(
+    ...referencesOf(item).map((one) =>
       `${relations[String(member(one, "type"))] ?? "refers-to"}:${Fence.id(member(one, "id"))}`
     )
   )
-}
+
+/** Tests whether the author of a post has only repeated the text of another user. */
+const isRepost = (item: Item, text: string): boolean =>
+  /^RT @\w{1,15}: /.test(text) || referencesOf(item).some((one) => member(one, "type") === "reposted")
 
 const post = (item: Item, author: Item | undefined, { detail, isTrusted, now }: Options): string => {
   const authorId = ofText(item["author_id"])
   const username = author?.["username"]
   const text = ofText(member(item["note_post"], "text")) ?? ofText(item["text"]) ?? ""
+  const [writer, writerId] = isRepost(item, text) ? [] : [author, authorId]
   return facts(
     username === undefined ? authorId && `by:${Fence.id(authorId)}` : Fence.handle(username),
     detail === "low" ? undefined : age(item["created_at"], now),
@@ -93,7 +101,7 @@ const post = (item: Item, author: Item | undefined, { detail, isTrusted, now }: 
       ofText(item["created_at"]) && `at:${sanitize(String(item["created_at"])).slice(0, 24)}`,
       author?.["verified"] === true ? "verified" : undefined
     ],
-    isTrusted(author) ? Fence.fence(text, authorId, longest[detail]) : withheld
+    isTrusted(writer) ? Fence.fence(text, writerId, longest[detail]) : withheld
   )
 }
 
