@@ -65,7 +65,7 @@ describe("postwire approve", () => {
         `${handle}\n  A post, for up to $0.015:\n  text: «?|Good morning» (12 of 280)\n` +
           "Allow publish, for up to $0.015? [y/N] "
       )
-      assert.include(errors, "Approved. Let the agent go on.")
+      assert.include(errors, "Approved. The agent can repeat its call.")
       assert.strictEqual((yield* book(Book.find(handle)))?.state, "approved")
       if (process.platform !== "win32") assert.strictEqual(statSync(file).mode & 0o777, 0o600)
     }).pipe(Effect.scoped))

@@ -36,7 +36,7 @@ export const command = Command.make(
       "what it costs, and asks. An approval is valid for 10 minutes, once.",
     lines.approve,
     {
-      "postwire approve": "Show everything that waits, and ask for each",
+      "postwire approve": "Show every waiting write, and approve or decline each",
       "postwire approve 3f9a60c2d1b84e57a0c9e4f1b2d3c4a5": "One handle"
     }
   )
@@ -67,5 +67,5 @@ const decide = Effect.fnUntraced(function*({ contents: { kind, lines, micros, of
   if (!(yield* Book.move(handle, ["waiting"], isAllowed ? "approved" : undefined))) {
     return yield* ErrorReport.refuse("It has expired meanwhile", "Let the agent prepare it again.")
   }
-  yield* Report.say(isAllowed ? "Approved. Let the agent go on." : "Declined: the agent cannot do this.")
+  yield* Report.say(isAllowed ? "Approved. The agent can repeat its call." : "Declined: the agent cannot do this.")
 })

@@ -35,7 +35,7 @@ type Flags = Command.Command.Config.Infer<typeof flags>
 export const command = Command.make("listen", flags, (given) => run(given)).pipe(
   Args.help(
     "Forward events to a program on this machine: from the stream of activity, so without a tunnel, signed and retried as the " +
-      "service does. It needs the app's bearer token and its consumer secret, and goes on until Ctrl-C. Nothing is " +
+      "service does. It needs the app's bearer token and its consumer secret, and runs until Ctrl-C. Nothing is " +
       "changed unless --subscribe is given.",
     lines.listen,
     {

@@ -23,7 +23,7 @@ interface Flags {
   readonly json: boolean
 }
 
-/** What became of events. */
+/** The outcomes of deliveries. */
 export interface Counts {
   events: number
   delivered: number

@@ -26,7 +26,7 @@ export const read = (body: unknown): EventDelivery | undefined => {
   return { type, about: String(user ?? keyword ?? ""), body: JSON.stringify(body) }
 }
 
-/** The stream of activity with the bodies as they came: other streams bring events to the names of the library. */
+/** The stream of activity with unchanged bodies: other streams bring events to the names of the library. */
 export const arriving = {
   ...streamActivity.definition,
   result: Response.value(

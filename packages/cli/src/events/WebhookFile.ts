@@ -29,7 +29,7 @@ export const read = Effect.fnUntraced(function*(file: string) {
   if (stranger !== undefined) {
     return yield* fail(`has a member that is not part of a webhook: ${Text.oneLine(stranger)}.`)
   }
-  // oxlint-disable-next-line postwire/no-blind-assertion -- The core checks every member, and says which one is wrong.
+  // oxlint-disable-next-line postwire/no-blind-assertion -- The core checks every member, and reports which one is wrong.
   return {
     url,
     subscriptions: Array.isArray(subscriptions) ? subscriptions.map(written) : subscriptions

@@ -280,5 +280,5 @@ const timeoutOf: Readonly<Record<string, keyof Timeouts.Limits>> = {
 export const messageOf = (cause: unknown): string | undefined =>
   Predicate.hasProperty(cause, "message") ? String(cause.message).replace(openssl, "$1") : undefined
 
-/** Where in its sources OpenSSL failed, around the reason. */
+/** The places in its sources that OpenSSL puts around the reason. */
 const openssl = /[0-9A-F]{8,32}:error:[^:]*:[^:]*:[^:]*:([^:]*):[^]*/

@@ -27,7 +27,7 @@ export class WebhookRefused extends Data.TaggedError("WebhookRefused")<{
   readonly url: string
   /** The service's name of the reason, if it gives a known one. */
   readonly reason?: WebhookRefusal | undefined
-  /** The words of the service. */
+  /** The reason that the service gives. */
   readonly detail: string
 }> {
   override get message(): string {
@@ -45,7 +45,7 @@ export interface RefusedSubscription {
   readonly index: number
   readonly event_type: string
   readonly user_id?: string | undefined
-  /** The words of the service. */
+  /** The reason that the service gives. */
   readonly detail: string
   /** The scope that its user has to grant to the app, if the events are private. */
   readonly scope?: Scope | undefined

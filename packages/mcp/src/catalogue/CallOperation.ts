@@ -42,7 +42,7 @@ export const make = (allowWrites: boolean) =>
           if (settings.allowWrites !== true) {
             return yield* new Refused({
               reason: `name: ${definition.name} writes, and this server only reads.`,
-              advice: "Tell the user: it can write if it is started with --allow-writes."
+              advice: "The user can start this server with --allow-writes."
             })
           }
           if (!isDryRun) {

@@ -33,7 +33,7 @@ export const refusal = ({ kind, micros, of }: Question, otherwise: string): Refu
     })
     : new Refused({
       reason: `${of} may cost ${dollars(micros)}, more than this server spends without asking its user.`,
-      advice: `Nothing was sent. Ask for fewer rows or detail: low. Otherwise: ${otherwise}`
+      advice: `Nothing was sent. Request fewer rows or detail: low. Otherwise: ${otherwise}`
     })
 
 const refuse: Ask = (question) => Effect.fail(refusal(question, "Tell the user what you wanted to do."))

@@ -1,4 +1,4 @@
-/** What this session, day and month have spent, and what is left of their limits. Amounts are micro-dollars. */
+/** The amounts that this session, day and month have spent, and the rest of their limits. Amounts are micro-dollars. */
 import * as Bill from "@postwire/core/spend/Bill"
 import * as Spend from "@postwire/core/spend/Spend"
 import * as SpendStore from "@postwire/core/spend/SpendStore"

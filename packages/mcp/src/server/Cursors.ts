@@ -6,7 +6,7 @@ import type { Listing } from "../session/Tool.ts"
 /** The most handles; the oldest is forgotten first. */
 const most = 200
 
-/** What follows an answer of a tool. */
+/** The rest of an answer of a tool. */
 export interface Place {
   readonly tool: string
   readonly rest: Listing

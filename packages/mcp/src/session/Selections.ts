@@ -49,9 +49,13 @@ const message: Readonly<Record<Detail, Selection>> = {
 
 const byKind: Readonly<Record<string, Readonly<Record<Detail, Selection>>>> = { post, user, list, dm_event: message }
 
-/** Trust depends on the author, whoever pays for reading them. */
+/** The fields on which trust depends; authors are charged here, too. */
 const trusting: Readonly<Record<string, Selection>> = {
-  post: { post_fields: ["referenced_posts"], expansions: ["author_id"], user_fields: ["connection_status", "verified"] },
+  post: {
+    post_fields: ["referenced_posts"],
+    expansions: ["author_id"],
+    user_fields: ["connection_status", "verified"]
+  },
   user: { user_fields: ["connection_status", "verified"] },
   list: { expansions: ["owner_id"], user_fields: ["connection_status", "verified"] },
   dm_event: { expansions: ["sender_id"], user_fields: ["connection_status", "verified"] }

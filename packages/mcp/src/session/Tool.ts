@@ -18,7 +18,7 @@ import type { Toolset } from "./Toolset.ts"
 /** Why a tool fails. `InputRequired` is no failure: the host asks its user, and calls again. */
 export type Failure = AnyError | UploadError | ExportError | Refused | DryRun | InputRequired
 
-/** What tools use. */
+/** The services that tools use. */
 export type Needs = Client | Journal | Session | Ledger | Gate | McpRequestContext
 
 /** A file that holds a large result. */

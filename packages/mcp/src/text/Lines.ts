@@ -4,13 +4,13 @@ import * as Predicate from "effect/Predicate"
 import * as Fence from "./Fence.ts"
 import { sanitize } from "./Sanitize.ts"
 
-/** How much a line tells: `low` costs and weighs least. */
+/** The length of a line: `low` costs least and is shortest. */
 export type Detail = "low" | "normal" | "full"
 
 /** A resource as the service sent it. */
 export type Item = Readonly<Record<string, unknown>>
 
-/** What a line depends on besides its resource. */
+/** The options of a line. */
 export interface Options {
   readonly detail: Detail
   readonly now: number

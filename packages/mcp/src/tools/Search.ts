@@ -10,7 +10,7 @@ export const tool = Tool.make({
   name: "search",
   title: "Search posts",
   description:
-    "Searches posts of the last 7 days. count tells how many match, cheaply: use it before reading much. Operators: from:ada, to:, @ada, #tag, \"phrase\", lang:en, has:links, -is:retweet, OR.",
+    "Searches posts of the last 7 days. count returns how many match, cheaply: use it before reading much. Operators: from:ada, to:, @ada, #tag, \"phrase\", lang:en, has:links, -is:retweet, OR.",
   toolset: "posts",
   effect: "read",
   operations: [searchRecentPosts.definition],

@@ -1,4 +1,4 @@
-/** `act`: small writes by id. Several at once are prepared, and `publish` does them. */
+/** `act`: small writes by id. Several together are prepared, and `publish` does them. */
 import { Client } from "@postwire/core/client/Client"
 import { bookmark, removeBookmark } from "@postwire/core/operations/Bookmarks"
 import { createDirectMessage } from "@postwire/core/operations/DirectMessages"
@@ -25,7 +25,7 @@ import * as Book from "./Book.ts"
 import * as Host from "./Host.ts"
 import { handleLines } from "./PreparePost.ts"
 
-/** What an act calls. */
+/** The operation of an act. */
 interface Act {
   readonly definition: Definition
   /** The parameter that is the id. */

@@ -1,6 +1,6 @@
 /**
  * The book of writes that wait for consent: one text in the journal of this user, so that `postwire approve` finds them. A handle
- * is the HMAC of what it stands for, under a key that is in the book: nobody can change the contents and keep the handle.
+ * is the HMAC of what it stands for, under a key that is in the book: contents that were changed do not keep the handle.
  */
 import { Journal } from "@postwire/core/storage/Journal"
 import * as VersionedRecord from "@postwire/core/storage/VersionedRecord"
@@ -26,7 +26,7 @@ const Contents = Schema.Struct({
   until: Schema.optionalKey(Schema.Finite)
 })
 
-/** What a handle stands for. */
+/** The write or the cost of a handle. */
 export type Contents = typeof Contents.Type
 
 const states = ["waiting", "approved", "sent", "done"] as const

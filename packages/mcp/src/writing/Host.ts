@@ -30,7 +30,7 @@ export const account: Effect.Effect<string, never, Client> = Effect.gen(function
   return (yield* Effect.all(hashes)).join()
 })
 
-/** Asks for consent. */
+/** The consent of the user, by the host. */
 export const layer: Layer.Layer<never, never, Client | Session | Journal> = Layer.effect(
   Consent,
   Effect.gen(function*() {

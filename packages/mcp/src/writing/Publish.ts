@@ -49,7 +49,7 @@ const unusable = new Refused({
   advice: "Nothing was sent. Prepare the write again if the user wants it."
 })
 
-/** What a handle stands for, if it may still be sent with these credentials. */
+/** The write of a handle, if it may still be sent with these credentials. */
 const found = (handle: string) =>
   Effect.gen(function*() {
     const entry = yield* Book.find(handle)

@@ -120,7 +120,7 @@ const factsOf = (entry) => {
 const resend = async (id) => {
   await call("POST", `/deliveries/${id}`)
   await look()
-  return "It is sent again."
+  return "It is resent."
 }
 
 /** @param {Entry} entry */

@@ -10,7 +10,7 @@ import * as Outgoing from "./Outgoing.ts"
 /** A failed check of a webhook. */
 export interface Refusal {
   readonly reason: string
-  /** True if it makes the webhook invalid at once, and not only after 28 hours without a success. */
+  /** True if it makes the webhook invalid immediately, and not only after 28 hours without a success. */
   readonly isFinal: boolean
 }
 

@@ -51,7 +51,7 @@ const replays = { maxAge: 24 * hour, from: 31 * minute, to: 10 * minute }
 interface Job {
   readonly parcel: DeliveryLog.Parcel
   readonly attempt: number
-  /** Sent again on request, without retries. */
+  /** Resent on request, without retries. */
   readonly isReplay: boolean
   readonly fault?: Faults.Behaviour | undefined
   /** Undefined if it was charged before. */

@@ -1,7 +1,7 @@
 /** The latest requests to webhooks, for inspection, resending and replays. They are in memory. */
 import type { Behaviour } from "../faults/Faults.ts"
 
-/** What a webhook gets. */
+/** An event for a webhook. */
 export interface Parcel {
   readonly webhookId: string
   readonly url: string
@@ -32,9 +32,9 @@ export interface Delivery extends Omit<Parcel, "webhookId" | "body" | "eventId">
   readonly reason: string | undefined
   readonly millis: number
   readonly isSigned: boolean
-  /** Sent again on request. */
+  /** Resent on request. */
   readonly isReplay: boolean
-  /** When it is sent again, in milliseconds. */
+  /** The time of the next attempt, in milliseconds. */
   readonly retryAt: number | undefined
   readonly fault: Behaviour | undefined
 }
@@ -77,7 +77,7 @@ export const make = () => {
         line
       )
     },
-    /** What a webhook was to get between two times, once each, oldest first. */
+    /** The events for a webhook between two times, once each, oldest first. */
     between: (webhook: string, from: number, to: number): ReadonlyArray<Parcel> => {
       const parcels = new Map<string, Parcel>()
       for (const entry of kept.values()) {
@@ -98,7 +98,7 @@ export const make = () => {
 /** The event of a replay's end. */
 export const replayEnd = "replay_job_status"
 
-/** What an entry has delivered; undefined for a challenge. */
+/** The delivery of an entry; undefined for a challenge. */
 export const parcelOf = ({ body, event, eventId, url, webhookId }: Entry): Parcel | undefined =>
   webhookId === undefined || eventId === undefined || body === undefined
     ? undefined

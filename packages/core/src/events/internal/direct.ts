@@ -8,7 +8,7 @@ import type * as Storage from "../../storage/Storage.ts"
 import * as Texts from "../../storage/Texts.ts"
 import { type Item, seenSets } from "./deliveryQueue.ts"
 
-/** What became of a delivery. `late`: it is still being handled, or was not when the webhook was closed. */
+/** The outcome of a delivery. `late`: it is still being handled, or was not when the webhook was closed. */
 export type Handled = "handled" | "duplicate" | "failed" | "late"
 
 /** Settings of direct handling. */
