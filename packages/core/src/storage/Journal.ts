@@ -6,7 +6,7 @@ import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
 import * as Texts from "./Texts.ts"
 
-/** A journal. A key is any text except the empty one; the texts contain no secrets. */
+/** A journal. A key is any text except the empty one; the texts contain no credentials. */
 export interface Entries extends Texts.Texts {}
 
 /** The maximum length of the key of an upload or a thread, in UTF-16 code units. */
