@@ -305,7 +305,7 @@ const runTwice = (
     )
     const desired = [...new Set(wished)].map((user) => mentions(user))
     const run = service.run(desired, { allowEmpty: true }).pipe(
-      Effect.retry({ times: 5, while: ({ _tag }) => _tag === "OutcomeUnknown" })
+      Effect.retry({ times: loses.length, while: ({ _tag }) => _tag === "OutcomeUnknown" })
     )
     const runs = [yield* Effect.forkChild(run), yield* Effect.forkChild(run)]
     if (isKilled) {
