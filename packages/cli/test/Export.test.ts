@@ -36,6 +36,37 @@ const assertTold = ({ errors }: Pick<Commands.Ended, "errors">, what: RegExp, ad
 }
 
 describe("postwire export", () => {
+  it.live("reports that a list has ended before the number that the service counted", () =>
+    Effect.gen(function*() {
+      const { ada, faults } = yield* Sandbox.Sandbox
+      const followers = ["export", "getUsersFollowers", "--id", ada.id, "--out", "-"]
+      assert.notInclude((yield* run(...followers)).errors, "counted")
+      faults.add({ operation: "getUsersFollowers", page: "ends-early" })
+      const { code, errors } = yield* run(...followers, "--max-results", "2")
+      assert.strictEqual(code, 0)
+      assert.include(errors, "postwire: The service counted 4 users, and listed 2.\n  Counts include some")
+      faults.add({ operation: "getUsersFollowers", page: "ends-early" })
+      assert.notInclude((yield* run(...followers, "--max-results", "2", "--limit", "2")).errors, "counted")
+    }).pipe(Effect.provide(Sandbox.layerServer({ posts: 0 }))))
+
+  it.live("has every bookmark, and reports that pages of 100 end the list early", () =>
+    Effect.gen(function*() {
+      const { ada, baseUrl, faults, seeded } = yield* Sandbox.Sandbox
+      ada.bookmarks(...Array.from({ length: 120 }, (_, index) => ada.post(`bookmark ${index}`)))
+      faults.add({ operation: "getBookmarks", page: "ends-early", times: "always" })
+      const variables = {
+        POSTWIRE_BASE_URL: baseUrl,
+        POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.userBearerToken)
+      }
+      const bookmarks = ["export", "getBookmarks", "--out", join(yield* folder, "bookmarks.jsonl")]
+      const whole = yield* Commands.runWith(variables, ...bookmarks)
+      assert.strictEqual(whole.code, 0)
+      assert.match(whole.output, /^done: 120 posts on 2 pages\n/)
+      const early = yield* Commands.runWith(variables, ...bookmarks, "--max-results", "100", "--force")
+      assert.strictEqual(early.code, 3)
+      assert.match(early.output, /^partial: 100 posts on 1 pages?\n/)
+    }).pipe(Effect.provide(Sandbox.layerServer({ posts: 0 }))))
+
   it.live("writes a file, says what it costs, and what is in it", () =>
     Effect.gen(function*() {
       const root = yield* folder

@@ -8,7 +8,7 @@ import { answerOf, callOf } from "./support/Calls.ts"
 import { all, type Answer, fails, isPaged, make, rowOf } from "./support/Service.ts"
 import { test } from "./support/Test.ts"
 
-const { getUsersPosts, searchAllPosts, searchRecentPosts } = catalogue
+const { getBookmarks, getUsersPosts, searchAllPosts, searchRecentPosts } = catalogue
 
 interface Page {
   readonly ids?: ReadonlyArray<string>
@@ -276,6 +276,14 @@ describe("a limit", () => {
     const items = yield* collect(getUsersPosts.items({ id: "1" }, { limit: 7 }), service)
     assert.lengthOf(items, 7)
     assert.deepStrictEqual(service.asked(), [[undefined, "7"], ["3", "5"], ["6", "5"]])
+  })
+
+  it("cuts the page with which a list is complete, if the caller sets none", () => {
+    const sizeOf = (parameters: object, left = Infinity) =>
+      Pagination.parametersAt(getBookmarks.definition, { ...parameters }, { token: "a", seen: new Set(), left })
+    assert.deepStrictEqual(sizeOf({}), { pagination_token: "a", max_results: 90 })
+    assert.deepStrictEqual(sizeOf({ max_results: null }, 20), { pagination_token: "a", max_results: 20 })
+    assert.deepStrictEqual(sizeOf({ max_results: 100 }), { pagination_token: "a", max_results: 100 })
   })
 
   test("holds for joined items, and ends pages, of which the last is whole")(function*() {

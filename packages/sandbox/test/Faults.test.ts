@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { getBookmarks } from "@postwire/core/operations/Bookmarks"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { createClient } from "@postwire/node"
 import { Effect, Exit, Fiber, Stream } from "effect"
@@ -309,6 +310,28 @@ describe("pages", () => {
         { as: "app" }
       )
       assert.isAbove(next.body.meta.total_post_count, 0)
+    }))
+
+  it.effect("of bookmarks that end early have a next one up to 90 items, as every list of the client has", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      const { ada, faults } = bench
+      ada.bookmarks(...Array.from({ length: 250 }, (_, index) => ada.post(`bookmark ${index}`)))
+      faults.add({ operation: "getBookmarks", page: "ends-early", times: "always" })
+      const read = (parameters: object, options?: object) =>
+        getBookmarks.items(parameters, options).pipe(Stream.runCount, Effect.provide(bench.client()))
+      assert.strictEqual(yield* read({}), 250)
+      assert.strictEqual(yield* read({}, { limit: 120 }), 120)
+      assert.strictEqual(yield* read({ max_results: 90 }), 250)
+      assert.strictEqual(yield* read({ max_results: 100 }), 100)
+      assert.strictEqual(yield* read({ max_results: 91 }), 91)
+    }))
+
+  it.effect("of any other list that end early have no next one", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 120 })
+      bench.faults.add({ page: "ends-early", nth: 3, times: "always" })
+      assert.lengthOf(yield* ids(bench), 30)
     }))
 
   it.effect("whose token leads to itself stop the client", () =>

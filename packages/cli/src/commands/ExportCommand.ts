@@ -25,6 +25,7 @@ import * as ClusterExport from "../exporting/ClusterExport.ts"
 import * as EachFlags from "../exporting/EachFlags.ts"
 import * as ExportRun from "../exporting/ExportRun.ts"
 import * as ExportTarget from "../exporting/ExportTarget.ts"
+import * as Shortfall from "../exporting/Shortfall.ts"
 import * as OperationFlags from "../flags/OperationFlags.ts"
 import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
@@ -269,7 +270,7 @@ const exportTo = Effect.fnUntraced(function*(
     estimate = planned
     yield* Option.isSome(planned) ? confirmRest(planned.value, before) : sayEach
   })
-  return yield* ExportRun.show(
+  const summary = yield* ExportRun.show(
     flags,
     { noun, estimated: () => estimate, confirmCost },
     (showing) => {
@@ -288,6 +289,9 @@ const exportTo = Effect.fnUntraced(function*(
         })
     }
   )
+  // The estimate of `--each` counts rows.
+  if (each === undefined && Option.isNone(flags.limit)) yield* Shortfall.say(source, estimate, summary)
+  return summary
 })
 
 const cut = (source: Source.Source, { buckets }: Plan.Estimate, parts: number, limit: number | undefined) => {

@@ -71,14 +71,15 @@ export const start = (
   return limit === 0 ? undefined : { token, seen: new Set(token === undefined ? [] : [token]), left: limit }
 }
 
-/** The parameters of the page at a position: its token, and no more items than the limit leaves. */
+/** The parameters of the page at a position: its token and size, which is no more than the limit leaves. */
 export const parametersAt = (
   { paging, query }: Pick<Definition, "paging" | "query">,
   parameters: Readonly<Record<string, unknown>>,
   { left, token }: Position
 ): object => {
   const size = query?.["max_results"]
-  const given = parameters["max_results"] ?? size?.default
+  const chosen = parameters["max_results"] ?? paging?.completeUpTo
+  const usual = chosen ?? size?.default
   const smallest = size?.bounds?.of === "value" ? size.bounds.minimum : 1
   const wanted = Math.max(left, smallest)
   // Some operations accept the token under either name, but not under both.
@@ -88,7 +89,11 @@ export const parametersAt = (
     ...parameters,
     ...(isUnderOther && token !== undefined ? { pagination_token: undefined } : {}),
     ...(token === undefined || paging === undefined ? {} : { [paging.token]: token }),
-    ...(typeof given === "number" && wanted < given ? { max_results: wanted } : {})
+    ...(typeof usual === "number" && wanted < usual
+      ? { max_results: wanted }
+      : chosen === undefined
+      ? {}
+      : { max_results: chosen })
   }
 }
 

@@ -19,6 +19,11 @@ export interface Paging {
   /** The parameter that carries a token of the previous response. */
   readonly token: "pagination_token" | "next_token"
   readonly directions: "forward" | "both"
+  /**
+   * The largest page with which the live service lists everything, where users reported that larger ones end the list early.
+   * Pages and exports have this size unless `max_results` sets another.
+   */
+  readonly completeUpTo?: number
 }
 
 /** The exact refusal that means that a toggle already has the wanted state. */
@@ -148,6 +153,12 @@ export const parametersOf = (definition: Definition): Readonly<Record<string, An
   ...definition.query,
   ...definition.body
 })
+
+/** The largest page with which a list is complete; `undefined` where the size of a page is fixed. */
+export const largestPageOf = ({ paging, query }: Definition): number | undefined => {
+  const { bounds } = query?.["max_results"] ?? {}
+  return paging?.completeUpTo ?? (bounds?.of === "value" ? bounds.maximum : undefined)
+}
 
 /** The most items of a response to a request without `max_results`. */
 export const pageSizeOf = ({ query, result }: Definition): number => {

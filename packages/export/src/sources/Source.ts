@@ -2,7 +2,7 @@
 import type { Client } from "@postwire/core/client/Client"
 import type { Arguments, Paged, SelectionOf } from "@postwire/core/client/Operation"
 import type { AnyError } from "@postwire/core/errors/Errors"
-import type { Definition } from "@postwire/core/schema/Definition"
+import { type Definition, largestPageOf } from "@postwire/core/schema/Definition"
 import type { Result } from "@postwire/core/schema/Response"
 import type { Selection } from "@postwire/core/schema/Selection"
 import type * as Effect from "effect/Effect"
@@ -10,6 +10,7 @@ import type * as Stream from "effect/Stream"
 import type { ExportError } from "../files/ExportErrors.ts"
 import type { Page, PageOptions } from "../rows/Page.ts"
 import type { Column } from "../rows/Table.ts"
+import * as earlyEnd from "./EarlyEnd.ts"
 import * as reach from "./Reach.ts"
 
 export { type Anomalies, type Outcome, type Page, type PageOptions, sumOf } from "../rows/Page.ts"
@@ -39,7 +40,7 @@ export interface Source<out E = never> {
   >
 }
 
-/** The pages of an operation, of the largest size unless `max_results` is given. */
+/** The pages of an operation, of the largest size with which the list is complete unless `max_results` is given. */
 export const make = <P, R extends Result, Sel extends keyof Selection, E, const S extends SelectionOf<P, R, Sel>>(
   operation: Paged<P, R, Sel, E>,
   ...[parameters]: Arguments<P, R, Sel, S, never>
@@ -54,11 +55,12 @@ export const fromDefinition = (
   parameters: Readonly<Record<string, unknown>>,
   since?: string
 ): Source => {
-  const size = definition.query?.["max_results"]?.bounds
-  const all = size?.of === "value" ? { max_results: size.maximum, ...parameters } : parameters
+  const largest = largestPageOf(definition)
+  const all = largest === undefined ? parameters : { max_results: largest, ...parameters }
   return {
     definition,
     parameters: all,
-    pages: (cursor, options) => reach.pages(definition, all, cursor, options, since)
+    pages: (cursor, options) =>
+      earlyEnd.reported(definition, all, cursor, options, reach.pages(definition, all, cursor, options, since))
   }
 }

@@ -1,7 +1,7 @@
 /** Pages of operations as lines; many rows go into a file instead. */
 import { Client } from "@postwire/core/client/Client"
 import { getMe, getUser } from "@postwire/core/operations/Users"
-import { type Definition, parametersOf } from "@postwire/core/schema/Definition"
+import { type Definition, largestPageOf, parametersOf } from "@postwire/core/schema/Definition"
 import type * as Response from "@postwire/core/schema/Response"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -37,7 +37,7 @@ export const read = (
     if (rows > mostRows && definition.paging !== undefined) return yield* Files.write(definition, selected, rows)
     const size = parametersOf(definition)["max_results"]?.bounds
     const sized = size?.of === "value"
-      ? { max_results: Math.min(Math.max(rows, size.minimum), size.maximum), ...selected }
+      ? { max_results: Math.min(Math.max(rows, size.minimum), largestPageOf(definition) ?? size.maximum), ...selected }
       : selected
     return yield* page(definition, sized, { detail, rows })
   })

@@ -13,7 +13,8 @@ const bodies = {
 const pages = {
   empty: "an empty page with a next page",
   short: "a short page",
-  "repeated-token": "a page whose token repeats it"
+  "repeated-token": "a page whose token repeats it",
+  "ends-early": "a page without its next token"
 }
 
 const processings = {

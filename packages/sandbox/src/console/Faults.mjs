@@ -28,6 +28,7 @@ const kinds = [
   { page: "empty" },
   { page: "short" },
   { page: "repeated-token" },
+  { page: "ends-early" },
   { processing: "failed" },
   { processing: "absent" },
   { processing: "no-wait" },

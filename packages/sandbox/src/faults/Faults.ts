@@ -56,9 +56,10 @@ const behaviour = {
   processing: Schema.optional(Schema.Literals(["failed", "absent", "no-wait", "zero-wait"])),
   /**
    * An empty page whose token leads to the items, a page with a third of the items, or one whose token leads to itself
-   * (from the second page on). The first two lose no items.
+   * (from the second page on). The first two lose no items. `ends-early` omits the token of the next page: for bookmarks only
+   * from pages of more than 90, as users reported it of the live service.
    */
-  page: Schema.optional(Schema.Literals(["empty", "short", "repeated-token"])),
+  page: Schema.optional(Schema.Literals(["empty", "short", "repeated-token", "ends-early"])),
   stream: Schema.optional(StreamFault),
   /**
    * Disturbs the delivery of an event to a webhook:

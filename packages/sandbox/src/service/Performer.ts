@@ -138,22 +138,21 @@ export class Performer {
 
   #response(
     request: AuthorizedRequest,
-    { parameters, selection, token }: RequestParameters.Received,
+    { limit, parameters, selection, token }: RequestParameters.Received,
     listing: PageToken.Listing,
     reply: Reply
   ): HttpServerResponse.HttpServerResponse {
     const { postCap, store } = this.#parts
-    const { caller, now, route: { definition }, trace, url, wire } = request
+    const { caller, now, route: { definition }, url, wire } = request
     if (definition.postCap === true && Array.isArray(reply.data)) postCap.add(caller.appId, reply.data.length, now)
     const scene = { store, now, viewer: caller, origin: url.origin, wire: wire.name }
     const projected = Projection.project(scene, definition.result, selection, reply.data)
     this.#charge(request, parameters, reply, projected.resources)
     const tokens = Envelope.tokensOf(definition, listing, reply.page)
-    const repeats = trace.fault?.page === "repeated-token" && tokens.next_token !== undefined && token !== undefined
     return Envelope.response(
       wire,
       definition,
-      Envelope.documentOf({ reply, projected, tokens: repeats ? { ...tokens, next_token: token.value } : tokens })
+      Envelope.documentOf({ reply, projected, tokens: faultyTokens(request, { limit, token }, tokens) })
     )
   }
 
@@ -167,6 +166,23 @@ export class Performer {
     if (trace.fault?.status !== undefined) return
     this.#parts.usage.count({ appId: caller.appId, resources, now })
     this.#parts.bill.charge({ operation: name, definition, caller, params, parameters, resources, data, now })
+  }
+}
+
+/** The tokens of a page, spoiled by its fault. */
+const faultyTokens = (
+  { route: { definition }, trace }: Pick<AuthorizedRequest, "route" | "trace">,
+  { limit, token }: Pick<RequestParameters.Received, "limit" | "token">,
+  tokens: Envelope.Tokens
+): Envelope.Tokens => {
+  const { next_token, ...others } = tokens
+  switch (trace.fault?.page) {
+    case "repeated-token":
+      return next_token === undefined || token === undefined ? tokens : { ...tokens, next_token: token.value }
+    case "ends-early":
+      return limit > (definition.paging?.completeUpTo ?? 0) ? others : tokens
+    default:
+      return tokens
   }
 }
 
