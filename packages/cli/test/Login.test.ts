@@ -255,6 +255,20 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       assert.strictEqual((yield* run("call", "createPost", "--text", "a", "--account", "work")).code, 0)
     }))
 
+  it.effect("asks for what the tools of postwire mcp can use", () =>
+    Effect.gen(function*() {
+      const { accounts, login } = yield* userOf()
+      yield* login("ada", "reader", "--for", "mcp:read")
+      const reading = "post.read users.read follows.read offline.access like.read list.read bookmark.read dm.read"
+        .split(" ")
+      assert.deepStrictEqual((yield* accounts)[0].scopes, reading)
+      yield* login("ada", "reader", "--for", "mcp:write")
+      assert.sameMembers((yield* accounts)[0].scopes, [
+        ...reading,
+        ..."post.write follows.write mute.write like.write list.write bookmark.write dm.write media.write".split(" ")
+      ])
+    }))
+
   it.effect("signs in to an app with a secret, which is in no argument, and in no text", () =>
     Effect.gen(function*() {
       const { file, home, login, redirect, run, sandbox } = yield* userOf()

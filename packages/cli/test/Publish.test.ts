@@ -133,7 +133,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         assert.strictEqual(code, 1)
         assert.match(
           errors,
-          /^postwire: createPost: .* It may have happened: check with getUsersPosts before sending it/
+          /^postwire: createPost: .* It may have happened\.\n {2}Check with getUsersPosts before sending it/
         )
       }))
 

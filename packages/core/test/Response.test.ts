@@ -359,7 +359,7 @@ describe("a call", () => {
       assert.deepInclude(error, { status, requestId: "r", reason: "Over capacity", confirmWith: "getUsersPosts" })
       assert.strictEqual(
         error.message,
-        `createPost: the service responded with ${status} (Over capacity). It may have happened: check with getUsersPosts ` +
+        `createPost: the service responded with ${status} (Over capacity). It may have happened. Check with getUsersPosts ` +
           "before sending it again."
       )
       assert.deepInclude(error.cause, { operation: "createPost", status, title: "Busy" })

@@ -76,6 +76,21 @@ describe("answers", () => {
       }))
   }
 
+  it.effect("that need another credential have the command with which the user signs in", () =>
+    Effect.gen(function*() {
+      for (const allowWrites of [false, true]) {
+        const { call, sandbox } = yield* host({ account: "ada", allowWrites })
+        sandbox.faults.add({ status: 401 })
+        const { text } = yield* call("timeline")
+        assert.match(
+          text,
+          new RegExp(`postwire login ada --for mcp:${allowWrites ? "write" : "read"}\\. Then repeat this call\\.$`)
+        )
+        sandbox.faults.add({ status: 401 })
+        assert.match((yield* call("jobs", { compliance: "posts" })).text, /can set POSTWIRE_APP_BEARER_TOKEN for this/)
+      }
+    }))
+
   it.effect("keep within the budget, and cursors bring the rest once, without paying again", () =>
     Effect.gen(function*() {
       const { call, sandbox } = yield* host()

@@ -22,6 +22,16 @@ describe("money", () => {
       )
     }))
 
+  it.effect("a month is in an answer where less is left of it than of the day", () =>
+    Effect.gen(function*() {
+      const { call, sandbox } = yield* host({ spendLimit: { total: 1, perDay: 5, perMonth: 4 } })
+      sandbox.user({ username: "grace" }).post("On compilers")
+      assert.include(
+        (yield* call("search", { query: "compilers" })).text,
+        "; today $0.015 of $5.00, $4.985 left; this month $0.015 of $4.00, $3.985 left"
+      )
+    }))
+
   it.effect("a limit refuses before anything is sent", () =>
     Effect.gen(function*() {
       const { call, sandbox } = yield* host({ spendLimit: { total: 0.1 } })
@@ -29,7 +39,7 @@ describe("money", () => {
       assert.isTrue(isError)
       assert.match(
         text,
-        /^SpendLimitReached: searchRecentPosts: it may cost \$0\.30, and the whole limit of this client is \$0\.10/
+        /^SpendLimitReached: searchRecentPosts: it may cost \$0\.30, and the whole limit of this client is \$0\.10\. The user can raise it with the flag --max-spend of this server\.$/
       )
       assert.strictEqual(sandbox.requests.length, 0)
       assert.isFalse((yield* call("search", { query: "compilers", rows: 10, detail: "low" })).isError)

@@ -34,7 +34,7 @@ const flags = {
   ),
   operations: Args.text(
     "for",
-    "Request the scopes of these operations (default: all that the client can use)",
+    "Request the scopes of these operations, or of mcp:read or mcp:write (default: all that the client can use)",
     "OPERATION,..."
   ),
   scopes: Args.text("scopes", "Request these scopes, such as bookmark.read", "SCOPE,..."),

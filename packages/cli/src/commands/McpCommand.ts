@@ -74,7 +74,7 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   const chosen = yield* toolsetsOf(flags.toolsets)
   if (Option.isSome(flags.printConfig)) return yield* printConfig(flags.printConfig.value, flags)
   const session = Option.getOrElse(flags.maxSpend, () => microsOf(usualMaxSpend))
-  const limits = { maxSpend: Option.some(session), maxWait: maxWaitMillis }
+  const limits = { maxSpend: Option.some(session), usualLimits, maxWait: maxWaitMillis }
   yield* Connection.use({ ...flags, ...limits }, flags.wire, (speaker) =>
     Effect.gen(function*() {
       const account = yield* accountOf(speaker)
@@ -136,8 +136,9 @@ const layerHttp = (settings: Http.Settings, port: number, isNew: boolean) =>
 /** The longest wait for a rate limit: hosts give up on a call after a minute, and the model can do something else meanwhile. */
 const maxWaitMillis = 30_000
 
-/** The limit of a session in dollars, if none is given. */
+/** The limits in dollars if no others are set. */
 const usualMaxSpend = 1
+const usualLimits = { perDay: 5, perMonth: 50 }
 
 const accountOf = ({ account, store }: Connection.Speaker) =>
   Option.isNone(account)
@@ -151,7 +152,7 @@ const layerLedger = ({ variables }: Connection.Speaker, { wire }: Flags, session
       baseUrl: settings.baseUrl,
       wire: yield* NodeClient.wireOf(settings)
     })
-    const limit = yield* SpendAccount.limitOf(variables)
+    const limit = yield* SpendAccount.limitOf(variables, usualLimits)
     const micros = (dollars: number | undefined) => dollars === undefined ? undefined : microsOf(dollars)
     return Ledger.layer({
       bill,

@@ -40,9 +40,10 @@ export const wire = Flag.Literals("wire", names).pipe(
 
 export const flags = { account: Accounts.flag, tokenStore: Accounts.storeFlag, credentials: Variables.flag }
 
-/** Their values, `--max-spend` of commands that have it, and the longest wait for a rate limit, in milliseconds. */
+/** Their values, `--max-spend` of commands that have it, the usual limits, and the longest wait for a rate limit, in milliseconds. */
 export type Flags = Command.Command.Config.Infer<typeof flags> & {
   readonly maxSpend?: Option.Option<number>
+  readonly usualLimits?: SpendAccount.Usual
   readonly maxWait?: number
 }
 
@@ -124,7 +125,7 @@ export const layerJournal = (variables: Variables.Variables): Layer.Layer<Journa
 const layer = (
   { account, store, variables }: Speaker,
   wire: Option.Option<WireName>,
-  { maxSpend = Option.none(), maxWait }: Pick<Flags, "maxSpend" | "maxWait">
+  { maxSpend = Option.none(), maxWait, usualLimits }: Pick<Flags, "maxSpend" | "maxWait" | "usualLimits">
 ): Layer.Layer<Client.Client | Spend.Total, InvalidSettings | StorageFailure> =>
   Layer.unwrap(Effect.gen(function*() {
     const settings = { ...NodeClient.fromEnvironment(variables), ...Option.isSome(wire) && { wire: wire.value } }
@@ -139,7 +140,13 @@ const layer = (
     const speak = yield* Report.speaker
     const isLocal = isLoopback(URL.parse(settings.baseUrl ?? "")?.hostname ?? "")
     return Layer.mergeAll(Client.layer(service), layerWaits(speak), Layer.succeed(Spending.IsLocal, isLocal)).pipe(
-      Layer.provide([credentials, NodeCrypto.layer, http, rateLimit, SpendAccount.layer(variables, maxSpend)]),
+      Layer.provide([
+        credentials,
+        NodeCrypto.layer,
+        http,
+        rateLimit,
+        SpendAccount.layer(variables, maxSpend, usualLimits)
+      ]),
       Layer.provideMerge(Spend.layerTotal),
       Layer.provide(layerLogger(speak))
     )

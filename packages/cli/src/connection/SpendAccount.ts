@@ -19,11 +19,14 @@ export const variable = "POSTWIRE_SPEND_STORE"
 /** The variables with spend limits, in dollars. */
 const limits = { perDay: "POSTWIRE_SPEND_PER_DAY", perMonth: "POSTWIRE_SPEND_PER_MONTH" } as const
 
+/** Limits that apply unless others are set, in dollars. */
+export type Usual = Pick<Spend.Limit, "perDay" | "perMonth">
+
 /** The variable that allows spending while the store is unavailable, in spite of a limit. */
 const withoutStore = "POSTWIRE_SPEND_WITHOUT_STORE"
 
-/** The limits in the variables, in dollars. */
-export const limitOf = Effect.fnUntraced(function*(variables: Variables.Variables) {
+/** The limits in the variables, in dollars, or else the usual ones. */
+export const limitOf = Effect.fnUntraced(function*(variables: Variables.Variables, usual: Usual = {}) {
   const otherwise = Variables.valueOf(variables, withoutStore) ?? "refuse"
   if (otherwise !== "refuse" && otherwise !== "allow") {
     return yield* new InvalidSettings({ setting: withoutStore, rule: "must be refuse or allow" })
@@ -35,8 +38,8 @@ export const limitOf = Effect.fnUntraced(function*(variables: Variables.Variable
     return dollars >= 0 ? dollars : yield* new InvalidSettings({ setting: name, rule: "must be dollars, as 12.50" })
   })
   return {
-    perDay: yield* amountOf(limits.perDay),
-    perMonth: yield* amountOf(limits.perMonth),
+    perDay: (yield* amountOf(limits.perDay)) ?? usual.perDay,
+    perMonth: (yield* amountOf(limits.perMonth)) ?? usual.perMonth,
     withoutStore: otherwise
   } satisfies Spend.Limit
 })
@@ -92,9 +95,10 @@ export const countOn = (
 /** Counts what a command spends, together with all commands of this user. `maxSpend` limits this command alone. */
 export const layer = (
   variables: Variables.Variables,
-  maxSpend: Option.Option<number>
+  maxSpend: Option.Option<number>,
+  usual?: Usual
 ): Layer.Layer<never, InvalidSettings> =>
-  Layer.unwrap(Effect.map(limitOf(variables), (limit) =>
+  Layer.unwrap(Effect.map(limitOf(variables, usual), (limit) =>
     Spend.layer({
       spendLimit: { ...limit, total: Option.getOrUndefined(Option.map(maxSpend, dollarsOf)) },
       appOwner: Variables.valueOf(variables, "POSTWIRE_APP_OWNER")

@@ -2,6 +2,7 @@
 import { type Catalogue, catalogue, scopesFor } from "@postwire/core/Catalogue"
 import { bearerOf, type Definition } from "@postwire/core/schema/Definition"
 import * as Scopes from "@postwire/core/schema/Scopes"
+import * as Tools from "@postwire/mcp/server/Tools"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { closestMatch } from "leven"
@@ -24,16 +25,24 @@ const ofUsers: ReadonlyArray<Definition> = OperationFlags.answering.filter((defi
  * the client can use. Always includes those to look up the user and to refresh the token.
  */
 export const ofFlags = Effect.fnUntraced(function*(named: Named, before: ReadonlyArray<Scopes.Scope>) {
-  const operations = yield* Effect.forEach(itemsOf(named.operations), operationOf)
+  const wanted = itemsOf(named.operations)
+  const operations = yield* Effect.forEach(wanted.filter((name) => !Object.hasOwn(ofTools, name)), operationOf)
   const scopes = yield* Effect.forEach(itemsOf(named.scopes), scopeOf)
   const isAll = Option.isNone(named.operations) && Option.isNone(named.scopes)
   const all = new Set([
     ...scopesFor(["getMe", ...operations]),
+    ...wanted.flatMap((name) => ofTools[name] ?? []),
     ...isAll ? ofUsers.flatMap(({ scopes }) => scopes) : scopes,
     ...before
   ])
   return Scopes.scopes.filter((scope) => all.has(scope))
 })
+
+/** The scopes that the tools of `postwire mcp` can use. */
+const ofTools: Readonly<Record<string, ReadonlyArray<Scopes.Scope>>> = {
+  "mcp:read": Tools.scopesOf(false),
+  "mcp:write": Tools.scopesOf(true)
+}
 
 /** The operations that a user's token with these scopes cannot call. */
 export const missingFor = (granted: ReadonlyArray<Scopes.Scope>): ReadonlyArray<Definition> =>

@@ -346,13 +346,15 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
   readonly cause?: unknown | undefined
 }> {
   override get message(): string {
-    const check = this.confirmWith === undefined ? "check" : `check with ${this.confirmWith}`
     const what = this.status === undefined
       ? `the request was sent but no response arrived (${this.reason}). It may have happened`
       : this.status >= 300
       ? `the service responded with ${this.status} (${this.reason}). It may have happened`
       : `the service accepted it (${this.status}), but the response cannot be decoded (${this.reason}). It has probably happened`
-    return `${this.operation}: ${what}: ${check} before sending it again.`
+    return `${this.operation}: ${what}. ${this.advice}`
+  }
+  get advice(): string {
+    return `Check${this.confirmWith === undefined ? "" : ` with ${this.confirmWith}`} before sending it again.`
   }
 }
 

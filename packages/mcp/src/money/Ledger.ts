@@ -72,10 +72,13 @@ const accountText = ({ limit, period, used }: Account): string =>
 
 /** The line about money that ends an answer. */
 export const line = (cost: Cost, accounts: ReadonlyArray<Account>): string => {
+  const [, today = Infinity, month = Infinity] = accounts.map(({ limit = Infinity, used = 0 }) => limit - used)
+  // The month is in the answer only where it is what ends first.
+  const isTightest = month < today
   const repeats = cost.repeats === 0 ? "" : `, ${cost.repeats} already read today were free`
   return `cost ${dollars(cost.micros)}${repeats}; ${
     accounts
-      .filter(({ limit, period }) => period !== "this month" || limit !== undefined)
+      .filter(({ period }) => period !== "this month" || isTightest)
       .map(accountText)
       .join("; ")
   }`

@@ -1,9 +1,17 @@
 /** The answer of a tool as the protocol has it: one text within a budget, and links to files. */
-import { InvalidParameters, statementOf } from "@postwire/core/errors/Errors"
+import {
+  InvalidParameters,
+  type LoginRequired,
+  type MissingAccessToken,
+  type MissingScope,
+  statementOf,
+  type Unauthorized
+} from "@postwire/core/errors/Errors"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as Effect from "effect/Effect"
+import type { DryRun } from "../money/Gate.ts"
 import * as Ledger from "../money/Ledger.ts"
-import { Session } from "../session/Session.ts"
+import { Session, type Settings } from "../session/Session.ts"
 import type { Failure, Listing } from "../session/Tool.ts"
 import * as Budget from "../text/Budget.ts"
 import { sanitize } from "../text/Sanitize.ts"
@@ -49,19 +57,54 @@ const longestError = 1_000
 const neverAgain =
   "This server does not send it again. Do not do so either: in a minute, look with read_user and show: posts, or with messages."
 
+type Mendable = Exclude<Failure, McpSchema.InputRequired | DryRun>
+
+/** The advice for an error, in terms of this server. */
+const adviceOf = (failure: Mendable, settings: Settings): string => {
+  switch (failure._tag) {
+    case "OutcomeUnknown":
+      return ` ${neverAgain}`
+    case "MissingAccessToken":
+    case "Unauthorized":
+    case "LoginRequired":
+    case "MissingScope":
+      return ` ${signIn(failure, settings)}`
+    case "SpendLimitReached":
+      return ` The user can raise it with ${limitOf[failure.period]}.`
+    default:
+      return ""
+  }
+}
+
+const limitOf = {
+  total: "the flag --max-spend of this server",
+  day: "postwire config set spendPerDay DOLLARS",
+  month: "postwire config set spendPerMonth DOLLARS"
+}
+
+const signIn = (
+  failure: MissingAccessToken | Unauthorized | LoginRequired | MissingScope,
+  { account, allowWrites = false }: Settings
+): string =>
+  failure._tag === "Unauthorized" && failure.bearer === "app" ||
+    failure._tag === "MissingAccessToken" && failure.missing.includes("appBearerToken")
+    ? "It needs the app's token: the user can set POSTWIRE_APP_BEARER_TOKEN for this server."
+    : `The user can sign in, in a terminal: postwire login ${account === undefined ? "" : `${account} `}--for ${
+      failure._tag === "MissingScope" ? failure.operation : allowWrites ? "mcp:write" : "mcp:read"
+    }. ${account === undefined ? "This server uses it after a restart." : "Then repeat this call."}`
+
 /** A failure as a result, which the model can mend. */
-export const ofFailure = (failure: Exclude<Failure, McpSchema.InputRequired>): McpSchema.CallToolResult => {
+export const ofFailure = (failure: Mendable | DryRun, settings: Settings): McpSchema.CallToolResult => {
   if (failure._tag === "DryRun") return new McpSchema.CallToolResult({ content: [textOf(failure.message)] })
   const statement = failure._tag === "Refused" ? failure.message : statementOf(withoutValue(failure))
-  const advice = failure._tag === "OutcomeUnknown" ? ` ${neverAgain}` : ""
   return new McpSchema.CallToolResult({
-    content: [textOf(`${failure._tag}: ${sanitize(statement).slice(0, longestError)}${advice}`)],
+    content: [textOf(`${failure._tag}: ${sanitize(statement).slice(0, longestError)}${adviceOf(failure, settings)}`)],
     isError: true
   })
 }
 
 /** The error without what the model has passed, which may be a text of strangers. */
-const withoutValue = (failure: Exclude<Failure, McpSchema.InputRequired>) =>
+const withoutValue = (failure: Mendable) =>
   failure._tag === "InvalidParameters"
     ? new InvalidParameters({
       ...failure,

@@ -132,7 +132,7 @@ const answered = (
   return Gate.pass(listing(tool, given), gate, cost).pipe(
     Effect.flatMap((found) => Answer.ofListing(tool.name, found, maxTokens, cost)),
     Effect.catch((failure): Effect.Effect<McpSchema.CallToolResult | McpSchema.InputRequired> =>
-      Effect.succeed(failure._tag === "InputRequired" ? failure : Answer.ofFailure(failure))
+      Effect.succeed(failure._tag === "InputRequired" ? failure : Answer.ofFailure(failure, settings))
     ),
     Effect.catchDefect((defect) => Effect.as(Effect.logError(`${tool.name} failed`, defect), Answer.ofDefect))
   )

@@ -1,4 +1,5 @@
 /** The tools that a server offers. */
+import type { Scope } from "@postwire/core/schema/Scopes"
 import * as CallOperation from "../catalogue/CallOperation.ts"
 import * as FindOperation from "../catalogue/FindOperation.ts"
 import type { Settings } from "../session/Session.ts"
@@ -35,6 +36,10 @@ const reading: ReadonlyArray<Tool> = [
 
 /** Tools that write, in the toolset `writes`. */
 const writing: ReadonlyArray<Tool> = [PreparePost.tool, Publish.tool, Act.tool]
+
+/** The scopes that the tools can use. */
+export const scopesOf = (allowWrites: boolean): ReadonlyArray<Scope> =>
+  of({ allowWrites }).flatMap(({ operations }) => operations.flatMap(({ scopes }) => scopes))
 
 /** The tools for these settings, in a fixed order: hosts cache the list. */
 export const of = ({ allowWrites = false, scopes, toolsets }: Settings): ReadonlyArray<Tool> =>

@@ -11,7 +11,7 @@ export const tool = Tool.make({
   description: "Reads the account's bookmarks, its folders, or the ids of the posts in a folder.",
   toolset: "bookmarks",
   effect: "read",
-  operations: [getBookmarks.definition],
+  operations: [getBookmarks.definition, getBookmarkFolders.definition],
   inputs: { show: Parameters.choice(["posts", "folders"]), folder_id: Parameters.id, ...Inputs.listing },
   run: ({ detail, folder_id, rows, show }) =>
     folder_id !== undefined

@@ -36,7 +36,7 @@ export const tool = Tool.make({
     "Reads the lists of a user (owned, followed, memberships; pinned are the account's), or one list by id (list, posts, members, followers).",
   toolset: "lists",
   effect: "read",
-  operations: [getList.definition, getOwnedLists.definition],
+  operations: [...Object.values(ofUser), ...Object.values(ofList), getPinnedLists.definition],
   inputs: {
     show: Parameters.choice(["owned", "followed", "memberships", "pinned", "list", "posts", "members", "followers"]),
     id: Parameters.id,

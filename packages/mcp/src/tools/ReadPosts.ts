@@ -20,7 +20,7 @@ export const tool = Tool.make({
   description: "Reads up to 100 posts by id; with show, the reactions to the first of them.",
   toolset: "posts",
   effect: "read",
-  operations: [getPosts.definition],
+  operations: [getPosts.definition, ...Object.values(about)],
   inputs: {
     ids: Parameters.required(Parameters.ids(100)),
     show: Parameters.choice(["posts", "quotes", "likers", "reposters"]),

@@ -24,7 +24,7 @@ export const tool = Tool.make({
     "Reads a user by handle or id: the profile, or their posts, mentions, likes, followers, or whom they follow.",
   toolset: "users",
   effect: "read",
-  operations: [getUser.definition],
+  operations: [getUser.definition, ...Object.values(about)],
   inputs: {
     user: Parameters.text(64),
     show: Parameters.choice(["profile", "posts", "mentions", "likes", "followers", "following"]),

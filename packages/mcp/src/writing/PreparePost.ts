@@ -1,4 +1,5 @@
 /** `prepare_post`: checks a post, and shows exactly what `publish` would send, and its price. */
+import { uploadMedia } from "@postwire/core/operations/Media"
 import { createPost } from "@postwire/core/operations/Posts"
 import * as Publish from "@postwire/core/publishing/Publish"
 import * as Parameters from "@postwire/core/schema/Parameters"
@@ -29,7 +30,7 @@ export const tool = Tool.make({
   toolset: "writes",
   effect: "read",
   openWorld: false,
-  operations: [createPost.definition],
+  operations: [createPost.definition, uploadMedia.definition],
   inputs: {
     text: Parameters.text(),
     reply_to: Parameters.id,

@@ -233,7 +233,7 @@ const protocol: ReadonlyArray<Conversation> = [
     turns: [
       { call: "read_posts", with: { ids: ["{post}"] }, has: ["session $0.015 of $1.00"] },
       { reconnect: true },
-      { call: "spend", has: ["session $0.00 of $1.00", "today $0.015"] },
+      { call: "spend", has: ["session $0.00 of $1.00", "today $0.015 of $5.00", "this month $0.015 of $50.00"] },
       { call: "read_posts", with: { ids: ["{post}"] }, has: ["cost $0.00"] }
     ]
   }
@@ -357,7 +357,13 @@ const faults: ReadonlyArray<Conversation> = [
     name: "a token that is refused (401)",
     only: "memory",
     turns: [
-      { given: ({ faults }) => faults.add({ status: 401 }), call: "timeline", fails: true, lacks: ["Bearer "] },
+      {
+        given: ({ faults }) => faults.add({ status: 401 }),
+        call: "timeline",
+        fails: true,
+        has: ["The user can sign in, in a terminal: postwire login --for mcp:read."],
+        lacks: ["Bearer "]
+      },
       { call: "timeline", has: ["Letter"] }
     ]
   }
@@ -516,7 +522,8 @@ const writing: ReadonlyArray<Conversation> = [
         call: "publish",
         with: { handle: "{handle}" },
         fails: true,
-        has: ["OutcomeUnknown"],
+        has: ["OutcomeUnknown", "It may have happened. This server does not send it again."],
+        lacks: ["before sending it again"],
         sends: 1
       },
       {

@@ -36,7 +36,8 @@ export const services = ({ journal = Journal.makeMemory(), spendLimit = {} }: Op
         bill: baseUrl,
         limits: {
           session: spendLimit.total && Prices.microsOf(spendLimit.total),
-          perDay: spendLimit.perDay && Prices.microsOf(spendLimit.perDay)
+          perDay: spendLimit.perDay && Prices.microsOf(spendLimit.perDay),
+          perMonth: spendLimit.perMonth && Prices.microsOf(spendLimit.perMonth)
         }
       })
     ).pipe(
