@@ -9,6 +9,18 @@ import { now, services } from "./support/Scene.ts"
 
 const token = Http.makeToken()
 
+interface Answer {
+  readonly status: number | undefined
+  readonly text: string
+  readonly session: string | ReadonlyArray<string> | undefined
+}
+
+const initialize = {
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "host", version: "1" } }
+}
+
 /** A server on a free port, and requests to it. */
 const serve = Effect.gen(function*() {
   const context = yield* Layer.build(Layer.mergeAll(
@@ -16,22 +28,19 @@ const serve = Effect.gen(function*() {
     NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })
   ))
   yield* Layer.build(
-    HttpRouter.serve(Http.layer({ version: "1", token }), { disableLogger: true, disableListenLog: true }).pipe(
+    HttpRouter.serve(Http.layer({ version: "1", token, allowWrites: true }), {
+      disableLogger: true,
+      disableListenLog: true
+    }).pipe(
       Layer.provide(services({}))
     )
   ).pipe(Effect.provideContext(context))
   const { address } = yield* Effect.provideContext(HttpServer.HttpServer, context)
   const { port } = new URL(HttpServer.formatAddress(address))
-  const body = JSON.stringify({
-    jsonrpc: "2.0",
-    id: 1,
-    method: "initialize",
-    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "host", version: "1" } }
-  })
   // `fetch` does not send a host of one's choice.
-  const post = (headers: Readonly<Record<string, string>>, path = "/mcp") =>
+  const post = (headers: Readonly<Record<string, string>>, path = "/mcp", message: object = initialize) =>
     Effect.promise(() =>
-      new Promise<{ readonly status: number | undefined; readonly text: string }>((resolve, reject) => {
+      new Promise<Answer>((resolve, reject) => {
         const sent = nodeRequest({
           port,
           host: "127.0.0.1",
@@ -47,13 +56,39 @@ const serve = Effect.gen(function*() {
           let text = ""
           response.setEncoding("utf8").on("data", (part) => text += part).on(
             "end",
-            () => resolve({ status: response.statusCode, text })
+            () => resolve({ status: response.statusCode, text, session: response.headers["mcp-session-id"] })
           )
         })
-        sent.on("error", reject).end(body)
+        sent.on("error", reject).end(JSON.stringify({ jsonrpc: "2.0", ...message }))
       })
     )
-  return { post, port }
+  return { post, port, sandbox: yield* Effect.provideContext(Sandbox.Sandbox, context) }
+})
+
+/** A host of a session, or of the revision that has none. */
+const host = Effect.fnUntraced(function*({ post }: Effect.Success<typeof serve>, isStateless: boolean) {
+  const version = isStateless ? "2026-07-28" : "2025-11-25"
+  const session = isStateless ? {} : { "mcp-session-id": String((yield* post({})).session) }
+  if (!isStateless) yield* post(session, "/mcp", { method: "notifications/initialized" })
+  const prefix = "io.modelcontextprotocol"
+  const _meta = isStateless && {
+    [`${prefix}/protocolVersion`]: version,
+    [`${prefix}/clientCapabilities`]: {},
+    [`${prefix}/clientInfo`]: initialize.params.clientInfo
+  }
+  return (name: string, input: object) =>
+    Effect.map(
+      post(
+        {
+          ...session,
+          "mcp-protocol-version": version,
+          ...isStateless && { "mcp-method": "tools/call", "mcp-name": name }
+        },
+        "/mcp",
+        { id: 2, method: "tools/call", params: { name, arguments: input, ..._meta && { _meta } } }
+      ),
+      ({ text }) => text
+    )
 })
 
 describe("the server over HTTP", () => {
@@ -92,5 +127,31 @@ describe("the server over HTTP", () => {
         assert.strictEqual((yield* post(headers, "/other")).status, 403, JSON.stringify(headers))
       }
       assert.strictEqual((yield* post({}, "/other")).status, 404)
+    }).pipe(Effect.scoped))
+
+  it.live("keeps apart what sessions have read; requests without a session share it, and cannot lose it", () =>
+    Effect.gen(function*() {
+      const served = yield* serve
+      const mallory = served.sandbox.user({ username: "mallory" })
+      const posts = [mallory.post("like this"), mallory.post("and this")]
+      const like = { do: "like", ids: [posts[0]!.id] }
+      const refused = "cannot ask its user to confirm it"
+      for (const isStateless of [false, true]) {
+        const [one, two] = [yield* host(served, isStateless), yield* host(served, isStateless)]
+        assert.include(yield* one("act", like), "done: like")
+        const read = yield* one("read_user", {
+          user: "mallory",
+          show: "posts",
+          max_tokens: 100,
+          rows: 1,
+          detail: "low"
+        })
+        assert.include(read, "and this")
+        const cursor = { cursor: /cursor (c\w+)/.exec(read)?.[1] }
+        assert.include(yield* one("act", like), refused)
+        assert.include(yield* two("act", like), isStateless ? refused : "done: like")
+        assert.include(yield* two("read_user", cursor), isStateless ? "like this" : "none like this in this session")
+        assert.include(yield* one("read_user", cursor), "like this")
+      }
     }).pipe(Effect.scoped))
 })

@@ -11,16 +11,27 @@ import * as McpSchema from "effect/ai/McpSchema"
 import * as Effect from "effect/Effect"
 import type { DryRun } from "../money/Gate.ts"
 import * as Ledger from "../money/Ledger.ts"
-import { Session, type Settings } from "../session/Session.ts"
+import { type Place, Session, type Settings } from "../session/Session.ts"
 import type { Failure, Listing } from "../session/Tool.ts"
 import * as Budget from "../text/Budget.ts"
 import { sanitize } from "../text/Sanitize.ts"
-import { Cursors } from "./Cursors.ts"
 
 /** The tokens of an answer for which the call sets no number. */
 const usualTokens = 2_000
 
 const textOf = (text: string) => McpSchema.TextContent.make({ text })
+
+/** The most cursors of a session; the oldest is forgotten first. */
+const mostCursors = 200
+
+/** Keeps the rest of an answer under a short name. */
+const keep = ({ cursors }: Session["Service"], place: Place): string => {
+  const handle = `c${globalThis.crypto.randomUUID().slice(0, 8)}`
+  cursors.set(handle, place)
+  const [oldest] = cursors.keys()
+  if (cursors.size > mostCursors && oldest !== undefined) cursors.delete(oldest)
+  return handle
+}
 
 /** Fits a listing into an answer; the rest stays behind a cursor. The last line is about money if there were requests. */
 export const ofListing = (
@@ -28,16 +39,15 @@ export const ofListing = (
   { hasStrangers = false, lines, link, next, rows = Infinity }: Listing,
   maxTokens: number = usualTokens,
   cost: Ledger.Cost
-): Effect.Effect<McpSchema.CallToolResult, never, Session | Ledger.Ledger | Cursors> =>
+): Effect.Effect<McpSchema.CallToolResult, never, Session | Ledger.Ledger> =>
   Effect.gen(function*() {
     const session = yield* Session
-    const { keep } = yield* Cursors
     if (hasStrangers) session.hasReadStrangers = true
     const count = Math.min(Budget.fitting(lines, maxTokens), rows)
     const left = lines.slice(count)
     const footer: Array<string> = []
     if (left.length > 0 || next !== undefined) {
-      const handle = keep({ tool, rest: { lines: left, next, rows, hasStrangers } })
+      const handle = keep(session, { tool, rest: { lines: left, next, rows, hasStrangers } })
       footer.push(
         `more: cursor ${handle}${left.length > 0 ? ` (${left.length} lines, already paid)` : " (the next page)"}`
       )

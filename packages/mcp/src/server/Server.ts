@@ -12,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { Stdio } from "effect/Stdio"
+import { Consent } from "../money/Consent.ts"
 import * as Gate from "../money/Gate.ts"
 import type { Cost, Ledger } from "../money/Ledger.ts"
 import { Refused } from "../money/Refused.ts"
@@ -20,7 +21,6 @@ import * as Session from "../session/Session.ts"
 import type { Failure, Listing, Needs, Tool } from "../session/Tool.ts"
 import * as Host from "../writing/Host.ts"
 import * as Answer from "./Answer.ts"
-import * as Cursors from "./Cursors.ts"
 import * as Tools from "./Tools.ts"
 
 /** The revisions that the server speaks, newest first. */
@@ -46,7 +46,7 @@ const ofWrites =
 /** The default threshold above which a call needs consent, in micro-dollars. */
 const usualAskAbove = 500_000
 
-type Services = Client | Journal | Session.Session | Ledger | Cursors.Cursors
+type Services = Client | Journal | Session.Session | Ledger
 
 const annotationsOf = ({ effect, openWorld = true }: Tool) =>
   McpSchema.ToolAnnotations.make({
@@ -82,7 +82,7 @@ export const registrations = (
         })
       }
     })
-  ).pipe(Layer.provide([Host.layer, Cursors.layer]), Layer.provide(Session.layer(settings)))
+  ).pipe(Layer.provide(Session.layer(settings)))
 
 /** The part of the server that its transports share. */
 export const options = (settings: Session.Settings & { readonly version: string }) => ({
@@ -105,6 +105,8 @@ const handle = (tool: Tool, settings: Session.Settings, given: unknown) =>
     const { protocolVersion, requestMetadata } = yield* McpSchema.McpRequestContext
     const cost = { requests: 0, micros: 0, charged: 0, repeats: 0 }
     return yield* answered(tool, settings, given, cost).pipe(
+      Effect.provideServiceEffect(Consent, Host.consent),
+      Session.ofRequest,
       Effect.withSpan(`tools/call ${tool.name}`, {
         kind: "server",
         parent: parentOf(requestMetadata),
@@ -139,12 +141,12 @@ const answered = (
 }
 
 /** The listing that a call wants: what follows its cursor, or the tool's own. */
-const listing = (tool: Tool, given: unknown): Effect.Effect<Listing, Failure, Needs | Cursors.Cursors> => {
+const listing = (tool: Tool, given: unknown): Effect.Effect<Listing, Failure, Needs> => {
   const cursor = Predicate.hasProperty(given, "cursor") ? given.cursor : undefined
   if (cursor === undefined || !("cursor" in tool.inputs)) return tool.run(given)
   return Effect.gen(function*() {
-    const { find } = yield* Cursors.Cursors
-    const place = typeof cursor === "string" ? find(cursor) : undefined
+    const { cursors } = yield* Session.Session
+    const place = typeof cursor === "string" ? cursors.get(cursor) : undefined
     if (place?.tool !== tool.name) {
       return yield* new Refused({
         reason: `cursor: ${tool.name} has none like this in this session.`,

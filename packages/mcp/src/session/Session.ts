@@ -1,7 +1,18 @@
-/** The state that the tools of one server share, and its settings. */
+/** The state of a session of a host, and the settings of its server. */
+import type { Client } from "@postwire/core/client/Client"
+import type { AnyError } from "@postwire/core/errors/Errors"
+import type { UploadError } from "@postwire/core/media/UploadOptions"
 import type { Scope } from "@postwire/core/schema/Scopes"
+import type { Journal } from "@postwire/core/storage/Journal"
+import type { ExportError } from "@postwire/export/files/ExportErrors"
+import { type InputRequired, type McpRequestContext, McpServerClient } from "effect/ai/McpSchema"
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { DryRun, Gate } from "../money/Gate.ts"
+import type { Ledger } from "../money/Ledger.ts"
+import type { Refused } from "../money/Refused.ts"
 import type { Toolset } from "./Toolset.ts"
 
 /** Settings of a server. */
@@ -34,21 +45,75 @@ export interface Written {
   readonly status: string
 }
 
+/** Why a tool fails. `InputRequired` is no failure: the host asks its user, and calls again. */
+export type Failure = AnyError | UploadError | ExportError | Refused | DryRun | InputRequired
+
+/** The services that tools use. */
+export type Needs = Client | Journal | Session | Ledger | Gate | McpRequestContext
+
+/** A file that holds a large result. */
+export interface Link {
+  readonly uri: string
+  readonly name: string
+  readonly mimeType: string
+  readonly size: number
+}
+
+/** The result of a tool. */
+export interface Listing {
+  readonly lines: ReadonlyArray<string>
+  /** The most lines in one answer. */
+  readonly rows?: number | undefined
+  /** Requests the lines that follow. */
+  readonly next?: Effect.Effect<Listing, Failure, Needs> | undefined
+  readonly link?: Link | undefined
+  /** True if there are texts of strangers in it. */
+  readonly hasStrangers?: boolean | undefined
+}
+
+/** The rest of an answer of a tool. */
+export interface Place {
+  readonly tool: string
+  readonly rest: Listing
+}
+
 /** The state of a session. */
 export class Session extends Context.Service<Session, {
   readonly settings: Settings
   readonly written: Array<Written>
   /** The ids of users by their handles in lower case. */
   readonly userIds: Map<string, string>
+  /** The rests of answers by their handles, oldest first. */
+  readonly cursors: Map<string, Place>
+  /** The questions that have been answered: a host may send an answer again. */
+  readonly answered: Set<string>
   /** True once an answer had texts of strangers: writes after that need the user's consent. */
   hasReadStrangers: boolean
 }>()("@postwire/mcp/session/Session") {}
 
-/** A new session. */
-export const layer = (settings: Settings): Layer.Layer<Session> =>
-  Layer.sync(Session, () => ({
-    settings,
-    written: [],
-    userIds: new Map(),
-    hasReadStrangers: false
-  }))
+const make = (settings: Settings): Session["Service"] => ({
+  settings,
+  written: [],
+  userIds: new Map(),
+  cursors: new Map(),
+  answered: new Set(),
+  hasReadStrangers: false
+})
+
+/** The state that requests without a session share. */
+export const layer = (settings: Settings): Layer.Layer<Session> => Layer.sync(Session, () => make(settings))
+
+/** The states of sessions, which end with their sessions. */
+const states = new WeakMap<object, Session["Service"]>()
+
+/** Runs the answer to a request with the state of its session, if its revision has sessions. */
+export const ofRequest = <A, E, R>(answer: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Session> =>
+  Effect.gen(function*() {
+    const shared = yield* Session
+    const client = yield* Effect.serviceOption(McpServerClient)
+    if (Option.isNone(client)) return yield* answer
+    const { initializePayload: key } = client.value
+    const own = states.get(key) ?? make(shared.settings)
+    states.set(key, own)
+    return yield* Effect.provideService(answer, Session, own)
+  })

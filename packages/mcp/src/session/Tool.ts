@@ -1,45 +1,12 @@
 /** A tool as data: the server checks its inputs, runs it behind the gate, and fits its lines into an answer. */
-import type { Client } from "@postwire/core/client/Client"
-import type { AnyError } from "@postwire/core/errors/Errors"
-import type { UploadError } from "@postwire/core/media/UploadOptions"
 import type { Definition } from "@postwire/core/schema/Definition"
 import type { Parameters } from "@postwire/core/schema/Parameters"
-import type { Journal } from "@postwire/core/storage/Journal"
-import type { ExportError } from "@postwire/export/files/ExportErrors"
-import type { InputRequired, McpRequestContext } from "effect/ai/McpSchema"
 import * as Effect from "effect/Effect"
-import type { DryRun, Gate } from "../money/Gate.ts"
-import type { Ledger } from "../money/Ledger.ts"
-import type { Refused } from "../money/Refused.ts"
 import * as Inputs from "./Inputs.ts"
-import type { Session } from "./Session.ts"
+import type { Failure, Listing, Needs } from "./Session.ts"
 import type { Toolset } from "./Toolset.ts"
 
-/** Why a tool fails. `InputRequired` is no failure: the host asks its user, and calls again. */
-export type Failure = AnyError | UploadError | ExportError | Refused | DryRun | InputRequired
-
-/** The services that tools use. */
-export type Needs = Client | Journal | Session | Ledger | Gate | McpRequestContext
-
-/** A file that holds a large result. */
-export interface Link {
-  readonly uri: string
-  readonly name: string
-  readonly mimeType: string
-  readonly size: number
-}
-
-/** The result of a tool. */
-export interface Listing {
-  readonly lines: ReadonlyArray<string>
-  /** The most lines in one answer. */
-  readonly rows?: number | undefined
-  /** Requests the lines that follow. */
-  readonly next?: Effect.Effect<Listing, Failure, Needs> | undefined
-  readonly link?: Link | undefined
-  /** True if there are texts of strangers in it. */
-  readonly hasStrangers?: boolean | undefined
-}
+export type { Failure, Link, Listing, Needs } from "./Session.ts"
 
 /** A declaration of a tool. */
 export interface Declaration<P extends Parameters> {

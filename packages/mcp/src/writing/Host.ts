@@ -13,11 +13,10 @@ import {
 } from "effect/ai/McpSchema"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import { type Ask, Consent, type Question, refusal } from "../money/Consent.ts"
+import { type Ask, type Question, refusal } from "../money/Consent.ts"
 import { dollars } from "../money/Dollars.ts"
 import { Refused } from "../money/Refused.ts"
 import { Session } from "../session/Session.ts"
@@ -31,20 +30,14 @@ export const account: Effect.Effect<string, never, Client> = Effect.gen(function
 })
 
 /** The consent of the user, by the host. */
-export const layer: Layer.Layer<never, never, Client | Session | Journal> = Layer.effect(
-  Consent,
-  Effect.gen(function*() {
-    const services = yield* Effect.context<Client | Session | Journal>()
-    // A response answers once: a host may send the same one again.
-    const used = new Set<string>()
-    const ask: Ask = (question) => Effect.provideContext(consent(question, used), services)
-    return ask
-  })
+export const consent: Effect.Effect<Ask, never, Client | Session | Journal> = Effect.map(
+  Effect.context<Client | Session | Journal>(),
+  (services) => (question) => Effect.provideContext(consentTo(question), services)
 )
 
 type Answer = "accept" | "decline" | "cancel" | "none"
 
-const consent = Effect.fnUntraced(function*(question: Question, used: Set<string>) {
+const consentTo = Effect.fnUntraced(function*(question: Question) {
   const { handle: prepared, ...rest } = question
   const contents = { account: yield* account, ...rest }
   const handle = prepared ?? (yield* Book.handleOf(contents))
@@ -53,7 +46,7 @@ const consent = Effect.fnUntraced(function*(question: Question, used: Set<string
     if (prepared === undefined) yield* Book.move(handle, ["approved"], undefined)
     return
   }
-  const answer = yield* asked(question, handle, used)
+  const answer = yield* asked(question, handle)
   if (answer === "accept") return
   if (answer === "none") {
     if (prepared === undefined) yield* Book.enter(contents)
@@ -69,12 +62,12 @@ const consent = Effect.fnUntraced(function*(question: Question, used: Set<string
   })
 })
 
-const asked = (question: Question, handle: string, used: Set<string>) =>
+const asked = (question: Question, handle: string) =>
   Effect.gen(function*() {
     const { clientCapabilities: { elicitation }, protocolVersion } = yield* McpRequestContext
     if (elicitation === undefined || (elicitation.form === undefined && elicitation.url !== undefined)) return "none"
     const form = yield* formOf(question)
-    return yield* protocolVersion >= firstStateless ? askedAgain(form, handle, used) : elicited(form)
+    return yield* protocolVersion >= firstStateless ? askedAgain(form, handle) : elicited(form)
   })
 
 /** The first revision in which servers send no requests. */
@@ -110,14 +103,15 @@ const elicited = (form: ElicitRequestFormParams): Effect.Effect<Answer> =>
   }).pipe(Effect.scoped, Effect.orElseSucceed((): Answer => "none"))
 
 /** The answer in the request, if it answers this question; otherwise the question. Hosts may change the state: it is signed. */
-const askedAgain = Effect.fnUntraced(function*(form: ElicitRequestFormParams, handle: string, used: Set<string>) {
+const askedAgain = Effect.fnUntraced(function*(form: ElicitRequestFormParams, handle: string) {
+  const { answered } = yield* Session
   const { inputResponses, requestState } = yield* McpRequestContext
   const now = yield* Clock.currentTimeMillis
   const [until = "", nonce = "", mac = ""] = (requestState ?? "").split(".")
   const response = inputResponses?.["consent"]
-  if (response !== undefined && Number(until) > now && !used.has(nonce)) {
+  if (response !== undefined && Number(until) > now && !answered.has(nonce)) {
     if (Book.isSame(mac, yield* Book.sign(stateOf(handle, until, nonce)))) {
-      used.add(nonce)
+      answered.add(nonce)
       return answerOf(response)
     }
   }
