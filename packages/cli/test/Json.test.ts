@@ -2,7 +2,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Predicate, Redacted } from "effect"
-import { readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as MediaBytes from "../../core/test/support/MediaBytes.ts"
 import * as Commands from "./Commands.ts"
@@ -188,13 +188,14 @@ layer(sandbox, { excludeTestServices: true })("with --json", (it) => {
 })
 
 describe("hydrate of a file without ids", () => {
-  it.live("ends with 3, and its lines say why", () =>
+  it.live("ends with 3 and says why, before it shows a price or writes a file", () =>
     Effect.gen(function*() {
       const { path } = yield* desk
-      const { code, errors, output } = yield* Commands.run("hydrate", path("words.txt"), "--out", path("a.jsonl"))
-      assert.strictEqual(code, 3)
-      assert.match(output, /^done: 0 posts/)
-      assert.match(errors, /\npostwire: \S+words\.txt has no id of posts: 2 rows\n {2}Name the column with --column, /)
+      for (const [file, ...more] of [["words.txt"], ["words.txt", "--dry-run"], ["none.txt", "--users"]] as const) {
+        const { code, errors, output } = yield* Commands.run("hydrate", path(file), "--out", path("a.jsonl"), ...more)
+        assert.deepStrictEqual([code, output, existsSync(path("a.jsonl"))], [3, "", false])
+        assert.match(errors, /^postwire: \S+ has no id of (posts: 2|users: 0) rows\n {2}Name the column with --column/)
+      }
     }).pipe(Effect.scoped, Effect.provide(sandbox)))
 })
 

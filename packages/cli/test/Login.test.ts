@@ -651,6 +651,9 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
         (yield* run("login")).errors,
         /^postwire: There is no client id of an app to sign in to\n {2}Set POSTWIRE_CLIENT_ID, or pass --client-id: .*$/
       )
+      // The wire has a base URL of its own.
+      writeFileSync(file, "POSTWIRE_WIRE=x\nPOSTWIRE_TOKEN_STORE=\n")
+      assert.match((yield* run("login")).errors, /^postwire: There is no client id of an app to sign in to\n/)
       writeFileSync(file, "POSTWIRE_BASE_URL=http://127.0.0.1:1\nPOSTWIRE_TOKEN_STORE=\n")
       assert.match(
         (yield* run("login", "--client-id", "a", "--redirect", redirect)).errors,

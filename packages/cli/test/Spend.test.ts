@@ -76,6 +76,17 @@ describe("postwire spend", () => {
     }).pipe(Effect.scoped, Effect.provide(sandbox)))
 })
 
+describe("postwire spend without a base URL", () => {
+  it.live("is of the service of the wire", () =>
+    Effect.gen(function*() {
+      const folder = yield* Commands.folder
+      const variables = { POSTWIRE_WIRE: "x", POSTWIRE_SPEND_STORE: join(folder, "spend.db") }
+      const { code, errors, output } = yield* Commands.runWith(variables, "spend")
+      assert.strictEqual(code, 0, errors)
+      assert.match(output, /^\$0\.00 at https:\/\/api\.x\.com, /)
+    }).pipe(Effect.scoped))
+})
+
 describe("a reservation of a killed process", () => {
   it.live("is shown where its day is ahead, and counts towards the limits that it is shown beside", () =>
     Effect.gen(function*() {

@@ -320,6 +320,12 @@ describe("a limit", () => {
       service.layer
     ))
     assert.instanceOf(forward, Errors.InvalidParameters)
+    const misplaced = { id: "1", limit: 5 } as object as { readonly id: "1" }
+    const error = yield* Effect.flip(Effect.provide(Stream.runDrain(getUsersPosts.items(misplaced)), service.layer))
+    assert.strictEqual(
+      error.message,
+      "getUsersPosts: limit is an option, not a parameter: pass it in the object after the parameters."
+    )
     assert.lengthOf(service.requests, 0)
   })
 })

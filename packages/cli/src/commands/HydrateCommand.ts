@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Connection from "../connection/Connection.ts"
 import * as Spending from "../connection/Spending.ts"
 import { sumOf } from "../exporting/ExportProgress.ts"
@@ -60,7 +61,7 @@ export const command = Command.make(
   )
 )
 
-/** No row of the file is an id, so nothing was fetched. */
+/** No row of the file is an id. Nothing is fetched or written. */
 export class NoIds extends Schema.TaggedError<NoIds>()("NoIds", {
   path: Schema.String,
   rows: Schema.Int,
@@ -75,6 +76,18 @@ export class NoIds extends Schema.TaggedError<NoIds>()("NoIds", {
   }
 }
 
+/** Tests whether any row is an id, or a name of a user. It reads no further than the first. */
+const hasIds = ({ batches }: Rows.Rows, of: Hydration.Of) =>
+  batches(Hydrate.idsPerRequest).pipe(
+    Stream.flattenIterable,
+    Stream.filter(({ value }) =>
+      (of === "users" && value.startsWith("@") ? Hydrate.lookups.usernames : Hydrate.lookups[of]).keyOf(value) !==
+        undefined
+    ),
+    Stream.runHead,
+    Effect.map(Option.isSome)
+  )
+
 const run = Effect.fnUntraced(
   function*(file: string, flags: Flags, parameters: Readonly<Record<string, unknown>>) {
     const of: Hydration.Of = flags.users ? "users" : "posts"
@@ -86,6 +99,7 @@ const run = Effect.fnUntraced(
     })
     const source = Hydration.source(rows, of, parameters, { concurrency: flags.concurrency })
     yield* ExportRun.check(source)
+    if (!(yield* hasIds(rows, of))) return yield* new NoIds({ path: rows.path, rows: rows.count, of })
     const { limits } = Hydration.estimate(source, rows)
     const priceOf = (items: number) =>
       Spending.priceOf(source, { items, requests: Math.ceil(items / Hydrate.idsPerRequest), limits })
@@ -98,7 +112,7 @@ const run = Effect.fnUntraced(
       )
     }
     const whole = Option.some({ items: rows.count, pageSize: Hydrate.idsPerRequest, limits })
-    const { progress, status } = yield* ExportRun.write(
+    yield* ExportRun.write(
       source.definition,
       exportFlags,
       (stop) =>
@@ -121,9 +135,6 @@ const run = Effect.fnUntraced(
           return summary
         }).pipe(Connection.provide(flags))
     )
-    if (status !== "interrupted" && (progress.outcomes?.["invalid"] ?? 0) === rows.count) {
-      return yield* new NoIds({ path: rows.path, rows: rows.count, of })
-    }
   },
   Effect.scoped
 )

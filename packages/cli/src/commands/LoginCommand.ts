@@ -101,15 +101,17 @@ interface Login {
 
 /** The service: that of the environment, or else of the account. */
 const settingsOf = Effect.fnUntraced(function*(
-  { wire }: Flags,
+  flags: Flags,
   variables: Variables.Variables,
   before: Login["before"]
 ) {
   const given = NodeClient.fromEnvironment(variables)
+  const wire = yield* NodeClient.wireOf({ wire: Option.getOrElse(flags.wire, () => given.wire) })
   const { baseUrl } = yield* Client.check({
-    baseUrl: given.baseUrl ?? Option.getOrUndefined(Option.map(before, ({ baseUrl }) => baseUrl))
+    baseUrl: given.baseUrl ?? Option.getOrUndefined(Option.map(before, ({ baseUrl }) => baseUrl)),
+    wire
   })
-  return { baseUrl, wire: yield* NodeClient.wireOf({ wire: Option.getOrElse(wire, () => given.wire) }) }
+  return { baseUrl, wire }
 })
 
 /** The app to sign in to. A secret belongs to one app only. */

@@ -38,7 +38,8 @@ export const command = Command.make(
   },
   Effect.fnUntraced(function*({ days, json, ...flags }) {
     const { variables } = yield* Connection.speaker(flags)
-    const { baseUrl } = yield* Client.check({ baseUrl: NodeClient.fromEnvironment(variables).baseUrl })
+    const settings = NodeClient.fromEnvironment(variables)
+    const { baseUrl } = yield* Client.check({ baseUrl: settings.baseUrl, wire: yield* NodeClient.wireOf(settings) })
     const limit = yield* SpendAccount.limitOf(variables)
     const to = Bill.dayOf(yield* Clock.currentTimeMillis)
     const from = Bill.dayOf(Date.parse(to) - (days - 1) * 86_400_000)

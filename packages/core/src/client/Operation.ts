@@ -82,10 +82,11 @@ export type ByName<E extends { readonly _tag: string }> = { [X in E as X["_tag"]
   : never
 
 /** Refuses, by name, anything that is neither a parameter nor a selector of the operation. */
-type Refused<P, R, Sel extends keyof Selection, S> =
+type Refused<P, R, Sel extends keyof Selection, S, Options> =
   & {
     readonly [K in Exclude<keyof S, KeysOf<P> | Sel>]?: NotAParameter<
-      Message<K & string, ForeignNames.Meant<K & string, KeysOf<P> | Sel>>
+      K extends keyof Options ? `${K & string} is an option: pass it in the object after the parameters`
+        : Message<K & string, ForeignNames.Meant<K & string, KeysOf<P> | Sel>>
     >
   }
   & RefusedParts<Names<P, R, Sel>, S>
@@ -110,8 +111,8 @@ type Undeclared<S> = unknown extends S ? S : { readonly [K in keyof S as K]: S[K
 
 /** The arguments of a call: the parameters and the selection `S`; optional as a whole if nothing is required. */
 export type Arguments<P, R, Sel extends keyof Selection, S, Options> = {} extends P
-  ? [parameters?: P & Undeclared<S> & Refused<P, R, Sel, S>, options?: Options]
-  : [parameters: P & Undeclared<S> & Refused<P, R, Sel, S>, options?: Options]
+  ? [parameters?: P & Undeclared<S> & Refused<P, R, Sel, S, Options>, options?: Options]
+  : [parameters: P & Undeclared<S> & Refused<P, R, Sel, S, Options>, options?: Options]
 
 /** The response of a call with the selection `S`. */
 export type ResponseOf<R, S> = R extends One<infer K> ? Response<Selected<K, S>, Included<S>>

@@ -7,10 +7,9 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { type AnyError, InvalidParameters, PaginationStuck } from "../errors/Errors.ts"
+import { type AnyError, invalidParameter, InvalidParameters, PaginationStuck } from "../errors/Errors.ts"
 import type { Definition, Direction, Form } from "../schema/Definition.ts"
 import { markPage, type Response } from "../schema/Response.ts"
-import { show } from "../schema/Show.ts"
 import * as ExtraParameters from "../wire/ExtraParameters.ts"
 import * as RequestEncoder from "../wire/RequestEncoder.ts"
 import { type CallOptions, checkOptions, optionNames } from "./CallOptions.ts"
@@ -56,8 +55,12 @@ export const start = (
   const invalid = checkOptions(definition, options, pageOptionNames)
   if (invalid !== undefined) return invalid
   const { direction = "forward", limit = Infinity, prefetch = 0 } = options
-  const refuse = (parameter: string, rule: string, value: unknown) =>
-    new InvalidParameters({ operation: definition.name, parameter, rule, value: show(value) })
+  const refuse = (parameter: string, rule: string, value?: unknown) =>
+    invalidParameter(definition.name, parameter, rule, value)
+  const misplaced = pageOptionNames.find((name) => Object.hasOwn(parameters, name))
+  if (misplaced !== undefined) {
+    return refuse(misplaced, "is an option, not a parameter: pass it in the object after the parameters")
+  }
   if (limit !== Infinity && !(Number.isSafeInteger(limit) && limit >= 0)) {
     return refuse("limit", "must be a whole number from 0", limit)
   }
