@@ -1,9 +1,8 @@
 /** `postwire mcp`: the service as tools for agents, over standard input and output. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Client from "@postwire/core/client/Client"
-import { microsOf } from "@postwire/core/spend/Prices"
+import { dollarsOf, microsOf } from "@postwire/core/spend/Prices"
 import * as Ledger from "@postwire/mcp/money/Ledger"
-import * as HostConfig from "@postwire/mcp/server/HostConfig"
 import * as Http from "@postwire/mcp/server/Http"
 import * as Server from "@postwire/mcp/server/Server"
 import { type Toolset, toolsets } from "@postwire/mcp/session/Toolset"
@@ -22,7 +21,7 @@ import * as Option from "effect/Option"
 import * as UserDirectories from "effect/persistence/UserDirectories"
 import * as Redacted from "effect/Redacted"
 import { createServer } from "node:http"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import packageJson from "../../package.json" with { type: "json" }
 import * as Accounts from "../connection/Accounts.ts"
 import * as Connection from "../connection/Connection.ts"
@@ -32,7 +31,11 @@ import * as Variables from "../connection/Variables.ts"
 import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
+import * as HostConfig from "./HostConfig.ts"
 import { lines } from "./Lines.ts"
+
+/** The amount in dollars above which a call needs consent, if none is given. */
+const usualAskAbove = 0.5
 
 const flags = {
   readOnly: Args.toggle("read-only", "Offer tools that read only: the default, which overrides --allow-writes"),
@@ -43,7 +46,7 @@ const flags = {
   askAbove: Flag.Finite("ask-above").pipe(
     Flag.filter((dollars) => dollars >= 0, () => "dollars: 0 or more, as 0.50"),
     Flag.withMetavar("DOLLARS"),
-    Args.withDefault("Ask before a call that may cost more", 0.5)
+    Args.withDefault("Ask before a call that may cost more", usualAskAbove)
   ),
   folder: Args.text("folder", "The folder for large results (default: in your state folder)", "DIR"),
   printConfig: Flag.Literals("print-config", HostConfig.hosts).pipe(
@@ -171,21 +174,41 @@ const toolsetsOf = Effect.fnUntraced(function*(text: Option.Option<string>) {
     : yield* ErrorReport.refuse(`--toolsets: there is no set "${unknown}"`, `The sets are ${toolsets.join(", ")}.`)
 })
 
-/** Prints the configuration of a host, with the flags of this command. */
-const printConfig = Effect.fnUntraced(function*(host: HostConfig.Host, flags: Flags) {
-  const given = (name: string, value: Option.Option<string | number>) =>
-    Option.isNone(value) ? [] : [name, String(value.value)]
-  const args = [
-    ...given("--account", flags.account),
-    ...given("--credentials", flags.credentials),
-    ...given("--token-store", flags.tokenStore),
-    ...given("--wire", flags.wire),
-    ...given("--toolsets", flags.toolsets),
-    ...given("--max-spend", Option.map(flags.maxSpend, (micros) => micros / 1_000_000)),
-    ...given("--folder", flags.folder),
-    ...flags.allowWrites ? ["--allow-writes"] : [],
-    ...flags.trustedOnly ? ["--trusted-only"] : []
-  ]
-  yield* Report.say(`Put this into ${HostConfig.fileOf[host]}.`)
-  yield* Console.log(JSON.stringify(HostConfig.of(host, args), undefined, 2))
+/** Prints the configuration of a host, with the flags of this command. Paths become absolute: a host has another folder. */
+const printConfig = Effect.fnUntraced(function*(host: HostConfig.Host, { askAbove, printConfig: _, ...flags }: Flags) {
+  if (Option.isSome(flags.http)) {
+    return yield* ErrorReport.refuse(
+      "--print-config is for a server that the host starts, which --http is not",
+      "Start the server yourself, and give its address and its token to the host."
+    )
+  }
+  if (Option.exists(flags.tokenStore, Accounts.hasPassword)) {
+    return yield* ErrorReport.refuse(
+      "--token-store: the configuration would have its password",
+      "Put POSTWIRE_TOKEN_STORE=... into a file of mode 0600, and pass that with --credentials."
+    )
+  }
+  const { environment, file } = yield* Variables.places(flags.credentials)
+  const args = HostConfig.argsOf({
+    ...flags,
+    credentials: Option.map(flags.credentials, absolute),
+    tokenStore: Option.map(flags.tokenStore, (place) => place.includes("://") ? place : absolute(place)),
+    folder: Option.map(flags.folder, absolute),
+    maxSpend: Option.map(flags.maxSpend, dollarsOf),
+    askAbove: askAbove === usualAskAbove ? undefined : askAbove
+  })
+  const missing = Object.keys(environment).filter((name) =>
+    name.startsWith("POSTWIRE_") && Variables.valueOf(environment, name) !== undefined && file[name] === undefined
+  )
+  if (missing.length > 0) {
+    yield* Report.say(
+      `The host may not have ${missing.join(", ")}, which this shell has.`,
+      "Put those that the server needs into a file of mode 0600, and pass it with --credentials."
+    )
+  }
+  yield* Report.say(`Put this into ${HostConfig.fileOf[host]}, beside the servers that it has.`)
+  const command = HostConfig.launcher(environment["PATH"])
+  yield* Console.log(JSON.stringify(HostConfig.of(host, [...command, "mcp", ...args]), undefined, 2))
 })
+
+const absolute = (path: string) => resolve(path)

@@ -61,7 +61,7 @@ export const open = Effect.fnUntraced(function*(
   const layer: Layer.Layer<TokenStore, InvalidSettings | StorageFailure> = /^postgres(ql)?:/.test(place ?? "")
     ? yield* layerPostgres(Redacted.make(place ?? ""))
     : NodeClient.layerTokenStore({ tokenStore: place })
-  if (Option.isSome(flag) && /:\/\/[^/]*:[^/]*@/.test(flag.value)) {
+  if (Option.exists(flag, hasPassword)) {
     yield* Report.say(
       "Every user of this machine can read the password in the command line.",
       "Set POSTWIRE_TOKEN_STORE to the address instead."
@@ -70,6 +70,9 @@ export const open = Effect.fnUntraced(function*(
   const store = Context.get(yield* Layer.build(layer), TokenStore)
   return { ...store, place: place === undefined ? "" : place.includes("://") ? withoutPassword(place) : resolve(place) }
 })
+
+/** True for the URL of a store with a password. */
+export const hasPassword = (place: string): boolean => /:\/\/[^/]*:[^/]*@/.test(place)
 
 const withoutPassword = (address: string): string => {
   const url = new URL(address)
