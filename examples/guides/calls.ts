@@ -18,6 +18,13 @@ if (response.data !== undefined) {
 console.log(response.rateLimit?.remaining, response.requestId, response.errors, response.anomalies)
 // #endregion
 
+// #region long
+import * as PostText from "@postwire/core/text/PostText"
+
+const { data: long } = await client.getPost({ id, post_fields: ["note_post"] })
+if (long !== undefined) console.log(PostText.full(long))
+// #endregion
+
 // #region types
 const plain = client.as("dictionary")
 const { data, includes } = await plain.getPost({ id, expansions: ["author_id"] })

@@ -49,6 +49,21 @@ describe("postwire export", () => {
       assert.notInclude((yield* run(...followers, "--max-results", "2", "--limit", "2")).errors, "counted")
     }).pipe(Effect.provide(Sandbox.layerServer({ posts: 0 }))))
 
+  it.live("has the whole text of long posts with --full-text", () =>
+    Effect.gen(function*() {
+      const { ada } = yield* Sandbox.Sandbox
+      const long = "A long post. ".repeat(40).trim()
+      ada.post(long)
+      const path = join(yield* folder, "posts.jsonl")
+      const posts = ["export", "getUsersPosts", "--id", ada.id, "--out", path]
+      yield* run(...posts)
+      assert.notInclude(readFileSync(path, "utf8"), long)
+      yield* run(...posts, "--force", "--full-text", "--post-fields", "created_at")
+      const [post = ""] = linesOf(path)
+      assert.include(JSON.parse(post), { text: long })
+      assert.notInclude(post, "note_post")
+    }).pipe(Effect.provide(Sandbox.layerServer({ posts: 0 }))))
+
   it.live("has every bookmark, and reports that pages of 100 end the list early", () =>
     Effect.gen(function*() {
       const { ada, baseUrl, faults, seeded } = yield* Sandbox.Sandbox

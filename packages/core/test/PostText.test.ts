@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { Selected } from "@postwire/core/schema/Selection"
 import * as PostEntities from "@postwire/core/text/PostEntities"
 import * as PostText from "@postwire/core/text/PostText"
 import { Arbitrary, Schema } from "effect"
@@ -29,6 +30,22 @@ const anyMaximum = Arbitrary.schema(Schema.Literals([70, 71, 99, 280]))
 
 /** Positions by the characters before them that are no spaces, which is what stays when a text is split. */
 const solid = (text: string) => text.replaceAll(/\s/g, "").length
+
+describe("the whole text of a post", () => {
+  it("is that of its note, if it has one", () => {
+    const short: Selected<"post", { readonly post_fields: ["note_post"] }> = {
+      id: "1",
+      text: "short",
+      edit_history_post_ids: ["1"]
+    }
+    assert.strictEqual(PostText.full(short), "short")
+    assert.strictEqual(PostText.full({ ...short, note_post: {} }), "short")
+    assert.strictEqual(PostText.full({ ...short, note_post: { text: "the whole" } }), "the whole")
+    const read: Selected<"post", {}> = short
+    // @ts-expect-error The post may be long: it was read without note_post.
+    assert.strictEqual(PostText.full(read), "short")
+  })
+})
 
 describe("the length of a text", () => {
   it.each([

@@ -9,7 +9,7 @@
  */
 import "@postwire/core/runtime/SupportedNode"
 import { Client } from "@postwire/core/client/Client"
-import type { AnyError } from "@postwire/core/errors/Errors"
+import { type AnyError, invalidParameter } from "@postwire/core/errors/Errors"
 import type { RateLimitInfo } from "@postwire/core/schema/RateLimitHeaders"
 import { microsOf } from "@postwire/core/spend/Prices"
 import * as Clock from "effect/Clock"
@@ -24,6 +24,7 @@ import * as Checkpoint from "./folders/Checkpoint.ts"
 import * as Manifest from "./folders/Manifest.ts"
 import type { Mode, Output, Sink, Writer } from "./folders/Sink.ts"
 import * as workspace from "./folders/Workspace.ts"
+import * as FullText from "./rows/FullText.ts"
 import { sumOf } from "./rows/Page.ts"
 import * as Table from "./rows/Table.ts"
 import * as reach from "./sources/Reach.ts"
@@ -41,6 +42,11 @@ export interface Options<out S = never> {
    * export. Set it where tokens change, as those of OAuth 2.0 users do.
    */
   readonly account?: string | undefined
+  /**
+   * Writes the whole text of long posts into `text`, and no `note_post`, which the source has to request among its `post_fields`.
+   * Default false: as the service sends them.
+   */
+  readonly fullText?: boolean | undefined
   /** When it completes, the current page is finished and the export ends as `interrupted`. */
   readonly stop?: Effect.Effect<unknown> | undefined
   /** How long the current page may take then. Default 5 seconds. */
@@ -87,8 +93,13 @@ const runScoped = Effect.fnUntraced(function*<E extends Error, S>(
   source: Source<E>,
   options: Options<S>
 ): Effect.fn.Return<Summary, AnyError | ExportError | E | S, Client | Scope.Scope> {
-  const { account, limit, sink } = options
-  const fingerprint = yield* Checkpoint.fingerprint({ source, format: sink.format, limit, account })
+  const { account, fullText = false, limit, sink } = options
+  if (fullText && !FullText.isRequested(source.parameters)) {
+    const rule = "must have note_post, to write full texts"
+    return yield* invalidParameter(source.definition.name, "post_fields", rule, source.parameters["post_fields"])
+  }
+  const own = yield* Checkpoint.fingerprint({ source, format: sink.format, limit, account })
+  const fingerprint = fullText ? { ...own, text: "full" } : own
   const opened = yield* open(source, options, fingerprint)
   if ("status" in opened) return opened
   const exporting = new Exporting(source, options, fingerprint, opened)
@@ -100,14 +111,15 @@ const runScoped = Effect.fnUntraced(function*<E extends Error, S>(
 /** Opens the sink. Returns the summary of an export that is complete already. */
 const open = Effect.fnUntraced(function*(
   source: Source<Error>,
-  { mode = "new", sink }: Options<unknown>,
+  { fullText = false, mode = "new", sink }: Options<unknown>,
   fingerprint: Checkpoint.Fingerprint
 ): Effect.fn.Return<Summary | Writer, ExportError, Scope.Scope> {
+  const shown = fullText ? FullText.joinedTable : (table: Table.Table) => table
   const job = {
     fingerprint,
     start: Checkpoint.start(yield* now),
-    items: Table.marked(Table.items(source.definition, source.parameters), source.marks),
-    included: (bucket: string) => Table.included(bucket, source.parameters),
+    items: shown(Table.marked(Table.items(source.definition, source.parameters), source.marks)),
+    included: (bucket: string) => shown(Table.included(bucket, source.parameters)),
     ...(source.hasOutcomes === true ? { outcomes: Table.outcomes } : {}),
     expected: Table.expected(source.definition, source.parameters)
   }
@@ -191,10 +203,11 @@ class Exporting<E extends Error, S> {
       Effect.gen({ self: this }, function*() {
         if (!(yield* this.#abandon)) yield* this.#leave("failed", reason)
       })
+    const joined = this.#options.fullText === true ? FullText.joiner(this.#source.parameters) : (page: Page) => page
     return Effect.flatMap(Client, (client) =>
       this.#source.pages(cursor, { limit: limit - items, prefetch: 1 }).pipe(
         // A page that has come is written, even when the export is stopped meanwhile.
-        Stream.runForEachWhile((page) => Effect.uninterruptible(this.#write(page))),
+        Stream.runForEachWhile((page) => Effect.uninterruptible(this.#write(joined(page)))),
         Effect.raceFirst(this.#stop),
         Effect.raceFirst(this.#committing),
         Effect.provideService(Client, this.#counting(client)),

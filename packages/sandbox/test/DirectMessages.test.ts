@@ -11,6 +11,7 @@ import {
   unblockDirectMessages
 } from "@postwire/core/operations/DirectMessages"
 import { uploadMedia } from "@postwire/core/operations/Media"
+import * as ConversationId from "@postwire/core/schema/ConversationId"
 import { createClient } from "@postwire/node"
 import { Effect, Layer } from "effect"
 import { HttpClient } from "effect/http"
@@ -19,6 +20,26 @@ import { start } from "../src/Sandbox.ts"
 import { make } from "./support/Requests.ts"
 
 describe("direct message events", () => {
+  it.effect("of two users are in the conversation that their ids name, whoever writes", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      const { ada, sandbox } = bench
+      for (const username of ["young", "younger"]) {
+        const user = sandbox.user({ username })
+        user.message(ada, "Hello")
+        const dm_conversation_id = ConversationId.ofUsers(user.id, ada.id)
+        assert.strictEqual(ConversationId.ofUsers(ada.id, user.id), dm_conversation_id)
+        const { data } = yield* createDirectMessage({ dm_conversation_id, text: "Hello back" }).pipe(
+          Effect.provide(bench.client())
+        )
+        assert.strictEqual(data?.dm_conversation_id, dm_conversation_id)
+        const events = yield* getDirectMessageEvents({ dm_conversation_id }).pipe(Effect.provide(bench.client()))
+        assert.deepStrictEqual(events.data?.map(({ text }) => text), ["Hello back", "Hello"])
+      }
+      // As numbers, not as texts.
+      assert.strictEqual(ConversationId.ofUsers("2244994945", "783214"), "783214-2244994945")
+    }))
+
   it.effect("are seen by those who take part, with what they name", () =>
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })

@@ -7,6 +7,7 @@ import * as Export from "@postwire/export/Export"
 import type { Progress } from "@postwire/export/folders/Checkpoint"
 import type { Sink } from "@postwire/export/folders/Sink"
 import * as Partitions from "@postwire/export/Partitions"
+import * as FullText from "@postwire/export/rows/FullText"
 import type * as Rows from "@postwire/export/rows/Rows"
 import * as Each from "@postwire/export/sources/Each"
 import * as EachPlan from "@postwire/export/sources/EachPlan"
@@ -58,12 +59,19 @@ const partitions = Args.int("partitions", 2, 1_000).pipe(
   Args.optional("Split the search into this many spans of time, fetched four at a time")
 )
 
+const fullText = Args.toggle("full-text", "Write the whole text of long posts into text")
+
 /** `postwire export`, with a command for each operation that pages. */
 export const command = Command.make("export").pipe(
   Command.withSubcommands(OperationFlags.paged.map((definition) => {
     const isSearch = "sort_order" in (definition.query ?? {})
     const replaced = EachFlags.replaced(definition)
-    const flags = { ...commonFlags, ...isSearch ? { partitions } : {}, ...replaced.length > 0 ? EachFlags.flags : {} }
+    const flags = {
+      ...commonFlags,
+      ...isSearch ? { partitions } : {},
+      ..."post_fields" in (definition.query ?? {}) ? { fullText } : {},
+      ...replaced.length > 0 ? EachFlags.flags : {}
+    }
     return OperationFlags.named(
       definition,
       Command.make(
@@ -101,10 +109,12 @@ export const command = Command.make("export").pipe(
 
 type Flags = Command.Command.Config.Infer<typeof commonFlags> & EachFlags.Flags & {
   readonly partitions: Option.Option<number>
+  readonly fullText?: boolean
 }
 
 export const run = Effect.fnUntraced(
-  function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
+  function*(definition: Definition, given: Readonly<Record<string, unknown>>, flags: Flags) {
+    const parameters = flags.fullText === true ? FullText.requesting(given) : given
     const address = yield* Cluster.addressOf(flags.cluster, flags.out)
     if (Option.isSome(address)) yield* checkCluster(flags)
     else if (flags.detach || flags.label !== "") {
@@ -190,6 +200,11 @@ const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
       "Workers do not count their costs: see postwire plan, or export on this machine: with --out, without --cluster."
     ],
     [
+      flags.fullText === true,
+      "--full-text is not for exports on a cluster",
+      "Request --post-fields note_post, or export on this machine: with --out, without --cluster."
+    ],
+    [
       ofFiles !== undefined,
       `--${ofFiles} is for files`,
       "Name one with --out, or omit it: exports into tables always continue."
@@ -202,7 +217,8 @@ const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
   ])
 })
 
-const optionsOf = (flags: Flags): Pick<Export.Options, "limit" | "account"> => ({
+const optionsOf = (flags: Flags): Pick<Export.Options, "limit" | "account" | "fullText"> => ({
+  fullText: flags.fullText,
   limit: Option.getOrUndefined(flags.limit),
   account: Option.getOrUndefined(flags.owner)
 })

@@ -51,6 +51,29 @@ export const truncate = (text: string, maximum = maximumWeight): string => {
   return fits(beginning, maximum) ? beginning : ""
 }
 
+/** The parts of a post that hold its text. */
+interface Short {
+  readonly text: string
+  readonly note_post?: { readonly text?: string } | undefined
+}
+
+/** The compiler's advice where a post was read without `note_post`. */
+type Whole<P> = "note_post" extends keyof P ? unknown : { readonly note_post: "ask for note_post in post_fields" }
+
+/**
+ * The whole text of a post. The service has the text of a long one in the field `note_post`, and only its beginning in `text`. A
+ * post that was read without that field is an error of the compiler.
+ *
+ * ```ts
+ * const { data: post } = await client.getPost({ id, post_fields: ["note_post"] })
+ * if (post !== undefined) console.log(PostText.full(post))
+ * ```
+ */
+export const full = <P extends Short>(post: P & Whole<P>): string => {
+  const { note_post, text }: Short = post
+  return note_post?.text ?? text
+}
+
 /** The minimum size of parts for {@link split}: enough for the longest mention of a list, and a number. */
 export const minimumPart = 70
 

@@ -119,7 +119,8 @@ const ofModel = (model: Model.AnyModel, parameters: Parameters): Table => {
   }
 }
 
-const names = (value: unknown): ReadonlyArray<string> =>
+/** The names in a list, or in a text with commas. */
+export const names = (value: unknown): ReadonlyArray<string> =>
   typeof value === "string" ? value.split(",") : Array.isArray(value) ? value.map(String) : []
 
 const elementOf = (ast: SchemaAST.AST): SchemaAST.AST => ast._tag === "Arrays" ? ast.rest[0] ?? ast : ast

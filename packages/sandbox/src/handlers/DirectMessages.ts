@@ -1,9 +1,9 @@
+import * as ConversationId from "@postwire/core/schema/ConversationId"
 import * as Effect from "effect/Effect"
 import * as Problem from "../http/Problem.ts"
 import * as MediaFiles from "../media/MediaFiles.ts"
 import { listed } from "../projection/Reply.ts"
 import type { DmEventType } from "../store/Messages.ts"
-import { oneToOneId } from "../store/Messages.ts"
 import * as Attached from "./Attached.ts"
 import * as Caller from "./Caller.ts"
 import { type Call, type Handlers } from "./Handler.ts"
@@ -19,7 +19,9 @@ export const handlers = {
   getDirectMessageEvents: Effect.fnUntraced(function*({ caller, now, page, parameters, store }) {
     const { userId } = yield* Caller.user(caller)
     const { dm_conversation_id, event_types, participant_id } = parameters
-    const conversationId = participant_id === undefined ? dm_conversation_id : oneToOneId(userId, participant_id)
+    const conversationId = participant_id === undefined
+      ? dm_conversation_id
+      : ConversationId.ofUsers(userId, participant_id)
     if (conversationId !== undefined) {
       const conversation = store.messages.conversation(conversationId)
       if (conversation === undefined) return { meta: { result_count: 0 } }

@@ -1,4 +1,5 @@
 /** Direct messages: conversations and their events. */
+import * as ConversationId from "@postwire/core/schema/ConversationId"
 import * as Entities from "../text/Entities.ts"
 import type { Database } from "./Database.ts"
 import { ids } from "./Ids.ts"
@@ -43,9 +44,6 @@ export type Request = PageRequest & ({ readonly conversationId: string } | { rea
   readonly from?: number | undefined
 }
 
-/** The id of the conversation of two users: both user ids, the smaller one first. */
-export const oneToOneId = (a: string, b: string): string => BigInt(a) < BigInt(b) ? `${a}-${b}` : `${b}-${a}`
-
 export const make = (database: Database, events: EventPublisher) => {
   const nextId = ids(database, "dm_events")
   const mentionable = database.query<Entities.Mentionable>(
@@ -78,7 +76,7 @@ export const make = (database: Database, events: EventPublisher) => {
     /** Finds or creates the conversation of two users; returns its id. */
     open: (userId: string, participantId: string): string =>
       database.transaction(() => {
-        const id = oneToOneId(userId, participantId)
+        const id = ConversationId.ofUsers(userId, participantId)
         if (create(id, "OneToOne") > 0) join(id, [userId, participantId])
         return id
       }),
