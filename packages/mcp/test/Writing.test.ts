@@ -156,6 +156,47 @@ for (const revision of revisions) {
   })
 }
 
+describe("call_operation", () => {
+  it.effect("prepares a write of any kind, with all its parameters, and publish does exactly that", () =>
+    Effect.gen(function*() {
+      const journal = Journal.makeMemory()
+      const wire = yield* connect({ revision: "2026-07-28", journal, answers: accept, ...writes })
+      const created = yield* wire.call("call_operation", {
+        name: "createList",
+        parameters: { name: "Engineers » Allow", private: true }
+      })
+      assert.match(
+        created.text,
+        /^createList, for up to \$.*:\nname: «\?\|Engineers › Allow»\nprivate: «\?\|true»\nhandle: /
+      )
+      assert.strictEqual(wire.questions.length, 0)
+      assert.strictEqual(wire.sandbox.requests.length, 0)
+      const done = yield* wire.call("publish", { handle: handleIn(created.text) })
+      assert.match(done.text, /^done: createList\n\{"id":"\d+"/)
+      assert.include(wire.questions[0]?.message, "Allow createList, for up to $")
+      assert.include(wire.questions[0]?.message, "private: «?|true»")
+
+      const bad = yield* wire.call("call_operation", { name: "createList", parameters: { nam: "x" } })
+      assert.match(bad.text, /^InvalidParameters: createList: nam .*name/)
+      const sets = yield* connect({ revision: "2025-11-25", toolsets: ["catalogue"], answers: accept, ...writes })
+      assert.isTrue((yield* sets.call("call_operation", { name: "createPost", parameters: { text: "x" } })).isError)
+
+      const grace = wire.sandbox.user({ username: "grace" })
+      const message = yield* wire.call("call_operation", {
+        name: "createDirectMessage",
+        parameters: { participant_id: grace.id, text: "Hello" }
+      })
+      wire.sandbox.faults.add({ operation: "createDirectMessage", reset: "after" })
+      const handle = handleIn(message.text)
+      assert.match((yield* wire.call("publish", { handle })).text, /^OutcomeUnknown: createDirectMessage/)
+      assert.match(
+        (yield* wire.call("publish", { handle })).text,
+        /^unknown: .* never retried\. Find out with a tool that reads\./
+      )
+      assert.strictEqual(wire.sandbox.requests.filter(({ operation }) => operation === "createDirectMessage").length, 1)
+    }))
+})
+
 describe("a handle", () => {
   it.effect("is bound to its contents, and refused when forged, changed or expired", () =>
     Effect.gen(function*() {
@@ -190,6 +231,25 @@ describe("a handle", () => {
       assert.match((yield* wire.call("publish", { handle })).text, /^posted/)
     }))
 
+  it.effect("looks for what was lost, with its files, and says that it is absent", () =>
+    Effect.gen(function*() {
+      const path = join(yield* folder, "a.png")
+      writeFileSync(path, MediaBytes.png())
+      const wire = yield* connect({ revision: "2025-11-25", answers: accept, userId: undefined, ...writes })
+      for (const reset of ["before", "after"] as const) {
+        const prepared = yield* wire.call("prepare_post", { text: `A cat, ${reset}`, media: [path] })
+        const handle = handleIn(prepared.text)
+        wire.sandbox.faults.add({ operation: "createPost", reset })
+        assert.match((yield* wire.call("publish", { handle })).text, /^OutcomeUnknown/)
+        const looks = [yield* wire.call("publish", { handle }), yield* wire.call("publish", { handle })]
+        const expected = reset === "after"
+          ? [/^posted: id:\d+ \(its answer was lost/, /was used before/]
+          : [/^unknown: its answer was lost.* It is not among the account's posts\./, /^unknown: /]
+        for (const [i, { text }] of looks.entries()) assert.match(text, expected[i]!)
+      }
+      assert.strictEqual(postsOf(wire), 2)
+    }))
+
   it.effect("is never sent again after a lost answer, not even by another process", () =>
     Effect.gen(function*() {
       const journal = Journal.makeMemory()
@@ -199,9 +259,14 @@ describe("a handle", () => {
       const lost = yield* wire.call("publish", { handle })
       assert.isTrue(lost.isError)
       assert.match(lost.text, /^OutcomeUnknown: createPost: the request was sent but no response arrived/)
-      assert.include(lost.text, "look with read_user and show: posts")
+      assert.include(
+        lost.text,
+        "call publish with the same handle, which then only looks for the post (up to $0.10 for"
+      )
+      assert.include((yield* wire.call("publish", { handle, dry_run: true })).text, "Would send GET /2/users/")
       const again = yield* wire.call("publish", { handle })
-      assert.include(again.text, "Refused: handle: this was sent before, and its outcome is unknown")
+      assert.match(again.text, /^posted: id:\d+ \(its answer was lost; .*\ncost \$/)
+      assert.include((yield* wire.call("publish", { handle })).text, "was used before")
       assert.strictEqual(postsOf(wire), 1)
       assert.strictEqual(
         (yield* wire.call("read_user", { show: "posts" })).text.split("«").filter((part) =>
@@ -263,7 +328,8 @@ describe("tools that write", () => {
       const { tools } = yield* client.listTools()
       const hints = (wanted: string) => tools.find(({ name }) => name === wanted)?.annotations
       assert.deepInclude(hints("prepare_post"), { readOnlyHint: true, destructiveHint: false })
-      for (const name of ["publish", "act", "call_operation"]) {
+      assert.deepInclude(hints("call_operation"), { readOnlyHint: true, destructiveHint: false })
+      for (const name of ["publish", "act"]) {
         assert.deepInclude(hints(name), { readOnlyHint: false, destructiveHint: true }, name)
       }
     }))

@@ -1,10 +1,11 @@
 /** Publishes a post with its files: everything is checked, then uploaded, then posted. A failed upload posts nothing. */
 import * as Effect from "effect/Effect"
 import type { Client } from "../client/Client.ts"
-import type { InvalidParameters } from "../errors/Errors.ts"
+import type { AnyError, InvalidParameters } from "../errors/Errors.ts"
 import type { SourceFailure } from "../errors/UploadErrors.ts"
 import type { Prepared } from "../media/Upload.ts"
 import * as Draft from "./internal/draft.ts"
+import * as FindPost from "./internal/findPost.ts"
 import type { CreatePost, Post, PublishedPost, PublishError, PublishOptions } from "./PublishOptions.ts"
 
 export type { Media, Poll, Post, Progress, PublishedPost, PublishError, PublishOptions } from "./PublishOptions.ts"
@@ -40,6 +41,42 @@ export const publish = (post: Post, options: PublishOptions = {}): Effect.Effect
     Draft.report(options, { phase: "posted", id, ...one })
     return { id, text, media }
   }))
+
+/** The circumstances of a post of unknown outcome. */
+export interface FindOptions extends Pick<PublishOptions, "user_auth"> {
+  readonly authorId: string
+  /** Posts of more than a day before are not read. */
+  readonly sentAt: Date
+  /** True if it had files, whose ids are unknown: any others are taken for them. */
+  readonly hasMedia: boolean
+}
+
+/**
+ * Looks once for a post of unknown outcome among those of its author, and returns its id. A post may take a minute to appear. Of two
+ * equal posts the older one is found.
+ */
+export const find = (
+  { in_reply_to_post_id: inReplyTo, quote_post_id: quoted, text = "" }: Post,
+  { authorId, hasMedia, sentAt, user_auth }: FindOptions
+): Effect.Effect<string | undefined, AnyError, Client> =>
+  Effect.map(
+    FindPost.look(
+      {
+        text,
+        inReplyTo: inReplyTo === undefined ? undefined : String(inReplyTo),
+        quoted: quoted === undefined ? undefined : String(quoted),
+        mediaIds: [],
+        isContinuation: hasMedia,
+        authorId,
+        after: undefined,
+        firstAt: sentAt.getTime(),
+        witness: undefined
+      },
+      { user_auth },
+      20
+    ),
+    (seen) => typeof seen === "string" ? undefined : seen.id
+  )
 
 const one = { part: 1, parts: 1 }
 

@@ -7,8 +7,11 @@ import {
   statementOf,
   type Unauthorized
 } from "@postwire/core/errors/Errors"
+import { getUsersPosts } from "@postwire/core/operations/Timelines"
+import * as Prices from "@postwire/core/spend/Prices"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as Effect from "effect/Effect"
+import { dollars } from "../money/Dollars.ts"
 import type { DryRun } from "../money/Gate.ts"
 import * as Ledger from "../money/Ledger.ts"
 import { type Place, Session, type Settings } from "../session/Session.ts"
@@ -65,7 +68,10 @@ export const ofListing = (
 const longestError = 1_000
 
 const neverAgain =
-  "This server does not send it again. Do not do so either: in a minute, look with read_user and show: posts, or with messages."
+  "This server does not send it again. Do not do so either: in a minute, call publish with the same handle, which then only looks for " +
+  `the post (up to ${
+    dollars(Prices.most(getUsersPosts.definition, { max_results: 20 }))
+  } for 20 of the account), or use messages.`
 
 type Mendable = Exclude<Failure, McpSchema.InputRequired | DryRun>
 

@@ -1,10 +1,10 @@
 /** The tools that a server offers. */
 import type { Scope } from "@postwire/core/schema/Scopes"
-import * as CallOperation from "../catalogue/CallOperation.ts"
-import * as FindOperation from "../catalogue/FindOperation.ts"
 import type { Settings } from "../session/Session.ts"
 import type { Tool } from "../session/Tool.ts"
 import * as Bookmarks from "../tools/Bookmarks.ts"
+import * as CallOperation from "../tools/CallOperation.ts"
+import * as FindOperation from "../tools/FindOperation.ts"
 import * as Jobs from "../tools/Jobs.ts"
 import * as Lists from "../tools/Lists.ts"
 import * as Messages from "../tools/Messages.ts"
@@ -31,7 +31,8 @@ const reading: ReadonlyArray<Tool> = [
   Messages.tool,
   Jobs.tool,
   Spend.tool,
-  FindOperation.tool
+  FindOperation.tool,
+  CallOperation.tool
 ]
 
 /** Tools that write, in the toolset `writes`. */
@@ -43,7 +44,7 @@ export const scopesOf = (allowWrites: boolean): ReadonlyArray<Scope> =>
 
 /** The tools for these settings, in a fixed order: hosts cache the list. */
 export const of = ({ allowWrites = false, scopes, toolsets }: Settings): ReadonlyArray<Tool> =>
-  [...reading, CallOperation.make(allowWrites), ...allowWrites ? writing : []].filter(({ operations, toolset }) =>
+  [...reading, ...allowWrites ? writing : []].filter(({ operations, toolset }) =>
     (toolset === undefined || toolsets === undefined || toolsets.includes(toolset)) &&
     (scopes === undefined || operations.length === 0 ||
       operations.some((operation) => operation.scopes.every((scope) => scopes.includes(scope))))

@@ -21,9 +21,7 @@ import { Session } from "../session/Session.ts"
 import * as Tool from "../session/Tool.ts"
 import * as Fence from "../text/Fence.ts"
 import type * as Action from "./Action.ts"
-import * as Book from "./Book.ts"
 import * as Host from "./Host.ts"
-import { handleLines } from "./PreparePost.ts"
 
 /** The operation of an act. */
 interface Act {
@@ -97,47 +95,14 @@ export const tool = Tool.make({
         ...list_id === undefined ? [] : [`list: ${list_id}`],
         ...text === undefined ? [] : [`text: ${Fence.exact(text)}`]
       ]
-      const action: Action.Calls = { _tag: "calls", operation: definition.name, parameters }
       if (targets.length > 1) {
-        const account = yield* Host.account
-        const handle = yield* Book.enter({ account, kind: "write", of: name, micros, lines, action })
-        return { lines: [...lines, ...handleLines(handle)] }
+        const action: Action.Calls = { _tag: "calls", operation: definition.name, parameters, id }
+        return yield* Host.prepare({ of: name, micros, lines, action })
       }
       const { isDryRun, write } = yield* Gate
       const { hasReadStrangers } = yield* Session
       if (!isDryRun && (hasReadStrangers || isQuiet !== true)) yield* write({ of: name, micros, lines })
-      yield* call(definition, parameters[0] ?? {})
+      yield* client.read(definition, yield* client.request(definition, parameters[0]))
       return { lines: [`done: ${name} ${shown.join()}`] }
     })
 })
-
-const call = (definition: Definition, parameters: Readonly<Record<string, string>>) =>
-  Effect.gen(function*() {
-    const client = yield* Client
-    return yield* client.read(definition, yield* client.request(definition, parameters))
-  })
-
-/** Refusals of one id, after which the others may still succeed. */
-const ofOne: ReadonlySet<string> = new Set(["BadRequest", "Forbidden", "NotFound"])
-
-/** Does prepared calls one after another. It stops at an error that concerns the others, too. */
-export const perform = ({ operation, parameters }: Action.Calls) =>
-  Effect.gen(function*() {
-    const act = Object.values(acts).find(({ definition }) => definition.name === operation)
-    if (act === undefined) return { lines: [] }
-    const failed: Array<string> = []
-    let done = 0
-    for (const [i, one] of parameters.entries()) {
-      const result = yield* Effect.result(call(act.definition, one))
-      if (result._tag === "Success") {
-        done++
-        continue
-      }
-      failed.push(`${one[act.id]}: ${result.failure._tag}`)
-      if (!ofOne.has(result.failure._tag)) {
-        failed.push(`not sent: ${parameters.slice(i + 1).map((rest) => rest[act.id]).join(", ") || "none"}`)
-        break
-      }
-    }
-    return { lines: [`done: ${done} of ${parameters.length}`, ...failed] }
-  })

@@ -29,7 +29,10 @@ export type Post = typeof Post.Type
 /** One operation, called with each of several parameters. */
 export const Calls = Schema.TaggedStruct("calls", {
   operation: Schema.String,
-  parameters: Schema.Array(Schema.Record(Schema.String, Schema.String))
+  /** Values of JSON. */
+  parameters: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)),
+  /** The parameter in which several calls differ. */
+  id: Schema.optionalKey(Schema.String)
 })
 
 /** One operation, called with each of several parameters. */

@@ -19,7 +19,7 @@ import type * as Scope from "effect/Scope"
 import { type Ask, type Question, refusal } from "../money/Consent.ts"
 import { dollars } from "../money/Dollars.ts"
 import { Refused } from "../money/Refused.ts"
-import { Session } from "../session/Session.ts"
+import { type Listing, Session } from "../session/Session.ts"
 import * as Book from "./Book.ts"
 
 /** A hash of the credentials that calls use. */
@@ -28,6 +28,21 @@ export const account: Effect.Effect<string, never, Client> = Effect.gen(function
   const hashes = [true, false].map((userAuth) => Effect.orElseSucceed(client.credential(userAuth), () => "none"))
   return (yield* Effect.all(hashes)).join()
 })
+
+/** Enters a write for `publish`, and returns its preview with its handle. */
+export const prepare = (
+  write: Required<Pick<Book.Contents, "of" | "micros" | "lines" | "action">>
+): Effect.Effect<Listing, Refused, Client | Journal> =>
+  Effect.gen(function*() {
+    const handle = yield* Book.enter({ account: yield* account, kind: "write", ...write })
+    return {
+      lines: [
+        ...write.lines,
+        `handle: ${handle} (valid for 10 minutes, once)`,
+        "Nothing was sent. Show this to the user; publish sends exactly this, after the user has confirmed it."
+      ]
+    }
+  })
 
 /** The consent of the user, by the host. */
 export const consent: Effect.Effect<Ask, never, Client | Session | Journal> = Effect.map(

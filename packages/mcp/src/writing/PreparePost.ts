@@ -12,15 +12,8 @@ import { Session } from "../session/Session.ts"
 import * as Tool from "../session/Tool.ts"
 import * as Fence from "../text/Fence.ts"
 import type * as Action from "./Action.ts"
-import * as Book from "./Book.ts"
 import * as Files from "./Files.ts"
 import * as Host from "./Host.ts"
-
-/** The lines that end an answer with a handle. */
-export const handleLines = (handle: string): ReadonlyArray<string> => [
-  `handle: ${handle} (valid for 10 minutes, once)`,
-  "Nothing was sent. Show this to the user; publish sends exactly this, after the user has confirmed it."
-]
 
 export const tool = Tool.make({
   name: "prepare_post",
@@ -72,15 +65,7 @@ export const tool = Tool.make({
       const { files, parameters } = yield* Publish.check(contentsOf(post, sources), { user_auth: settings.userAuth })
       const micros = Prices.most(createPost.definition, { text: "", ...parameters })
       const lines = previewOf(post, files, micros, settings.account)
-      const handle = yield* Book.enter({
-        account: yield* Host.account,
-        kind: "write",
-        of: "publish",
-        micros,
-        lines,
-        action: post
-      })
-      return { lines: [...lines, ...handleLines(handle)] }
+      return yield* Host.prepare({ of: "publish", micros, lines, action: post })
     })
 })
 

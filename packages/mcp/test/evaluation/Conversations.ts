@@ -444,10 +444,11 @@ const writing: ReadonlyArray<Conversation> = [
       {
         call: "call_operation",
         with: { name: "createPost", parameters: { text: "Good morning" } },
-        fails: true,
-        has: ["Nothing was sent."],
+        has: ["text: «?|Good morning»", "Nothing was sent."],
+        keep: { handle: handleIn },
         sends: 0
-      }
+      },
+      { call: "publish", with: { handle: "{handle}" }, fails: true, has: ["postwire approve {handle}"], sends: 0 }
     ]
   },
   {
@@ -529,9 +530,7 @@ const writing: ReadonlyArray<Conversation> = [
       {
         call: "publish",
         with: { handle: "{handle}" },
-        fails: true,
-        has: ["its outcome is unknown"],
-        sends: 0,
+        has: ["posted: id:", "its answer was lost"],
         asks: 0
       },
       { call: "read_user", with: { show: "posts" }, has: [/^(?!.*Good morning[^]*Good morning)[^]*Good morning/] }
@@ -560,6 +559,23 @@ const writing: ReadonlyArray<Conversation> = [
       { call: "search", with: { query: "ignore" }, has: ["PWNED"], asks: 0 },
       { call: "act", with: { do: "like", ids: ["{evil}"] }, has: ["done: like {evil}"], asks: 1 },
       { call: "act", with: { do: "follow", ids: ["mallory"] }, has: ["done: follow {mallory}"], asks: 1 }
+    ]
+  },
+  {
+    name: "an operation that has no tool writes in two steps",
+    flags: { allowWrites: true },
+    consent: "accept",
+    turns: [
+      {
+        call: "call_operation",
+        with: { name: "createList", parameters: { name: "Ships" } },
+        has: ["createList, for up to", "name: «?|Ships»"],
+        keep: { handle: handleIn },
+        sends: 0,
+        asks: 0
+      },
+      { call: "publish", with: { handle: "{handle}" }, has: ["done: createList"], sends: 1, asks: 1 },
+      { call: "publish", with: { handle: "{handle}" }, fails: true, has: ["was used before"], sends: 0, asks: 0 }
     ]
   },
   {

@@ -89,11 +89,15 @@ const isPassing = ({ _tag }: AnyError): boolean =>
   _tag === "TransportFailure" || _tag === "ServerFailure" || _tag === "UndecodableResponse"
 
 /** Returns the post, or the meaning of its absence. */
-const look = ({ after, authorId, firstAt, witness, ...sent }: Wanted, { user_auth }: Pick<Terms, "user_auth">) =>
+export const look = (
+  { after, authorId, firstAt, witness, ...sent }: Wanted,
+  { user_auth }: Pick<Terms, "user_auth">,
+  max_results = 100
+) =>
   asAuthor(user_auth, (user_auth) => {
     const posts = getUsersPosts.items({
       id: authorId,
-      max_results: 100,
+      max_results,
       post_fields: SamePost.postFields,
       user_auth,
       ...(witness !== undefined

@@ -5,8 +5,8 @@ import * as Parameters from "@postwire/core/schema/Parameters"
 import * as Prices from "@postwire/core/spend/Prices"
 import * as Effect from "effect/Effect"
 import { dollars } from "../money/Dollars.ts"
+import { callable, named } from "../session/Operations.ts"
 import * as Tool from "../session/Tool.ts"
-import { callable, named } from "./Operations.ts"
 
 export const tool = Tool.make({
   name: "find_operation",
