@@ -157,7 +157,11 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
         `@ada is signed in. The account is "ada", the default.`
       ])
       assert.match(output, /\n {2}expires {2}in (2 h 00 min|1 h 59 min), and is refreshed automatically$/)
-      assert.match(errors, /^postwire: Sign in and allow the app, in the browser, at:\n\nhttp:\S+\n$/)
+      assert.match(
+        errors,
+        /^postwire: This login ends others of the same user and app, on other machines too\.\n {2}For several .*\n/
+      )
+      assert.match(errors, /\npostwire: Sign in and allow the app, in the browser, at:\n\nhttp:\S+\n$/)
       const page = yield* Effect.promise(() => shown[0]!)
       assert.match(page, /<h1>You are signed in as @ada<\/h1>/)
       const [account] = yield* accounts
@@ -253,6 +257,23 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       yield* login("ada", "work", "--for", "createPost", "--scopes", "tweet.moderate.write,list.read")
       assert.sameMembers((yield* accounts)[0].scopes, [...first, "post.write", "post.moderate.write", "list.read"])
       assert.strictEqual((yield* run("call", "createPost", "--text", "a", "--account", "work")).code, 0)
+    }))
+
+  it.effect("on another machine ends the login of this one, whose next call says so", () =>
+    Effect.gen(function*() {
+      const { home, login, run } = yield* userOf()
+      const [here, there] = ["here", "there"].map((name) => join(home, name))
+      const call = run("call", "getMe", "--account", "ada", "--token-store", here!)
+      yield* login("ada", "--token-store", here!)
+      assert.strictEqual((yield* call).code, 0)
+      yield* login("ada", "--token-store", there!)
+      const { code, errors } = yield* call
+      assert.strictEqual(code, 1)
+      assert.match(
+        errors,
+        /refuses its refresh token\. The user signed in to the same app again, here or on another machine, which ends/
+      )
+      assert.match(errors, /postwire login ada/)
     }))
 
   it.effect("asks for what the tools of postwire mcp can use", () =>

@@ -351,8 +351,9 @@ describe("what the service does to a renewal", () => {
     const error = yield* fails(getMe({}), Errors.LoginRequired, { reason: "refused" })
     assert.strictEqual(
       error.message,
-      "Account \"ada\" has to sign in again: the service refuses its refresh token, which was revoked, replaced by " +
-        "another login, or used elsewhere (Value passed for the token was invalid). Run: postwire login ada"
+      "Account \"ada\" has to sign in again: the service refuses its refresh token. The user signed in " +
+        "to the same app again, here or on another machine, which ends every earlier login, or revoked it, or another " +
+        "program used it (Value passed for the token was invalid). Run: postwire login ada"
     )
     yield* grants.keep(grants.login())
     yield* TestClock.adjust("1 second")

@@ -65,6 +65,12 @@ const look = Effect.fnUntraced(function*(url: string, redirect: string) {
   }
 })
 
+/** Notes that the service has one login for an app and a user, before the user decides. */
+const noteEnds = Report.say(
+  "This login ends others of the same user and app, on other machines too.",
+  "For several machines, share its store: POSTWIRE_TOKEN_STORE=redis://..."
+)
+
 /** Prints the address on a line of its own, unwrapped. */
 const showAddress = (url: string) => Console.error(`\n${url}\n`)
 
@@ -95,6 +101,7 @@ export const byBrowser = Effect.fnUntraced(
         })
     )
     yield* look(url, redirect)
+    yield* noteEnds
     yield* Report.insist("Sign in and allow the app, in the browser, at:")
     yield* showAddress(url)
     yield* Effect.forkScoped(
@@ -136,6 +143,7 @@ export const byAddress = Effect.fnUntraced(
   ) {
     const { url } = authorization
     yield* look(url, redirect)
+    yield* noteEnds
     yield* Report.insist("Sign in and allow the app, in any browser, at:")
     yield* showAddress(url)
     yield* Report.insist(

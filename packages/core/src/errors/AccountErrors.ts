@@ -33,7 +33,10 @@ export class MissingScope extends Data.TaggedError("MissingScope")<{
 export type LoginReason =
   /** The store has no account of that name. */
   | "absent"
-  /** The service refuses the refresh token: the user revoked it, another login replaced it, or it was used elsewhere. */
+  /**
+   * The service refuses the refresh token: the user revoked it, or signed in to the same app again, on any machine, which ends
+   * every earlier login, or it was used elsewhere.
+   */
   | "refused"
   /** The response to a renewal was lost, and the service now refuses the refresh token. */
   | "lost"
@@ -43,7 +46,8 @@ export type LoginReason =
 const loginReasons: Readonly<Record<LoginReason, string>> = {
   absent: "has never signed in here",
   refused:
-    "has to sign in again: the service refuses its refresh token, which was revoked, replaced by another login, or used elsewhere",
+    "has to sign in again: the service refuses its refresh token. The user signed in to the same app again, here or on another " +
+    "machine, which ends every earlier login, or revoked it, or another program used it",
   lost: "has to sign in again: the response to a renewal was lost, and the service refuses the old refresh token",
   "not renewable":
     "has to sign in again: its access token has expired, and there is no refresh token (grant offline.access)"
