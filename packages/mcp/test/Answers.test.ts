@@ -1,10 +1,8 @@
 import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readFileSync, rmSync } from "node:fs"
-import { mkdtempSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { basename, join } from "node:path"
 import * as Server from "../src/server/Server.ts"
 import { tokensOf } from "../src/text/Budget.ts"
 import { host, type Options, stable } from "./support/Scene.ts"
@@ -138,10 +136,9 @@ describe("answers", () => {
       const { content, isError, text } = yield* call("search", input)
       assert.isFalse(isError, text)
       const link = content.find((block) => block.type === "resource_link")
-      assert.isNotNull(link)
-      const lines = readFileSync(fileURLToPath(link?.type === "resource_link" ? link.uri : ""), "utf8").trim().split(
-        "\n"
-      )
+      const path = / are in (.+) as JSON Lines/.exec(text)?.[1] ?? ""
+      assert.strictEqual(link?.type === "resource_link" ? link.uri : "", `postwire://files/${basename(path)}`)
+      const lines = readFileSync(path, "utf8").trim().split("\n")
       assert.strictEqual(lines.length, 120)
       assert.match(text, /^120 rows of searchRecentPosts/)
       assert.notInclude(text, "Letter")

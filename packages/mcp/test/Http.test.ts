@@ -3,7 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
+import { mkdtempSync, rmSync } from "node:fs"
 import { createServer, request as nodeRequest } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as Http from "../src/server/Http.ts"
 import { now, services } from "./support/Scene.ts"
 
@@ -27,8 +30,12 @@ const serve = Effect.gen(function*() {
     Sandbox.layer({ posts: 0, start: now }),
     NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })
   ))
+  const folder = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-mcp-"))),
+    (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+  )
   yield* Layer.build(
-    HttpRouter.serve(Http.layer({ version: "1", token, allowWrites: true }), {
+    HttpRouter.serve(Http.layer({ version: "1", token, allowWrites: true, folder, askAbove: 1e9 }), {
       disableLogger: true,
       disableListenLog: true
     }).pipe(
@@ -76,19 +83,24 @@ const host = Effect.fnUntraced(function*({ post }: Effect.Success<typeof serve>,
     [`${prefix}/clientCapabilities`]: {},
     [`${prefix}/clientInfo`]: initialize.params.clientInfo
   }
-  return (name: string, input: object) =>
+  const request = (method: string, params: object, name?: string) =>
     Effect.map(
       post(
         {
           ...session,
           "mcp-protocol-version": version,
-          ...isStateless && { "mcp-method": "tools/call", "mcp-name": name }
+          ...isStateless && { "mcp-method": method, ...name !== undefined && { "mcp-name": name } }
         },
         "/mcp",
-        { id: 2, method: "tools/call", params: { name, arguments: input, ..._meta && { _meta } } }
+        { id: 2, method, params: { ...params, ..._meta && { _meta } } }
       ),
       ({ text }) => text
     )
+  return {
+    call: (name: string, input: object) => request("tools/call", { name, arguments: input }, name),
+    list: request("resources/list", {}),
+    read: (uri: string) => request("resources/read", { uri }, uri)
+  }
 })
 
 describe("the server over HTTP", () => {
@@ -137,7 +149,7 @@ describe("the server over HTTP", () => {
       const like = { do: "like", ids: [posts[0]!.id] }
       const refused = "cannot ask its user to confirm it"
       for (const isStateless of [false, true]) {
-        const [one, two] = [yield* host(served, isStateless), yield* host(served, isStateless)]
+        const [{ call: one }, { call: two }] = [yield* host(served, isStateless), yield* host(served, isStateless)]
         assert.include(yield* one("act", like), "done: like")
         const read = yield* one("read_user", {
           user: "mallory",
@@ -152,6 +164,21 @@ describe("the server over HTTP", () => {
         assert.include(yield* two("act", like), isStateless ? refused : "done: like")
         assert.include(yield* two("read_user", cursor), isStateless ? "like this" : "none like this in this session")
         assert.include(yield* one("read_user", cursor), "like this")
+      }
+    }).pipe(Effect.scoped))
+
+  it.live("keeps files of a session from other sessions", () =>
+    Effect.gen(function*() {
+      const served = yield* serve
+      for (let count = 0; count < 120; count++) served.sandbox.ada.post(`Letter ${count}`)
+      for (const isStateless of [false, true]) {
+        const [one, two] = [yield* host(served, isStateless), yield* host(served, isStateless)]
+        const text = yield* one.call("read_user", { show: "posts", rows: 110, detail: "low" })
+        const uri = /postwire:\/\/files\/getUsersPosts-\w+\.jsonl/.exec(text)?.[0] ?? assert.fail(text)
+        assert.include(yield* one.list, uri)
+        assert.include(yield* one.read(uri), "Letter 119")
+        assert.strictEqual((yield* two.list).includes(uri), isStateless)
+        assert.strictEqual((yield* two.read(uri)).includes("Letter"), isStateless)
       }
     }).pipe(Effect.scoped))
 })

@@ -23,9 +23,12 @@ const injections = Schema.decodeUnknownSync(Injections)(
 /** A field of a stranger's text, which ends at the first `»`. */
 const field = /«(\d{1,19}|\?)\|[^«»]*»/g
 
+const nameOfFile = /[\w/.-]+\/getUsersPosts-[0-9a-f]{8}\.jsonl/g
+
 /** The words of the server. */
 const ownWords = (text: string): string =>
-  stable(text).replace(field, "FIELD").replaceAll(/ \(\d+ lines, already paid\)/g, "")
+  stable(text).replace(field, "FIELD").replaceAll(/ \(\d+ lines, already paid\)/g, "").replaceAll(nameOfFile, "FILE")
+    .replaceAll(/\(\d+ bytes/g, "(N bytes")
 
 /** Characters that a reader does not see, by their own list: that of the source might forget some. */
 const invisible = /[\p{Cc}\p{Cf}\p{Co}\u034F\u115F\u1160\u2028\u2029\u2800\u3164\uFFA0\u{E0000}-\u{E0FFF}]/u
@@ -73,9 +76,15 @@ const reads = ({ list, post, user }: Ids): ReadonlyArray<readonly [name: string,
   ["call_operation", { name: "searchSpaces", parameters: { query: "space", space_fields: ["title"] } }]
 ]
 
+/** A folder for files. */
+const temporary = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-mcp-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
+
 /** All answers about a stranger who writes `text`, at each detail. */
 const answers = Effect.fnUntraced(function*(text: string, options: Options = {}) {
-  const { call, client, sandbox } = yield* host({ askAbove: 1e9, ...options })
+  const { call, client, sandbox } = yield* host({ askAbove: 1e9, folder: yield* temporary, ...options })
   const before = yield* client.listTools()
   const ids = arrange(
     sandbox.ada,
@@ -91,6 +100,20 @@ const answers = Effect.fnUntraced(function*(text: string, options: Options = {})
     }
   }
   assert.deepStrictEqual(yield* client.listTools(), before)
+  const { content } = yield* call("read_user", { user: ids.user, show: "posts", rows: 200 })
+  const link = content.find((block) => block.type === "resource_link")
+  told.push(content.map((block) => block.type === "text" ? block.text : "").join("\n"))
+  const { resources } = yield* client.listResources()
+  assert.deepStrictEqual(resources.map(({ uri }) => uri), [link!.uri])
+  for (
+    const uri of [
+      ...["users/mallory", `posts/${ids.post}`, `lists/${ids.list}`].map((path) => `postwire://${path}`),
+      link!.uri
+    ]
+  ) {
+    const { contents } = yield* client.readResource({ uri })
+    told.push(contents.map((one) => "text" in one ? one.text : "").join("\n"))
+  }
   return told
 })
 
@@ -123,8 +146,14 @@ describe("the corpus of injections", () => {
 
   it.effect("are in no error", () =>
     Effect.gen(function*() {
-      const { call } = yield* host()
+      const { call, client } = yield* host()
       for (const { name, text } of injections) {
+        for (const kind of ["users", "posts", "lists", "files"]) {
+          const uri = `postwire://${kind}/${encodeURIComponent(text.slice(0, 30).toWellFormed())}`
+          const { message } = yield* Effect.flip(client.readResource({ uri }))
+          assert.match(message, /^(InvalidParameters|Refused): /, `${name}: ${uri}`)
+          assert.notInclude(message, text.slice(0, 30), uri)
+        }
         for (
           const [tool, input] of [
             ["read_posts", { ids: [text] }],
@@ -151,16 +180,13 @@ describe("the corpus of injections", () => {
 
   it.effect("are in no path of a file", () =>
     Effect.gen(function*() {
-      const folder = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-mcp-"))),
-        (path) => Effect.sync(() => rmSync(path, { recursive: true }))
-      )
+      const folder = yield* temporary
       for (const { text } of injections.filter(({ name }) => /path|shell|link|closed fence/.test(name))) {
         const { call, sandbox } = yield* host({ folder, askAbove: 1e9 })
         const { user } = arrange(sandbox.ada, sandbox.user({ username: "mallory", name: text }), text)
         const { content } = yield* call("read_user", { user, show: "posts", rows: 200 })
         const [link] = content.filter((block) => block.type === "resource_link")
-        assert.match(link!.uri, /^file:\/\/\/[\w/.-]+\/getUsersPosts-[0-9a-f]{8}\.jsonl$/)
+        assert.match(link!.uri, /^postwire:\/\/files\/getUsersPosts-[0-9a-f]{8}\.jsonl$/)
         assert.match(link!.name, /^getUsersPosts-[0-9a-f]{8}\.jsonl$/)
       }
       for (const name of readdirSync(folder)) assert.match(name, /^getUsersPosts-[0-9a-f]{8}\.jsonl(\.postwire)?$/)

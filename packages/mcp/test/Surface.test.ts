@@ -12,7 +12,22 @@ describe("the surface of the server", () => {
     Effect.gen(function*() {
       const { client } = yield* host()
       const { tools } = yield* client.listTools()
-      const surface = `${JSON.stringify({ instructions: Server.instructions, tools }, undefined, 1)}\n`
+      const { resourceTemplates } = yield* client.listResourceTemplates()
+      const { client: writing } = yield* host({ allowWrites: true })
+      const prompts = yield* Effect.forEach(
+        (yield* writing.listPrompts()).prompts,
+        ({ arguments: inputs = [], ...prompt }) =>
+          Effect.map(
+            writing.getPrompt({
+              name: prompt.name,
+              arguments: Object.fromEntries(inputs.map(({ name }) => [name, `{${name}}`]))
+            }),
+            ({ messages }) => ({ ...prompt, arguments: inputs, messages })
+          )
+      )
+      const surface = `${
+        JSON.stringify({ instructions: Server.instructions, tools, resourceTemplates, prompts }, undefined, 1)
+      }\n`
       yield* Effect.promise(() => expect(surface).toMatchFileSnapshot("./fixtures/surface.json"))
     }))
 

@@ -21,6 +21,7 @@ import * as Session from "../session/Session.ts"
 import type { Failure, Listing, Needs, Tool } from "../session/Tool.ts"
 import * as Host from "../writing/Host.ts"
 import * as Answer from "./Answer.ts"
+import * as Surface from "./Surface.ts"
 import * as Tools from "./Tools.ts"
 
 /** The revisions that the server speaks, newest first. */
@@ -46,7 +47,7 @@ const ofWrites =
 /** The default threshold above which a call needs consent, in micro-dollars. */
 const usualAskAbove = 500_000
 
-type Services = Client | Journal | Session.Session | Ledger
+type Services = Client | Journal | Session.Session | Ledger | McpServer.McpServer
 
 const annotationsOf = ({ effect, openWorld = true }: Tool) =>
   McpSchema.ToolAnnotations.make({
@@ -66,7 +67,7 @@ export const describe = (tool: Tool): McpSchema.Tool =>
     annotations: annotationsOf(tool)
   })
 
-/** Registers the tools for these settings. */
+/** Registers the tools, resources and prompts for these settings. */
 export const registrations = (
   settings: Session.Settings
 ): Layer.Layer<never, never, McpServer.McpServer | Client | Journal | Ledger> =>
@@ -74,15 +75,19 @@ export const registrations = (
     Effect.gen(function*() {
       const server = yield* McpServer.McpServer
       const services = yield* Effect.context<Services>()
-      for (const tool of Tools.of(settings)) {
+      const tools = Tools.of(settings)
+      const answer = (method: Method, tool: Tool, given: unknown) =>
+        Effect.provideContext(handle(method, tool, settings, given), services)
+      const listFiles = yield* Surface.register(tools, (tool, given) => answer("resources/read", tool, given))
+      for (const tool of tools) {
         yield* server.addTool({
           tool: describe(tool),
           annotations: Context.empty(),
-          handle: (given: unknown) => Effect.provideContext(handle(tool, settings, given), services)
+          handle: (given: unknown) => Effect.tap(answer("tools/call", tool, given), listFiles)
         })
       }
     })
-  ).pipe(Layer.provide(Session.layer(settings)))
+  ).pipe(Layer.provide(Surface.visibility.layer), Layer.provide(Session.layer(settings)))
 
 /** The part of the server that its transports share. */
 export const options = (settings: Session.Settings & { readonly version: string }) => ({
@@ -99,22 +104,23 @@ export const layerStdio = (
 ): Layer.Layer<McpServer.McpServer, never, Stdio | Client | Journal | Ledger> =>
   McpServer.layerStdio(options(settings)).pipe(Layer.orDie)
 
-/** Answers one call of a tool, in a span by OpenTelemetry's conventions. */
-const handle = (tool: Tool, settings: Session.Settings, given: unknown) =>
+type Method = "tools/call" | "resources/read"
+
+/** Answers one call of a tool, or one read of what it reads, in a span by OpenTelemetry's conventions. */
+const handle = (method: Method, tool: Tool, settings: Session.Settings, given: unknown) =>
   Effect.gen(function*() {
     const { protocolVersion, requestMetadata } = yield* McpSchema.McpRequestContext
     const cost = { requests: 0, micros: 0, charged: 0, repeats: 0 }
     return yield* answered(tool, settings, given, cost).pipe(
       Effect.provideServiceEffect(Consent, Host.consent),
       Session.ofRequest,
-      Effect.withSpan(`tools/call ${tool.name}`, {
+      Effect.withSpan(method === "tools/call" ? `${method} ${tool.name}` : method, {
         kind: "server",
         parent: parentOf(requestMetadata),
         attributes: {
-          "mcp.method.name": "tools/call",
+          "mcp.method.name": method,
           "mcp.protocol.version": protocolVersion,
-          "gen_ai.tool.name": tool.name,
-          "gen_ai.operation.name": "execute_tool"
+          ...method === "tools/call" && { "gen_ai.tool.name": tool.name, "gen_ai.operation.name": "execute_tool" }
         }
       })
     )

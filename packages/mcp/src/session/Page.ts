@@ -72,11 +72,11 @@ export const linesOf = (
     const kind = result._tag === "One" || result._tag === "Many" ? result.kind : undefined
     const { data, errors } = response
     const items: ReadonlyArray<unknown> = Array.isArray(data) ? data : data === undefined ? [] : [data]
+    const authors = items.map((item) => Predicate.isObject(item) ? itemOf(response.author(item)) : undefined)
+    yield* remember([...items.map(itemOf), ...authors])
     return {
       lines: [
-        ...items.map((item) =>
-          Lines.of(kind, item, Predicate.isObject(item) ? itemOf(response.author(item)) : undefined, options)
-        ),
+        ...items.map((item, i) => Lines.of(kind, item, authors[i], options)),
         ...errors.map(({ resource_id, title, value }) =>
           `not shown: ${Fence.id(resource_id ?? value)} (${
             title === undefined ? "?" : Fence.id(title.replaceAll(" ", "-"))
@@ -85,6 +85,18 @@ export const linesOf = (
         ...items.length + errors.length === 0 ? ["nothing found"] : []
       ],
       hasStrangers: items.length > 0
+    }
+  })
+
+/** Remembers users and lists, whose names complete inputs. A user's handle then needs no look-up. */
+export const remember = (items: Iterable<Lines.Item | undefined>): Effect.Effect<void, never, Session> =>
+  Effect.map(Session, ({ lists, userIds }) => {
+    for (const item of items) {
+      if (item === undefined) continue
+      const { id, member_count: members, name, username } = item
+      if (typeof id !== "string" || !/^\d{1,19}$/.test(id)) continue
+      if (typeof username === "string" && /^\w{1,15}$/.test(username)) userIds.set(username.toLowerCase(), id)
+      else if (members !== undefined) lists.set(id, String(name).toLowerCase())
     }
   })
 

@@ -2,14 +2,17 @@
 import type { Client } from "@postwire/core/client/Client"
 import type { AnyError } from "@postwire/core/errors/Errors"
 import type { UploadError } from "@postwire/core/media/UploadOptions"
+import type { Definition } from "@postwire/core/schema/Definition"
 import type { Scope } from "@postwire/core/schema/Scopes"
 import type { Journal } from "@postwire/core/storage/Journal"
 import type { ExportError } from "@postwire/export/files/ExportErrors"
 import { type InputRequired, type McpRequestContext, McpServerClient } from "effect/ai/McpSchema"
+import type { McpServer } from "effect/ai/McpServer"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as Semaphore from "effect/Semaphore"
 import type { DryRun, Gate } from "../money/Gate.ts"
 import type { Ledger } from "../money/Ledger.ts"
 import type { Refused } from "../money/Refused.ts"
@@ -39,24 +42,28 @@ export interface Settings {
 
 /** A file that this session has written. */
 export interface Written {
+  readonly name: string
+  /** The call that writes it: the same call continues an unfinished file, once the one before has ended. */
+  readonly call: string
+  readonly turn: Semaphore.Semaphore
   readonly path: string
-  readonly operation: string
+  readonly definition: Definition
   readonly rows: number
-  readonly status: string
+  /** `unfinished` while it is written, and after a failure or a cancellation. */
+  readonly status: "unfinished" | "done" | "partial" | "interrupted"
 }
 
 /** Why a tool fails. `InputRequired` is no failure: the host asks its user, and calls again. */
 export type Failure = AnyError | UploadError | ExportError | Refused | DryRun | InputRequired
 
 /** The services that tools use. */
-export type Needs = Client | Journal | Session | Ledger | Gate | McpRequestContext
+export type Needs = Client | Journal | Session | Ledger | Gate | McpRequestContext | McpServer
 
-/** A file that holds a large result. */
+/** A file that holds a large result, as a resource: reading it returns its beginning. */
 export interface Link {
   readonly uri: string
   readonly name: string
   readonly mimeType: string
-  readonly size: number
 }
 
 /** The result of a tool. */
@@ -80,21 +87,25 @@ export interface Place {
 /** The state of a session. */
 export class Session extends Context.Service<Session, {
   readonly settings: Settings
-  readonly written: Array<Written>
+  /** By their names. */
+  readonly written: Map<string, Written>
   /** The ids of users by their handles in lower case. */
   readonly userIds: Map<string, string>
   /** The rests of answers by their handles, oldest first. */
   readonly cursors: Map<string, Place>
   /** The questions that have been answered: a host may send an answer again. */
   readonly answered: Set<string>
+  /** The names of lists in lower case, by their ids. */
+  readonly lists: Map<string, string>
   /** True once an answer had texts of strangers: writes after that need the user's consent. */
   hasReadStrangers: boolean
 }>()("@postwire/mcp/session/Session") {}
 
 const make = (settings: Settings): Session["Service"] => ({
   settings,
-  written: [],
+  written: new Map(),
   userIds: new Map(),
+  lists: new Map(),
   cursors: new Map(),
   answered: new Set(),
   hasReadStrangers: false

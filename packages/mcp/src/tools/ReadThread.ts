@@ -66,13 +66,15 @@ const part = (
   })
 
 const linesOf = (page: Conversation.Page, detail: Lines.Detail) =>
-  Effect.map(Page.optionsOf(detail), (options): ReadonlyArray<string> => {
+  Effect.gen(function*() {
+    const options = yield* Page.optionsOf(detail)
     const users = new Map(
       (page.includes["users"] ?? []).map((user): readonly [unknown, Lines.Item] => {
         const item: Lines.Item = { ...user }
         return [item["id"], item]
       })
     )
+    yield* Page.remember(users.values())
     return [
       ...page.items.map((post) => Lines.of("post", post, users.get(post.author_id), options)),
       ...page.missing.map(({ id, reason }) => `not shown: ${Fence.id(id)} (${reason})`),

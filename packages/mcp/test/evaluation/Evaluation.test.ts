@@ -48,17 +48,19 @@ const hold = async (
   try {
     for (const [i, turn] of turns.entries()) {
       turn.given?.(sandbox)
-      const [sent, asked] = [sandbox.requests.length, host.questions.length]
+      const [sent, asked, reported] = [sandbox.requests.length, host.questions.length, host.reports.length]
       const input = filled(turn.with ?? {}, names)
-      const place = `turn ${i + 1}: ${turn.call ?? ""} ${JSON.stringify(input)}`
+      const place = `turn ${i + 1}: ${turn.call ?? turn.request ?? ""} ${JSON.stringify(input)}`
       if (turn.reconnect === true) {
         await host.close()
         host = await Host.connect(open, revision, consent)
-      } else if (turn.cancelled === true) host.cancel(turn.call ?? "", input)
-      else if (turn.request !== undefined) assert.strictEqual(await host.request(turn.request), turn.code, place)
+      } else if (turn.cancelled === true) await host.cancel(turn.call ?? "", input, "once")
+      else if (turn.cancelled === "at progress") await host.cancel(turn.call ?? "", input, "progress")
+      else if (turn.request !== undefined) check(turn, await host.request(turn.request, input), names, place)
       else if (turn.call === undefined) await checkList(turn, host)
       else check(turn, await host.call(turn.call, input), names, place)
       if (turn.sends !== undefined) assert.strictEqual(sandbox.requests.length - sent, turn.sends, place)
+      if (turn.reports !== undefined) assert.deepStrictEqual(host.reports.slice(reported), turn.reports, place)
       if (turn.asks !== undefined) assert.strictEqual(host.questions.length - asked, turn.asks, place)
     }
   } finally {

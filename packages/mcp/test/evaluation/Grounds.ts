@@ -24,10 +24,17 @@ export interface Ground {
 
 const micros = (dollars: number | undefined) => dollars === undefined ? undefined : dollars * 1_000_000
 
+/** A folder of this ground alone. */
+const temporary = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-mcp-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
+
 /** In memory, through the same messages. */
 export const inMemory = Effect.fnUntraced(function*({ askAbove, maxSpend, ...flags }: Flags) {
   const context = yield* Layer.build(Sandbox.layer({ posts: 0 }))
-  const settings = { ...flags, askAbove: micros(askAbove), version: "1", spendLimit: { total: maxSpend ?? 1 } }
+  const folder = yield* temporary
+  const settings = { ...flags, folder, askAbove: micros(askAbove), version: "1", spendLimit: { total: maxSpend ?? 1 } }
   const open = Effect.fnUntraced(function*(receive: (line: string) => void) {
     const stdin = yield* Queue.unbounded<Uint8Array>()
     const stdio = Stdio.layerTest({
@@ -69,10 +76,7 @@ const processes = Effect.fnUntraced(function*(flags: Flags) {
     Effect.promise(() => Sandbox.start({ posts: 0 })),
     ({ stop }) => Effect.promise(stop)
   )
-  const home = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-mcp-"))),
-    (path) => Effect.sync(() => rmSync(path, { recursive: true }))
-  )
+  const home = yield* temporary
   const { appBearerToken = "", baseUrl, bearerToken } = sandbox.settings
   const env = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("POSTWIRE_"))),
@@ -126,9 +130,10 @@ export const overHttp = Effect.fnUntraced(function*(flags: Flags) {
         const url = /http:\/\/[\w.:/]+mcp/.exec(line)
         if (url !== null) address.resolve(url[0])
       })
-      const post = poster(await address.promise, receive)
+      const { abort, post } = poster(await address.promise, receive)
       return {
         write: (line) => void post(line),
+        abort,
         close: async () => {
           child.kill("SIGINT")
           await once(child, "close")
@@ -142,7 +147,8 @@ export const overHttp = Effect.fnUntraced(function*(flags: Flags) {
 /** Sends messages, and passes on those that come back: one, or a stream of events. */
 const poster = (url: string, receive: (line: string) => void) => {
   let session: Readonly<Record<string, string>> = {}
-  return async (line: string) => {
+  const controllers = new Map<unknown, AbortController>()
+  const send = async (line: string, signal: AbortSignal) => {
     const { method, params } = JSON.parse(line)
     const version = params?._meta?.["io.modelcontextprotocol/protocolVersion"]
     const response = await fetch(url, {
@@ -155,10 +161,11 @@ const poster = (url: string, receive: (line: string) => void) => {
         ...version !== undefined && {
           "mcp-protocol-version": version,
           "mcp-method": method,
-          ...params.name !== undefined && { "mcp-name": params.name }
+          ...(params.name ?? params.uri) !== undefined && { "mcp-name": params.name ?? params.uri }
         }
       },
-      body: line
+      body: line,
+      signal
     })
     const id = response.headers.get("mcp-session-id")
     if (method === "initialize" && id !== null) {
@@ -171,4 +178,14 @@ const poster = (url: string, receive: (line: string) => void) => {
       if (message !== "") receive(message)
     }
   }
+  const post = async (line: string) => {
+    const controller = new AbortController()
+    controllers.set(JSON.parse(line).id, controller)
+    try {
+      await send(line, controller.signal)
+    } catch (error) {
+      if (!controller.signal.aborted) throw error
+    }
+  }
+  return { post, abort: (id: number) => controllers.get(id)?.abort() }
 }

@@ -9,6 +9,8 @@ export type Revision = typeof revisions[number]
 /** Standard input and output of a server. */
 export interface Pipe {
   readonly write: (line: string) => void
+  /** Closes the request, where each has a connection of its own. */
+  readonly abort?: (id: number) => void
   /** Ends the server's input. */
   readonly close: () => Promise<void>
 }
@@ -28,7 +30,7 @@ interface Question {
 interface Message {
   readonly id?: number | string
   readonly method?: string
-  readonly params?: Question
+  readonly params?: Question & { readonly progress?: number; readonly total?: number }
   readonly error?: { readonly code: number; readonly message: string }
   readonly result?: {
     readonly instructions?: string
@@ -57,13 +59,15 @@ export interface Host {
   readonly questions: ReadonlyArray<string>
   /** The instructions of the server. */
   readonly instructions: string
+  /** The progress of calls, such as `100 of 250`. */
+  readonly reports: ReadonlyArray<string>
   readonly call: (name: string, input: Json) => Promise<Answer>
-  /** Sends a call and then its cancellation. */
-  readonly cancel: (name: string, input: Json) => void
+  /** Sends a call and then its cancellation: at once, or when progress is reported. */
+  readonly cancel: (name: string, input: Json, at: "once" | "progress") => Promise<void>
   /** The tools as the server lists them. */
   readonly list: () => Promise<ReadonlyArray<{ readonly name: string }>>
-  /** The code of the error of any request. */
-  readonly request: (method: string) => Promise<number | undefined>
+  /** The result of any request as JSON. */
+  readonly request: (method: string, params: Json) => Promise<Answer>
   readonly close: () => Promise<void>
 }
 
@@ -81,9 +85,14 @@ export const connect = async (
     questions.push(message)
     return answers[consent]
   }
+  const reports: Array<string> = []
+  let reported = () => {}
   const pipe = await open((line) => {
     const message: Message = JSON.parse(line)
-    if (message.method === undefined) pending.get(message.id)?.(message)
+    if (message.method === "notifications/progress") {
+      reports.push(`${message.params?.progress} of ${message.params?.total}`)
+      reported()
+    } else if (message.method === undefined) pending.get(message.id)?.(message)
     else if (message.id !== undefined) send({ id: message.id, result: answer(message.params) })
   })
   const send = (message: Json) => pipe.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
@@ -91,7 +100,8 @@ export const connect = async (
   const request = (method: string, params: Json = {}) => {
     const answered = Promise.withResolvers<Message>()
     pending.set(++id, answered.resolve)
-    send({ id, method, params: { ...params, ...meta } })
+    // Every request wants progress; only exports have some.
+    send({ id, method, params: { ...params, _meta: { ...meta._meta, progressToken: id } } })
     return answered.promise
   }
 
@@ -101,6 +111,7 @@ export const connect = async (
   if (revision !== "2026-07-28") send({ method: "notifications/initialized" })
   return {
     questions,
+    reports,
     instructions: opened.result?.instructions ?? "",
     call: async (name, input) => {
       const first = await request("tools/call", { name, arguments: input })
@@ -111,12 +122,20 @@ export const connect = async (
       )
       return shown(await request("tools/call", { name, arguments: input, inputResponses, requestState }))
     },
-    cancel: (name, input) => {
+    cancel: async (name, input, at) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      reported = resolve
       void request("tools/call", { name, arguments: input })
-      send({ method: "notifications/cancelled", params: { requestId: id, ...meta } })
+      if (at === "progress") await promise
+      // A revision without sessions has no message that could name the request of another connection.
+      if (pipe.abort !== undefined && revision === "2026-07-28") pipe.abort(id)
+      else send({ method: "notifications/cancelled", params: { requestId: id, ...meta } })
     },
     list: async () => (await request("tools/list")).result?.tools ?? [],
-    request: async (method) => (await request(method)).error?.code,
+    request: async (method, params) => {
+      const { error, result } = await request(method, params)
+      return { text: error?.message ?? JSON.stringify(result), isError: error !== undefined, code: error?.code }
+    },
     close: pipe.close
   }
 }
@@ -124,7 +143,7 @@ export const connect = async (
 const clientInfo = { name: "evaluation", version: "1.0.0" }
 
 /** Stateless revisions have the host's profile in every request. */
-const metaOf = (revision: Revision, clientCapabilities: Json): Json => {
+const metaOf = (revision: Revision, clientCapabilities: Json): { readonly _meta?: Json } => {
   const prefix = "io.modelcontextprotocol"
   return revision !== "2026-07-28" ? {} : {
     _meta: {
