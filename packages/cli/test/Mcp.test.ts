@@ -137,6 +137,7 @@ describe("postwire mcp --print-config", () => {
         ["--read-only", "--read-only"],
         ["--allow-writes", "--allow-writes"],
         ["--trusted-only", "--trusted-only"],
+        ["--trusted-lists 1,2", "--trusted-lists 1,2"],
         ["--toolsets posts,users", "--toolsets posts,users"],
         ["--max-spend 2.5", "--max-spend 2.5"],
         ["--max-spend 0", "--max-spend 0"],

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { fence, handle, id } from "../src/text/Fence.ts"
 import { sanitize } from "../src/text/Sanitize.ts"
 import { host } from "./support/Scene.ts"
+import { connect } from "./support/Wire.ts"
 
 const tags = (text: string) =>
   [...text].map((character) => String.fromCodePoint(0xe0000 + character.codePointAt(0)!)).join("")
@@ -131,7 +132,7 @@ describe("texts of strangers", () => {
         assert.include(text, "letter of her own")
         assert.include(text, "letter of a star")
         assert.notInclude(text, "canary")
-        assert.include(text, "(text withheld: its author is neither followed nor verified)")
+        assert.include(text, "(text withheld: its author is neither followed, listed nor verified)")
       }
       assert.notInclude((yield* call("read_user", { user: "mallory" })).text, "canary")
       assert.notInclude(
@@ -145,5 +146,40 @@ describe("texts of strangers", () => {
         (yield* call("call_operation", { name: "searchRecentPosts", parameters: { query: "letter" } })).text,
         "canary"
       )
+    }))
+
+  it.effect("come from members of trusted lists, too, which a session reads once, after consent to their price", () =>
+    Effect.gen(function*() {
+      for (const revision of ["2025-11-25", "2026-07-28"] as const) {
+        const trustedLists: Array<string> = []
+        const { call, questions, sandbox } = yield* connect({
+          revision,
+          trustedOnly: true,
+          trustedLists,
+          askAbove: 15_000,
+          answers: () => ({ action: "accept", content: { allow: true } })
+        })
+        const [grace, mallory] = [sandbox.user({ username: "grace" }), sandbox.user({ username: "mallory" })]
+        const posts = [grace.post("letter of a member"), mallory.post("letter with canary")]
+        trustedLists.push(
+          sandbox.ada.list({ name: "Friends", members: [grace, sandbox.user({ username: "alan" })] }).id
+        )
+        const input = { ids: posts.map(({ id }) => id), rows: 2 }
+        assert.include((yield* call("read_posts", { ...input, dry_run: true })).text, "Would send GET /2/posts?")
+        assert.strictEqual(sandbox.requests.length, 0)
+        // Without sessions, each question ends a call.
+        if (revision === "2026-07-28") assert.strictEqual((yield* call("read_posts", input)).text, "asked again")
+        const { text } = yield* call("read_posts", input)
+        assert.include(text, "letter of a member")
+        assert.notInclude(text, "canary")
+        assert.include(text, "neither followed, listed nor verified")
+        assert.deepStrictEqual(questions.map(({ message }) => message), [
+          "Spend on --trusted-lists, for up to $0.02?",
+          "Spend on getPosts, for up to $0.03?"
+        ])
+        const sent = sandbox.requests.length
+        assert.include((yield* call("read_posts", { ids: [posts[0]!.id] })).text, "letter of a member")
+        assert.strictEqual(sandbox.requests.length, sent + 1)
+      }
     }))
 })

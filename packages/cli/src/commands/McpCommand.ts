@@ -42,6 +42,11 @@ const flags = {
   allowWrites: Args.toggle("allow-writes", "Offer tools that write, too; each write needs your consent"),
   toolsets: Args.text("toolsets", `Sets of tools, with commas (default: all): ${toolsets.join(", ")}`, "NAMES"),
   trustedOnly: Args.toggle("trusted-only", "Show texts only of those whom you follow, or who are verified"),
+  trustedLists: Args.text(
+    "trusted-lists",
+    "As --trusted-only, and of members of these lists: a cent each, once",
+    "ID,..."
+  ),
   maxSpend: Spending.flags.maxSpend,
   askAbove: Flag.Finite("ask-above").pipe(
     Flag.filter((dollars) => dollars >= 0, () => "dollars: 0 or more, as 0.50"),
@@ -75,6 +80,7 @@ export const command = Command.make("mcp", flags, (given) => run(given)).pipe(
 
 const run = Effect.fnUntraced(function*(flags: Flags) {
   const chosen = yield* toolsetsOf(flags.toolsets)
+  const lists = yield* listsOf(flags.trustedLists)
   if (Option.isSome(flags.printConfig)) return yield* printConfig(flags.printConfig.value, flags)
   const session = Option.getOrElse(flags.maxSpend, () => microsOf(usualMaxSpend))
   const limits = { maxSpend: Option.some(session), usualLimits, maxWait: maxWaitMillis }
@@ -86,7 +92,8 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
         allowWrites: flags.allowWrites && !flags.readOnly,
         toolsets: chosen,
         scopes: account?.oauth1 === undefined ? account?.oauth2?.scopes : undefined,
-        trustedOnly: flags.trustedOnly,
+        trustedOnly: flags.trustedOnly || lists !== undefined,
+        trustedLists: lists,
         userAuth: speaker.userAuth,
         userId: account?.user?.id,
         askAbove: microsOf(flags.askAbove),
@@ -172,6 +179,16 @@ const toolsetsOf = Effect.fnUntraced(function*(text: Option.Option<string>) {
   return unknown === undefined
     ? names.filter(isToolset)
     : yield* ErrorReport.refuse(`--toolsets: there is no set "${unknown}"`, `The sets are ${toolsets.join(", ")}.`)
+})
+
+const listsOf = Effect.fnUntraced(function*(text: Option.Option<string>) {
+  const ids = Option.getOrUndefined(Option.map(text, (text) => text.split(",")))
+  return ids?.every((id) => /^\d{1,19}$/.test(id)) === false
+    ? yield* ErrorReport.refuse(
+      "--trusted-lists must be ids of lists, with commas",
+      "postwire lists shows those that you own."
+    )
+    : ids
 })
 
 /** Prints the configuration of a host, with the flags of this command. Paths become absolute: a host has another folder. */

@@ -19,6 +19,7 @@ import { Refused } from "../money/Refused.ts"
 import * as Inputs from "../session/Inputs.ts"
 import * as Session from "../session/Session.ts"
 import type { Failure, Listing, Needs, Tool } from "../session/Tool.ts"
+import * as Trusted from "../session/Trusted.ts"
 import * as Host from "../writing/Host.ts"
 import * as Answer from "./Answer.ts"
 import * as Surface from "./Surface.ts"
@@ -137,7 +138,10 @@ const answered = (
     ? given.max_tokens
     : undefined
   const gate = { isDryRun, askAbove: settings.askAbove ?? usualAskAbove, userAuth: settings.userAuth === true }
-  return Gate.pass(listing(tool, given), gate, cost).pipe(
+  const isRead = tool.effect === "read" && tool.openWorld !== false && !isDryRun
+  // Behind a gate of its own: consent to the price of the lists is none to that of the call.
+  const trusted = isRead ? Gate.pass(Trusted.load, gate, cost) : Effect.void
+  return Effect.andThen(trusted, Gate.pass(listing(tool, given), gate, cost)).pipe(
     Effect.flatMap((found) => Answer.ofListing(tool.name, found, maxTokens, cost)),
     Effect.catch((failure): Effect.Effect<McpSchema.CallToolResult | McpSchema.InputRequired> =>
       Effect.succeed(failure._tag === "InputRequired" ? failure : Answer.ofFailure(failure, settings))

@@ -13,6 +13,7 @@ import * as Files from "./Files.ts"
 import * as Selections from "./Selections.ts"
 import { Session } from "./Session.ts"
 import type { Failure, Listing, Needs } from "./Tool.ts"
+import * as Trusted from "./Trusted.ts"
 
 /** The inputs that all tools that read have. */
 export interface Given {
@@ -105,23 +106,15 @@ const itemOf = (value: unknown): Lines.Item | undefined => Predicate.isObject(va
 /** The options of lines in this session, now. */
 export const optionsOf = (detail: Lines.Detail): Effect.Effect<Lines.Options, never, Session> =>
   Effect.gen(function*() {
-    const { settings } = yield* Session
+    const session = yield* Session
     return {
       detail,
       now: yield* Clock.currentTimeMillis,
-      isTrusted: settings.trustedOnly === true
-        ? (user: Lines.Item | undefined) => isTrusted(user, settings.userId)
+      isTrusted: session.settings.trustedOnly === true
+        ? (user: Lines.Item | undefined) => Trusted.isTrusted(user, session)
         : () => true
     }
   })
-
-/** Tests whether a user is the account itself, or one whom it follows, or whom the service has verified. */
-const isTrusted = (user: Lines.Item | undefined, userId: string | undefined): boolean => {
-  if (user === undefined) return false
-  const { connection_status: status, id, verified } = user
-  return verified === true || (id !== undefined && id === userId) ||
-    (Array.isArray(status) && status.includes("following"))
-}
 
 /** Finds the id of a user by an id or a handle, with or without `@`; of the account itself if none is given. */
 export const userIdOf = (user: string | undefined): Effect.Effect<string, Failure, Needs> =>

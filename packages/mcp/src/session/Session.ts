@@ -26,8 +26,10 @@ export interface Settings {
   readonly toolsets?: ReadonlyArray<Toolset> | undefined
   /** The scopes of the account's token: tools that need others are not offered. Default: unknown, all are. */
   readonly scopes?: ReadonlyArray<Scope> | undefined
-  /** Shows texts only of users whom the account follows, or who are verified. Default false. */
+  /** Shows texts only of users whom the account follows, who are verified or in a trusted list. Default false. */
   readonly trustedOnly?: boolean | undefined
+  /** The ids of lists whose members are trusted. A session reads them once. */
+  readonly trustedLists?: ReadonlyArray<string> | undefined
   /** A call that may cost more than this, in micro-dollars, needs the user's consent. Default 500,000. */
   readonly askAbove?: number | undefined
   /** The folder for large results. Without one, they are refused. */
@@ -91,6 +93,8 @@ export class Session extends Context.Service<Session, {
   readonly written: Map<string, Written>
   /** The ids of users by their handles in lower case. */
   readonly userIds: Map<string, string>
+  /** The members of trusted lists, once they were read. */
+  listed: ReadonlySet<string> | undefined
   /** The rests of answers by their handles, oldest first. */
   readonly cursors: Map<string, Place>
   /** The questions that have been answered: a host may send an answer again. */
@@ -106,6 +110,7 @@ const make = (settings: Settings): Session["Service"] => ({
   written: new Map(),
   userIds: new Map(),
   lists: new Map(),
+  listed: undefined,
   cursors: new Map(),
   answered: new Set(),
   hasReadStrangers: false

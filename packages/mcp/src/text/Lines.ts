@@ -52,7 +52,7 @@ const counts = (metrics: unknown, nouns: Readonly<Record<string, string>>): stri
     })
   )
 
-const withheld = "(text withheld: its author is neither followed nor verified)"
+const withheld = "(text withheld: its author is neither followed, listed nor verified)"
 
 const postCounts = {
   normal: { like_count: "likes", reply_count: "replies" },
