@@ -1,6 +1,6 @@
 // The shell blocks of the README and the guides, run as they are written, with the packages that a user would pack.
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { ChildProcess } from "node:child_process"
+import { type ChildProcess, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
@@ -63,6 +63,8 @@ const filesOf = async (
   await using client = createClient(settings)
   const { data = [] } = await client.searchRecentPosts({ query: "effect", post_fields: ["author_id"] })
   const ids = data.map(({ id }) => `${id}\n`).join("")
+  const lines = (start: string) =>
+    Object.entries(settings).map(([name, value]) => `${start}${environmentVariable(name)}=${String(value)}\n`).join("")
   const users = ["id", ...new Set(data.map((post) => post.author_id))].join("\n")
   return {
     "ids.txt": ids,
@@ -71,9 +73,24 @@ const filesOf = async (
     "users.csv": users,
     "authors.csv.gz": gzipSync(users),
     "followers.csv.gz": gzipSync("username\nada\n"),
+    "sandbox.txt": lines("  export "),
+    "sandbox.env": lines(""),
     "queries.txt": "effect\nfrom:ada\n",
     "program.ts": `import { createClient } from "@postwire/node"\nexport const main = () => createClient().getMe()\n`
   }
+}
+
+/** Starts the server of a host's configuration, without the variables of the terminal. */
+const startsServer = (folder: string, { HOME, PATH }: NodeJS.ProcessEnv): void => {
+  const { mcpServers: { postwire: { args, command } } } = JSON.parse(readFileSync(join(folder, ".mcp.json"), "utf8"))
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "host", version: "1" } }
+  const { stdout } = spawnSync(command, args, {
+    cwd: folder,
+    env: { HOME, PATH },
+    encoding: "utf8",
+    input: `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`
+  })
+  assert.strictEqual(JSON.parse(stdout).result.serverInfo.name, "postwire")
 }
 
 describe.skipIf(process.env["POSTWIRE_LONG"] === undefined)(
@@ -171,9 +188,12 @@ describe.skipIf(process.env["POSTWIRE_LONG"] === undefined)(
         for (const [i, block] of ofPage(page).entries()) {
           const place = join(project, page.replace(/\W/g, "-"), String(i))
           mkdirSync(place, { recursive: true })
-          for (const [name, content] of Object.entries(files)) writeFileSync(join(place, name), content)
+          for (const [name, content] of Object.entries(files)) {
+            writeFileSync(join(place, name), content, { mode: 0o600 })
+          }
           const written = Object.entries(ids).reduce((code, [from, to]) => code.replaceAll(from, to), block.code)
           await succeed(new Shell.Terminal(place, env, join(place, "state")), block, written)
+          if (written.includes("> .mcp.json")) startsServer(place, env)
         }
       }
     }, 300_000)

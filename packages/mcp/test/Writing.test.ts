@@ -105,11 +105,11 @@ for (const revision of revisions) {
     it.effect("a host that cannot ask is refused, until the user approves in a terminal", () =>
       Effect.gen(function*() {
         const journal = Journal.makeMemory()
-        const wire = yield* connect({ revision, journal, ...writes })
+        const wire = yield* connect({ revision, journal, command: "npx -y @postwire/cli", ...writes })
         const handle = handleIn((yield* wire.call("prepare_post", { text: "Good morning" })).text)
         const refused = yield* wire.call("publish", { handle })
         assert.include(refused.text, "this host cannot ask its user to confirm it. Nothing was sent.")
-        assert.include(refused.text, `postwire approve ${handle}`)
+        assert.include(refused.text, `in a terminal: npx -y @postwire/cli approve ${handle}. `)
         assert.strictEqual(postsOf(wire), 0)
         const approve = (handle: string) =>
           Effect.provideService(Book.move(handle, ["waiting"], "approved"), Journal.Journal, journal)

@@ -98,7 +98,8 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
         userId: account?.user?.id,
         askAbove: microsOf(flags.askAbove),
         folder: Option.getOrUndefined(flags.folder) ?? join(yield* UserDirectories.make().state("postwire"), "mcp"),
-        account: Option.getOrUndefined(Option.map(speaker.account, ({ name }) => name))
+        account: Option.getOrUndefined(Option.map(speaker.account, ({ name }) => name)),
+        command: HostConfig.launcher(speaker.variables["PATH"]).join(" ")
       }
       const services = Layer.merge(layerLedger(speaker, flags, session), Connection.layerJournal(speaker.variables))
       if (Option.isSome(flags.http)) {

@@ -40,6 +40,8 @@ export interface Settings {
   readonly userId?: string | undefined
   /** The name of the account, for exports. */
   readonly account?: string | undefined
+  /** The command line that starts `postwire` in a terminal of the user. Default: its name. */
+  readonly command?: string | undefined
 }
 
 /** A file that this session has written. */

@@ -65,9 +65,11 @@ const consentTo = Effect.fnUntraced(function*(question: Question) {
   if (answer === "accept") return
   if (answer === "none") {
     if (prepared === undefined) yield* Book.enter(contents)
+    const { settings: { command = "postwire" } } = yield* Session
+    const approve = `${command} approve ${handle}`
     return yield* refusal(
       question,
-      `Let the user run in a terminal: postwire approve ${handle}. Then repeat this call. A handle is valid for 10 minutes.`
+      `Let the user run in a terminal: ${approve}. Then repeat this call. A handle is valid for 10 minutes.`
     )
   }
   if (answer === "decline") yield* Book.move(handle, ["waiting"], undefined)
