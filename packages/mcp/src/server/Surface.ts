@@ -18,26 +18,20 @@ type Complete = (input: string, session: Session.Session["Service"]) => Iterable
 /** A kind of resources. */
 interface Kind {
   readonly tool: Tool
-  readonly title: string
+  /** The address with the name of its last part. */
+  readonly uri: string
   readonly description: string
-  /** Its address up to the last part, which is `parameter`. */
-  readonly base: string
-  readonly parameter: string
   readonly inputOf: (value: string) => Readonly<Record<string, unknown>>
   readonly complete: Complete
 }
 
-const handles: Complete = (input, { userIds }) => {
-  const start = input.replace(/^@/, "").toLowerCase()
-  return [...userIds.keys()].filter((handle) => handle !== "" && handle.startsWith(start))
-}
+const handles: Complete = (input, { userIds }) =>
+  [...userIds.keys()].filter((handle) => handle !== "" && handle.startsWith(input.replace(/^@/, "").toLowerCase()))
 
 const files: Kind = {
   tool: Jobs.tool,
-  title: "File",
+  uri: Files.uriOf("{name}"),
   description: "A file that this session has written: a summary and its first rows.",
-  base: Files.uriOf(""),
-  parameter: "name",
   inputOf: (file) => ({ file }),
   complete: (input, { written }) => [...written.keys()].filter((name) => name.startsWith(input))
 }
@@ -45,28 +39,22 @@ const files: Kind = {
 const kinds: ReadonlyArray<Kind> = [
   {
     tool: ReadUser.tool,
-    title: "User",
+    uri: "postwire://users/{user}",
     description: "The profile of a user, by handle or id.",
-    base: "postwire://users/",
-    parameter: "user",
     inputOf: (user) => ({ user }),
     complete: handles
   },
   {
     tool: ReadPosts.tool,
-    title: "Post",
+    uri: "postwire://posts/{id}",
     description: "A post, by id.",
-    base: "postwire://posts/",
-    parameter: "id",
     inputOf: (id) => ({ ids: [id] }),
     complete: () => []
   },
   {
     tool: Lists.tool,
-    title: "List",
+    uri: "postwire://lists/{id}",
     description: "A list, by id.",
-    base: "postwire://lists/",
-    parameter: "id",
     inputOf: (id) => ({ id, show: "list" }),
     // A name may be a stranger's, so only ids are values.
     complete: (input, { lists }) =>
@@ -93,83 +81,61 @@ const read = (answer: Answer, { inputOf, tool }: Kind, uri: string, value: strin
       : Effect.fail(new McpSchema.InternalError({ message: text }))
   })
 
-const completion = (complete: Complete, input: string) =>
-  Effect.map(Session.Session, (session): McpSchema.CompleteResult => {
-    const values = [...complete(input, session)]
-    return { completion: { values, total: values.length } }
-  }).pipe(Session.ofRequest)
-
 /** Hides the files of other sessions. */
 export const visibility = McpServer.visibility(
   Effect.map(
     Effect.context<Session.Session>(),
-    (services) => ({ target }: McpServer.MiddlewareOptions) =>
-      Effect.map(Session.Session, ({ written }) => written.has(target.slice(files.base.length))).pipe(
-        Session.ofRequest,
-        Effect.provideContext(services)
-      )
+    (services) => ({ target }) =>
+      Effect.map(Session.Session, ({ written }) => written.has(target.slice(Files.uriOf("").length)))
+        .pipe(Session.ofRequest, Effect.provideContext(services))
   )
 )
-
-const annotations = Context.empty()
 
 /** Registers resources and prompts for these tools. Returns a function that lists the files to which an answer links. */
 export const register = Effect.fnUntraced(function*(tools: ReadonlyArray<Tool>, answer: Answer) {
   const server = yield* McpServer.McpServer
+  const annotations = Context.empty()
   const services = yield* Effect.context<Session.Session>()
   const completing = (complete: Complete) => (input: string) =>
-    Effect.provideContext(completion(complete, input), services)
+    Effect.map(Session.Session, (session) => ({ completion: { values: [...complete(input, session)] } }))
+      .pipe(Session.ofRequest, Effect.provideContext(services))
   for (const kind of [...kinds.filter(({ tool }) => tools.includes(tool)), files]) {
-    const { base, complete, description, parameter, title } = kind
+    const [base = "", parameter = ""] = kind.uri.split(/[{}]/)
     yield* server.addResourceTemplate({
       template: new McpSchema.ResourceTemplate({
-        uriTemplate: `${base}{${parameter}}`,
-        name: title.toLowerCase(),
-        title,
-        description,
+        uriTemplate: kind.uri,
+        name: base.split("/")[2] ?? "",
+        description: kind.description,
         mimeType
       }),
       annotations,
       routerPath: `${base.replace(":", "::")}:0`,
-      completions: { [parameter]: completing(complete) },
+      completions: { [parameter]: completing(kind.complete) },
       handle: (uri, [value = ""]) => read(answer, kind, uri, value)
     })
   }
   const names = tools.map(({ name }) => name)
-  for (const { prompt, textOf } of Prompts.of(names)) {
+  for (const { argument, textOf, ...prompt } of Prompts.of(names)) {
     yield* server.addPrompt({
-      prompt: new McpSchema.Prompt(prompt),
+      prompt: new McpSchema.Prompt({ ...prompt, arguments: [argument] }),
       annotations,
-      completions: prompt.name === "catch_up" ? { about: completing(mentions) } : {},
-      handle: (values) => {
-        const missing = prompt.arguments.find(({ name, required }) => required && values[name] === undefined)
-        if (missing !== undefined) {
-          return Effect.fail(new McpSchema.InvalidParams({ message: `${missing.name}: is required.` }))
+      completions: argument.name === "about"
+        ? { about: completing((input, session) => [...handles(input, session)].map((handle) => `@${handle}`)) }
+        : {},
+      handle: ({ [argument.name]: value }) => {
+        if (argument.required && value === undefined) {
+          return Effect.fail(new McpSchema.InvalidParams({ message: `${argument.name}: is required.` }))
         }
-        const text = textOf(values, (tool) => names.includes(tool))
-        return Effect.succeed(
-          new McpSchema.GetPromptResult({ messages: [{ role: "user", content: McpSchema.TextContent.make({ text }) }] })
-        )
+        const content = McpSchema.TextContent.make({ text: textOf(value, (tool) => names.includes(tool)) })
+        return Effect.succeed(new McpSchema.GetPromptResult({ messages: [{ role: "user", content }] }))
       }
     })
   }
   return (result: McpSchema.CallToolResult | McpSchema.InputRequired) =>
-    Effect.forEach(
-      "content" in result ? result.content : [],
-      (block) =>
-        block.type !== "resource_link" ? Effect.void : server.addResource({
-          resource: new McpSchema.Resource({
-            uri: block.uri,
-            name: block.name,
-            mimeType,
-            description: files.description
-          }),
-          annotations,
-          services,
-          handle: read(answer, files, block.uri, block.name)
-        }),
-      { discard: true }
-    )
+    Effect.forEach("content" in result ? result.content : [], (block) => {
+      if (block.type !== "resource_link") return Effect.void
+      const { name, uri } = block
+      const resource = new McpSchema.Resource({ uri, name, mimeType, description: files.description })
+      return server.addResource({ resource, annotations, services, handle: read(answer, files, uri, name) })
+    }, { discard: true })
 })
-
-const mentions: Complete = (input, session) => [...handles(input, session)].map((handle) => `@${handle}`)

@@ -67,7 +67,6 @@ export type Needs = Client | Journal | Session | Ledger | Gate | McpRequestConte
 export interface Link {
   readonly uri: string
   readonly name: string
-  readonly mimeType: string
 }
 
 /** The result of a tool. */

@@ -28,7 +28,7 @@ export const tool = Tool.make({
         return { lines: written.size === 0 ? ["no files yet"] : [...written.values()].map(lineOf) }
       }
       const found = written.get(file)
-      const text = found === undefined ? undefined : yield* Effect.promise(() => beginningOf(found.path))
+      const text = yield* beginningOf(found?.path ?? "")
       if (found === undefined || text === undefined) {
         return yield* new Refused({
           reason: "file: this session has no complete file of this name.",
@@ -50,12 +50,9 @@ const lineOf = ({ definition, path, rows, status }: Written): string =>
 const bytesRead = 65_536
 
 /** The beginning of a file, or `undefined` if it is gone. */
-const beginningOf = async (path: string): Promise<string | undefined> => {
-  try {
+const beginningOf = (path: string) =>
+  Effect.tryPromise(async () => {
     await using file = await open(path)
     const { buffer, bytesRead: length } = await file.read(Buffer.alloc(bytesRead), 0, bytesRead, 0)
     return buffer.toString("utf8", 0, length)
-  } catch {
-    return undefined
-  }
-}
+  }).pipe(Effect.orElseSucceed(() => undefined))
