@@ -4,6 +4,7 @@ import * as Bench from "./Bench.ts"
 import * as ErrorDocs from "./ErrorDocs.ts"
 import * as MediaDocs from "./MediaDocs.ts"
 import * as Moving from "./Moving.ts"
+import * as PlanDocs from "./PlanDocs.ts"
 import { text } from "./Source.ts"
 
 /** A program, or a region of one: `<!-- from examples/bot.ts -->`, `<!-- from examples/guides/pages.ts#limit -->`. */
@@ -42,6 +43,12 @@ const make = (name: string): string => {
       return ErrorDocs.rateLimitFields()
     case "media":
       return MediaDocs.table()
+    case "plans":
+      return argument === "enterprise"
+        ? PlanDocs.enterprise()
+        : argument === "restricted"
+        ? PlanDocs.restricted()
+        : PlanDocs.access()
     case "bench":
       return argument === "exponents" ? Bench.exponents(Bench.run()) : Bench.table(argument, Bench.run())
     case "tweepy":

@@ -124,11 +124,19 @@ const box = (definition: Definition): string => {
       ...(Quota.format(limits) === undefined
         ? []
         : [["Limit", `${Quota.format(limits)}, unless the service announces another`]]),
+      ...(definition.selfServe === undefined ? [] : [["Plan", planText(definition.selfServe)]]),
       ["Price", `${priceText(price, live)}; [our reading](../spend.md#prices) of X's list`],
       ["Returns", returns(definition)]
     ]
   )
 }
+
+const planText = (selfServe: NonNullable<Definition["selfServe"]>): string =>
+  selfServe === "none"
+    ? "[Enterprise only](../plans.md)"
+    : `[rules of self-serve plans](../plans.md#rules-of-self-serve-plans) for ${
+      Object.keys(selfServe).map(code).join(", ")
+    }`
 
 /** Returns true if an operation brings the events that an app has subscribed to. */
 const isActivity = ({ result }: Pick<Definition, "result">): boolean =>

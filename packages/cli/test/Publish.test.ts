@@ -205,6 +205,19 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
       }))
   })
 
+  it.effect("explains why a reply was refused", () =>
+    Effect.gen(function*() {
+      const { run } = yield* desk({})
+      const { faults } = yield* sandbox
+      faults.add({ operation: "createPost", status: 403 })
+      const refused = yield* run("post", "Hello", "--reply-to", "1460323737035677698")
+      assertTold(
+        refused,
+        /^postwire: createPost: .*\(403\)/,
+        /^ {2}On self-serve plans .* must mention the replying user/
+      )
+    }))
+
   describe("postwire upload", () => {
     /** A picture of three segments, which is not processed. */
     const large = MediaBytes.jpeg({}, ...Array.from({ length: 40 }, (_, i) => comment(65_000, i)))

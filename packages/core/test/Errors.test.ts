@@ -148,6 +148,23 @@ describe("messages", () => {
     )
   })
 
+  it("have the rule of the plan, unless another reason is given", () => {
+    const planRule = "On self-serve plans the author must mention you."
+    const forbidden = (detail: string | undefined) =>
+      new Errors.Forbidden({ ...refusal, status: 403, problems: [], title: undefined, detail, planRule })
+    for (const detail of [undefined, "Forbidden", "You are not permitted to perform this action."]) {
+      const { advice, message } = forbidden(detail)
+      assert.strictEqual(advice, planRule)
+      assert.isTrue(message.endsWith(` ${planRule}`), message)
+    }
+    for (
+      const detail of [
+        "You are not allowed to create a Tweet with duplicate content.",
+        "Your client app is not configured with the appropriate oauth1 app permissions for this endpoint."
+      ]
+    ) assert.notInclude(forbidden(detail).message, planRule)
+  })
+
   it("ask for the sandbox where nothing listens on this machine, and for the address where it is wrong", () => {
     const failure = (reason: string) =>
       new Errors.TransportFailure({ operation: "getPost", phase: "connect", reason }).message

@@ -191,10 +191,35 @@ describe("403", () => {
         "generate a new credential and use that."
     )
     assert.strictEqual(
-      yield* messageOf(like({ post_id: "1" }), 403, {}),
-      "like: this is not permitted with the OAuth 1.0a credential (403). If the app was given write permission after the credential " +
+      yield* messageOf(deletePost({ id: "1" }), 403, {}),
+      "deletePost: this is not permitted with the OAuth 1.0a credential (403). If the app was given write permission after the credential " +
         "was made, generate a new credential and use that."
     )
+  })
+})
+
+describe("403 because of the plan", () => {
+  const document = { title: "Forbidden", detail: "You are not permitted to perform this action.", status: 403 }
+
+  test("explains who may be replied to, and no other post")(function*() {
+    const summoned = /\(403\): You are not .*\. On self-serve plans .* must mention the replying user .*2026-02-23/
+    assert.match(yield* messageOf(createPost({ text: "Hi", in_reply_to_post_id: "1" }), 403, document), summoned)
+    assert.match(
+      yield* messageOf(createPost({ text: "Hi", quote_post_id: "1" }), 403, document),
+      /have no quotes: .*2026-04-16/
+    )
+    assert.notInclude(yield* messageOf(createPost({ text: "Hi" }), 403, document), "self-serve")
+  })
+
+  test("names operations of Enterprise plans")(function*() {
+    const refused = (yield* refusal(like({ post_id: "1" }), 403, document)) as Errors.Forbidden
+    assert.match(
+      refused.message,
+      /Self-serve plans \(pay-per-use\) do not have this operation: it needs an Enterprise plan\.$/
+    )
+    assert.strictEqual(refused.advice, refused.planRule)
+    const { message } = yield* refusal(bookmark({ post_id: "1" }), 403, document)
+    assert.notInclude(message, "Enterprise")
   })
 })
 

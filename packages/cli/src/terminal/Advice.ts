@@ -85,8 +85,10 @@ const advices: Readonly<Record<string, Advice>> = {
   ComplianceFailed: "Check the ids in the file, then start over with --force.",
   ComplianceNotComplete: "Run the same command with --resume: it continues to wait.",
   ConflictingIdentifiers: "Pass exactly one of them.",
-  Forbidden: ({ advice, message }, situation) =>
-    advice !== undefined
+  Forbidden: ({ advice, message, planRule }, situation) =>
+    advice !== undefined && advice === planRule
+      ? String(planRule)
+      : advice !== undefined
       ? ofApp(situation)
       : /\bduplicate\b/i.test(String(message))
       ? "You have such a post already: look for it, or change the text."

@@ -27,7 +27,7 @@ export type CallInfo = Pick<Definition, "name" | "effect" | "confirmWith" | "pag
 }
 
 /** The parts of a call that errors show. */
-export type Call = Pick<Prepared, "operation" | "effect" | "confirmWith" | "accepts" | "bearer">
+export type Call = Pick<Prepared, "operation" | "effect" | "confirmWith" | "accepts" | "bearer" | "planRule">
 
 /** The errors of sending. */
 export type SendError = Exclude<Errors.AnyError, Errors.ConflictingIdentifiers | Errors.PaginationStuck>
@@ -212,7 +212,7 @@ const excerptOf = (text: string): string => text.slice(0, 2000)
 
 const refusal = (
   { prepared, response: { headers, status }, text }: AttemptFailure.Refused,
-  { accepts, bearer, effect, operation }: Call,
+  { accepts, bearer, effect, operation, planRule }: Call,
   { redact, waits, wire }: ClientInfo
 ): Errors.Refusal => {
   const redacted = redact(text)
@@ -244,7 +244,7 @@ const refusal = (
     case 401:
       return new Errors.Unauthorized(common)
     case 403:
-      return new Errors.Forbidden({ ...common, isRead: effect === "read" })
+      return new Errors.Forbidden({ ...common, isRead: effect === "read", planRule })
     case 404:
       return new Errors.NotFound(common)
     case 429:

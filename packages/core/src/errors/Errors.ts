@@ -215,28 +215,36 @@ export class Forbidden extends Data.TaggedError("Forbidden")<
   RefusalFields & {
     /** True if the operation only reads. */
     readonly isRead?: boolean | undefined
+    /** The rule of the service's self-serve plans that the request may have broken: who may be replied to, for example. */
+    readonly planRule?: string | undefined
   }
 > {
   override get message(): string {
-    const advice = this.advice === undefined ? "" : ` ${this.advice}`
+    const hint = isOfWrongKind(this)
+      ? this.bearer && `The operation accepts ${accepted(this)}.`
+      : this.isRead === true
+      ? "The app's access or the user's permissions may not include it."
+      : isAboutPermission(reasonsOf(this))
+      ? "If the app was given write permission after the credential was made, generate a new credential and use that."
+      : undefined
     return refused(
       this,
       `this is not permitted with the ${credentialName[this.credential]}`,
-      isOfWrongKind(this)
-        ? this.bearer && `The operation accepts ${accepted(this)}.${advice}`
-        : this.isRead === true
-        ? "The app's access or the user's permissions may not include it."
-        : isAboutPermission(reasonsOf(this))
-        ? "If the app was given write permission after the credential was made, generate a new credential and use that."
-        : undefined
+      [hint, this.advice].filter(Predicate.isNotUndefined).join(" ")
     )
   }
   get advice(): string | undefined {
-    return this.bearer === "app" && isOfWrongKind(this)
-      ? "Pass it to the client as appBearerToken, or set POSTWIRE_APP_BEARER_TOKEN."
-      : undefined
+    if (isOfWrongKind(this)) {
+      return this.bearer === "app"
+        ? "Pass it to the client as appBearerToken, or set POSTWIRE_APP_BEARER_TOKEN."
+        : undefined
+    }
+    return reasonsOf(this).some((text) => otherReason.test(text)) ? undefined : this.planRule
   }
 }
+
+/** Reasons that have nothing to do with a plan. */
+const otherReason = /duplicate|permissions/i
 
 /** 404: the resource does not exist or is not visible. */
 export class NotFound extends Data.TaggedError("NotFound")<RefusalFields> {

@@ -25,7 +25,8 @@ export const block = /*#__PURE__*/ toggle({
   body: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: blocking,
   scopes: ["block.write", "post.read", "users.read"],
-  price: { request: "privacyUpdate" }
+  price: { request: "privacyUpdate" },
+  selfServe: "none"
 })
 
 /**
@@ -44,7 +45,8 @@ export const unblock = /*#__PURE__*/ toggle({
   path: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: blocking,
   scopes: ["block.write", "post.read", "users.read"],
-  price: { request: "privacyUpdate" }
+  price: { request: "privacyUpdate" },
+  selfServe: "none"
 })
 
 /**

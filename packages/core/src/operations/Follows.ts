@@ -10,7 +10,8 @@ import * as Selectors from "./Selectors.ts"
 /**
  * Follows a user for the authenticated user, or sends a follow request when the target's posts are protected
  * (`pending_follow`). Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`, which first looks the
- * user's id up, once (spec: Blocks, follows, mutes). Needs write permission.
+ * user's id up, once (spec: Blocks, follows, mutes). Needs write permission and, since April
+ * 2026, an Enterprise plan.
  *
  * ```ts
  * const { data } = yield* followUser({ target_user_id: "2244994945" })
@@ -27,7 +28,8 @@ export const followUser = /*#__PURE__*/ toggle({
     pending_follow: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean)
   })),
   scopes: ["follows.write", "post.read", "users.read"],
-  price: { request: "userInteractionCreate" }
+  price: { request: "userInteractionCreate" },
+  selfServe: "none"
 })
 
 /**

@@ -14,7 +14,7 @@ const liked = /*#__PURE__*/ Response.value(
 
 /**
  * Likes a post for the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`,
- * which first looks the user's id up, once (spec: Likes). Needs write permission.
+ * which first looks the user's id up, once (spec: Likes). Needs write permission and, since April 2026, an Enterprise plan.
  *
  * ```ts
  * yield* like({ post_id: "1460323737035677698" })
@@ -28,7 +28,8 @@ export const like = /*#__PURE__*/ toggle({
   body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: liked,
   scopes: ["like.write", "post.read", "users.read"],
-  price: { request: "userInteractionCreate" }
+  price: { request: "userInteractionCreate" },
+  selfServe: "none"
 })
 
 /**

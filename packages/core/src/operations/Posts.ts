@@ -63,8 +63,12 @@ const repliers = /*#__PURE__*/ Parameters.openChoice(["mentionedUsers", "followi
  * `text` is required when there are no `media_ids`. At most 4 `media_ids` and 10 `media_tagged_user_ids`; a poll has 2 to 4 options
  * of up to 25 characters and lasts 5 to 10,080 minutes. `previous_post_id` is the post of which this one is an edit; `made_with_ai`
  * and `paid_partnership` disclose what they say. The `media_` parameters go with `media_ids`: a title, a description, a preview
- * image, and calls to action (a page, a video, an app in a store). A create is never sent twice: when its answer does not come it
- * fails with `OutcomeUnknown`.
+ * image, and calls to action (a page, a video, an app in a store).
+ *
+ * On self-serve plans (pay-per-use) the service accepts a reply only where the author of the post mentions the replying user in it,
+ * or quotes a post of theirs; no quotes; and one cashtag in a post. A refusal for that is `Forbidden`, with the rule as `planRule`.
+ *
+ * A create is never sent twice: when its answer does not come it fails with `OutcomeUnknown`.
  *
  * ```ts
  * const created = yield* createPost({ text: "Hello", reply_settings: "following" })
@@ -160,6 +164,13 @@ export const createPost = /*#__PURE__*/ Operation.make({
   scopes: ["post.read", "post.write", "users.read"],
   limits: { perWindow: 200 },
   price: { request: "postCreate", withUrl: "postCreateWithUrl" },
+  selfServe: {
+    in_reply_to_post_id:
+      "On self-serve plans (pay-per-use) the author of the post must mention the replying user in it, or " +
+      "quote a post of theirs (the service's changelog of 2026-02-23). The author may also limit who replies: see its reply_settings.",
+    quote_post_id:
+      "Self-serve plans (pay-per-use) have no quotes: they need an Enterprise plan (the service's changelog of 2026-04-16)."
+  },
   effect: "create",
   confirmWith: "getUsersPosts"
 })

@@ -133,7 +133,8 @@ export const linkStreamWebhook = /*#__PURE__*/ app({
   path,
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ provisioned: Schema.Boolean })),
   limits: {},
-  effect: "toggle"
+  effect: "toggle",
+  selfServe: "none"
 })
 
 /**
@@ -150,7 +151,8 @@ export const unlinkStreamWebhook = /*#__PURE__*/ app({
   path,
   result: /*#__PURE__*/ Response.value(deleted),
   limits: {},
-  effect: "toggle"
+  effect: "toggle",
+  selfServe: "none"
 })
 
 /**
@@ -166,5 +168,6 @@ export const getStreamWebhooks = /*#__PURE__*/ app({
   route: "GET /2/posts/search/webhooks",
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Array(StreamWebhook)),
   limits: {},
-  effect: "read"
+  effect: "read",
+  selfServe: "none"
 })

@@ -97,6 +97,11 @@ export interface Definition {
   readonly scopes: ReadonlyArray<Scope>
   /** The access level that the app's project needs; `standard` by default. */
   readonly access?: AccessLevel
+  /**
+   * What self-serve plans (pay-per-use) of the live service restrict, by its documents of 2026-08-22; Enterprise plans have no such
+   * restriction. `none`: they do not have the operation. Otherwise rules of parameters, by name, as sentences.
+   */
+  readonly selfServe?: "none" | Readonly<Record<string, string>>
   /** The rate limits that the service documents; `{}` where it documents none. */
   readonly limits: Quotas
   /** Its price, a row of `Prices`. The service does not name the row; this is our reading. */
@@ -127,6 +132,15 @@ export interface Definition {
 /** Whose bearer tokens an operation accepts: one that acts for a user needs a token of theirs. */
 export const bearerOf = ({ bearer, identity, userAuth }: Definition): Holder | "any" =>
   bearer ?? (userAuth === true || identity !== undefined ? "user" : "any")
+
+/** The rule of self-serve plans that a refused request with some parameters may have broken. */
+export const planRuleOf = (
+  { selfServe = {} }: Pick<Definition, "selfServe">,
+  isGiven: (name: string) => boolean
+): string | undefined =>
+  selfServe === "none"
+    ? "Self-serve plans (pay-per-use) do not have this operation: it needs an Enterprise plan."
+    : Object.entries(selfServe).find(([name]) => isGiven(name))?.[1]
 
 /** The return types of an operation. */
 export type Form = "response" | "dictionary" | "raw"

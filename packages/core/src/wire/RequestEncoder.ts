@@ -7,7 +7,7 @@ import * as OAuth1 from "../auth/OAuth1.ts"
 import type { Redact } from "../auth/Redaction.ts"
 import * as Errors from "../errors/Errors.ts"
 import * as BodyLayout from "../schema/BodyLayout.ts"
-import type { Definition } from "../schema/Definition.ts"
+import { type Definition, planRuleOf } from "../schema/Definition.ts"
 import * as ForeignNames from "../schema/ForeignNames.ts"
 import * as Multipart from "../schema/Multipart.ts"
 import * as ParameterRule from "../schema/ParameterRule.ts"
@@ -44,6 +44,8 @@ export interface Prepared extends Call {
   readonly body: string | Multipart.Body | undefined
   /** The accepted response: JSON, or any file. */
   readonly accept: "application/json" | "*/*"
+  /** The rule of self-serve plans that may be the reason of a refusal. */
+  readonly planRule: string | undefined
   /** From the declaration. */
   readonly pace: Definition["pace"]
   /** Its possible cost. */
@@ -63,6 +65,7 @@ export const plainRequest = (
   isChosen: true,
   scopes: [],
   accept: "application/json",
+  planRule: undefined,
   pace: undefined,
   priced: { price: "free", items: 0 },
   accepts: [],
@@ -269,6 +272,7 @@ export const encode = (
     isChosen: encoding.isChosen,
     scopes: definition.scopes,
     accept: definition.result._tag === "Bytes" ? "*/*" : "application/json",
+    planRule: definition.selfServe && planRuleOf(definition, (name) => isGiven(given, name)),
     pace: definition.pace,
     priced: plan.priced,
     accepts: definition.userAuth === undefined ? ofApp : ofUser,

@@ -9,7 +9,7 @@ import * as Response from "../../schema/Response.ts"
 import * as StreamOperation from "../StreamOperation.ts"
 import { partition, recoverable, stream } from "./parameters.ts"
 
-const free = { limits: {}, price: "free", ...stream } as const
+const free = { limits: {}, price: "free", selfServe: "none", ...stream } as const
 
 /**
  * Streams one of 4 parts of the events of posts that an app may have stored: deleted, withheld, edited, hidden, shown

@@ -8,9 +8,21 @@ import { backfill, partition, recoverable, stream } from "./parameters.ts"
 
 const posts = { ...recoverable, ...Selectors.all }
 
-const ofPosts = { result: /*#__PURE__*/ Response.one(Post), limits: {}, price: { read: "post" }, ...stream } as const
+const ofPosts = {
+  result: /*#__PURE__*/ Response.one(Post),
+  limits: {},
+  price: { read: "post" },
+  selfServe: "none",
+  ...stream
+} as const
 
-const ofLikes = { result: /*#__PURE__*/ Response.one(Like), limits: {}, price: { read: "like" }, ...stream } as const
+const ofLikes = {
+  result: /*#__PURE__*/ Response.one(Like),
+  limits: {},
+  price: { read: "like" },
+  selfServe: "none",
+  ...stream
+} as const
 
 /**
  * Streams the posts that match the rules of the app, each with the rules that it matches. Credential: the app's bearer
@@ -70,6 +82,7 @@ export const streamPostsSample10 = /*#__PURE__*/ StreamOperation.make({
   limits: { perWindow: 100 },
   price: { read: "post" },
   live: { endpoint: "sample10_stream", recovery: true },
+  selfServe: "none",
   ...stream
 })
 
