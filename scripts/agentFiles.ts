@@ -52,8 +52,9 @@ The sandbox is the whole service on this machine, with its limits, prices and fa
 \`\`\`sh
 npm pkg set type=module
 npm install @postwire/node @postwire/cli
-npx postwire sandbox --port 0 > sandbox.txt & # runs until it is stopped
-until grep -q ADMIN_TOKEN sandbox.txt; do sleep 0.1; done
+node_modules/.bin/postwire sandbox --port 0 > sandbox.txt & # a signal to npx would not end it
+echo $! > sandbox.pid # kill $(cat sandbox.pid) ends it
+until grep -qs ADMIN_TOKEN sandbox.txt; do sleep 0.1; done
 (umask 077; sed -n 's/^  export //p' sandbox.txt > sandbox.env)
 npx postwire call searchRecentPosts --query effect --json --credentials sandbox.env
 node --env-file=sandbox.env program.ts
