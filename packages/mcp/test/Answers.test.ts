@@ -154,5 +154,11 @@ describe("answers", () => {
       const { isError, text } = yield* call("search", { query: "cats" })
       assert.isTrue(isError)
       assert.match(text, /^ServerFailure: searchRecentPosts/)
+      sandbox.faults.add({ reset: "before" })
+      const lost = yield* call("search", { query: "cats" })
+      assert.match(
+        lost.text,
+        /^TransportFailure: searchRecentPosts: .* in a terminal: postwire doctor, with this server's cred/
+      )
     }))
 })

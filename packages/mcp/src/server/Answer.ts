@@ -85,6 +85,10 @@ const adviceOf = (failure: Mendable, settings: Settings): string => {
     case "LoginRequired":
     case "MissingScope":
       return ` ${signIn(failure, settings)}`
+    case "TransportFailure":
+      return ` The user can find out why, in a terminal: ${
+        settings.command ?? "postwire"
+      } doctor, with this server's credentials.`
     case "SpendLimitReached":
       return ` The user can raise it with ${limitOf[failure.period]}.`
     default:
@@ -100,12 +104,14 @@ const limitOf = {
 
 const signIn = (
   failure: MissingAccessToken | Unauthorized | LoginRequired | MissingScope,
-  { account, allowWrites = false }: Settings
+  { account, allowWrites = false, command = "postwire" }: Settings
 ): string =>
   failure._tag === "Unauthorized" && failure.bearer === "app" ||
     failure._tag === "MissingAccessToken" && failure.missing.includes("appBearerToken")
     ? "It needs the app's token: the user can set POSTWIRE_APP_BEARER_TOKEN for this server."
-    : `The user can sign in, in a terminal: postwire login ${account === undefined ? "" : `${account} `}--for ${
+    : `The user can ${
+      account === undefined ? "check the credentials of this server (a sandbox has others after a restart), or " : ""
+    }sign in, in a terminal: ${command} login ${account === undefined ? "" : `${account} `}--for ${
       failure._tag === "MissingScope" ? failure.operation : allowWrites ? "mcp:write" : "mcp:read"
     }. ${account === undefined ? "This server uses it after a restart." : "Then repeat this call."}`
 

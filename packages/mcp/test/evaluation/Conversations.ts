@@ -535,7 +535,7 @@ const faults: ReadonlyArray<Conversation> = [
         given: ({ faults }) => faults.add({ status: 401 }),
         call: "timeline",
         fails: true,
-        has: ["The user can sign in, in a terminal: postwire login --for mcp:read."],
+        has: ["sign in, in a terminal: postwire login --for mcp:read."],
         lacks: ["Bearer "]
       },
       { call: "timeline", has: ["Letter"] }
