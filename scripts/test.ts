@@ -20,7 +20,7 @@ const proofs = [
   "packages/sandbox/test/{ActivityKills,ConsolePage,Fuzz,Seed}.test.ts",
   "packages/sandbox/test/clients/*.test.ts",
   "packages/sync/test/{NetworkDefaults,Worker}.test.ts",
-  "scripts/Packages.test.ts"
+  "scripts/{Packages,Parity}.test.ts"
 ]
 
 const long = process.argv.includes("--long")

@@ -4,6 +4,7 @@ import * as Bench from "./Bench.ts"
 import * as ErrorDocs from "./ErrorDocs.ts"
 import * as MediaDocs from "./MediaDocs.ts"
 import * as Moving from "./Moving.ts"
+import * as ParityDocs from "./ParityDocs.ts"
 import * as PlanDocs from "./PlanDocs.ts"
 import { text } from "./Source.ts"
 
@@ -51,6 +52,8 @@ const make = (name: string): string => {
         : PlanDocs.access()
     case "bench":
       return argument === "exponents" ? Bench.exponents(Bench.run()) : Bench.table(argument, Bench.run())
+    case "parity":
+      return ParityDocs.table()
     case "tweepy":
       return Moving.tweepy()
     case "twitter-api-v2":

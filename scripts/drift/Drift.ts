@@ -107,7 +107,8 @@ const matches = ({ change, difference, operations }: Accepted, operation: string
   fits(difference, `${found.aspect} ${found.name}`) &&
   (operations === undefined || operations.some((pattern) => fits(pattern, operation)))
 
-const fits = (pattern: string, text: string): boolean =>
+/** Checks whether a text is of a pattern, in which `*` matches anything. */
+export const fits = (pattern: string, text: string): boolean =>
   RegExp(`^${pattern.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`).test(text)
 
 interface Found {
