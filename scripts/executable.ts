@@ -83,6 +83,9 @@ const attempt = async () => {
     const page = await fetch(`${baseUrl}/console`)
     if (!page.ok || !(await page.text()).includes("<html")) throw new Error("the console has no page")
     Object.assign(env, environment)
+    if (!postwire("mcp", "--print-config", "cursor").includes(JSON.stringify(output))) {
+      throw new Error("the configuration of a host does not name the file")
+    }
     console.log(`call getUser: ${postwire("call", "getUser", "--username", "ada").trim().split("\n").length} lines`)
     for (const out of ["posts.jsonl", "posts.parquet", "posts.sqlite"]) {
       postwire("export", "searchRecentPosts", "--query", "effect", "--out", out)
