@@ -4,8 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import * as Server from "../src/server/Server.ts"
-import { tokensOf } from "../src/text/Budget.ts"
-import { host, type Options, stable } from "./support/Scene.ts"
+import { host, type Options, stable, tokensOf } from "./support/Scene.ts"
 
 /** A conversation of a host with every tool, as text. */
 const transcript = (protocolVersion: NonNullable<Options["protocolVersion"]>) =>

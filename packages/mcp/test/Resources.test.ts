@@ -3,8 +3,7 @@ import { Effect, Queue } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { tokensOf } from "../src/text/Budget.ts"
-import { host, type Options } from "./support/Scene.ts"
+import { host, type Options, tokensOf } from "./support/Scene.ts"
 
 /** A host, and the file of 120 long posts of a stranger. */
 const exported = Effect.fnUntraced(function*(options: Options = {}) {

@@ -2,8 +2,7 @@ import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Server from "../src/server/Server.ts"
 import * as Tools from "../src/server/Tools.ts"
-import { tokensOf } from "../src/text/Budget.ts"
-import { host } from "./support/Scene.ts"
+import { host, tokensOf } from "./support/Scene.ts"
 
 const names = (settings: Parameters<typeof Tools.of>[0]) => Tools.of(settings).map(({ name }) => name)
 

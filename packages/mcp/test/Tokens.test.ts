@@ -5,8 +5,7 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import * as Inputs from "../src/session/Inputs.ts"
 import * as Operations from "../src/session/Operations.ts"
-import { tokensOf } from "../src/text/Budget.ts"
-import { host } from "./support/Scene.ts"
+import { host, tokensOf } from "./support/Scene.ts"
 
 const guide = readFileSync(new URL("../../../docs/agents.md", import.meta.url), "utf8")
 

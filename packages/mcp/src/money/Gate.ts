@@ -110,9 +110,8 @@ export const pass = <A, E, R>(
         }),
       read: (definition, response) =>
         Effect.map(client.read(definition, response), (answer) => {
-          const { charged = 0, dollars = 0, repeats = 0 } = answer.cost ?? {}
+          const { dollars = 0, repeats = 0 } = answer.cost ?? {}
           cost.micros += Prices.microsOf(dollars)
-          cost.charged += charged
           cost.repeats += repeats
           return answer
         })

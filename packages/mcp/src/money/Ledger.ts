@@ -60,8 +60,7 @@ export const layer = (
 export interface Cost {
   readonly requests: number
   readonly micros: number
-  readonly charged: number
-  /** Resources that had been charged on that day, and are free. */
+  /** The resources that had been read on that day, and are free. */
   readonly repeats: number
 }
 

@@ -16,13 +16,27 @@ import type { DryRun } from "../money/Gate.ts"
 import * as Ledger from "../money/Ledger.ts"
 import { type Place, Session, type Settings } from "../session/Session.ts"
 import type { Failure, Listing } from "../session/Tool.ts"
-import * as Budget from "../text/Budget.ts"
 import { sanitize } from "../text/Sanitize.ts"
 
 /** The tokens of an answer for which the call sets no number. */
 const usualTokens = 2_000
 
 const textOf = (text: string) => McpSchema.TextContent.make({ text })
+
+/** The estimated characters of a token. */
+const charactersPerToken = 4
+
+/** The number of lines, from the first on, that fit; at least one, so that every answer makes progress. */
+const fitting = (lines: ReadonlyArray<string>, maxTokens: number): number => {
+  let characters = 0
+  let count = 0
+  for (const line of lines) {
+    characters += line.length + 1
+    if (count > 0 && characters > maxTokens * charactersPerToken) break
+    count++
+  }
+  return count
+}
 
 /** The most cursors of a session; the oldest is forgotten first. */
 const mostCursors = 200
@@ -46,7 +60,7 @@ export const ofListing = (
   Effect.gen(function*() {
     const session = yield* Session
     if (hasStrangers) session.hasReadStrangers = true
-    const count = Math.min(Budget.fitting(lines, maxTokens), rows)
+    const count = Math.min(fitting(lines, maxTokens), rows)
     const left = lines.slice(count)
     const footer: Array<string> = []
     if (left.length > 0 || next !== undefined) {

@@ -50,22 +50,19 @@ const usualAskAbove = 500_000
 
 type Services = Client | Journal | Session.Session | Ledger | McpServer.McpServer
 
-const annotationsOf = ({ effect, openWorld = true }: Tool) =>
-  McpSchema.ToolAnnotations.make({
-    readOnlyHint: effect === "read",
-    destructiveHint: effect === "change",
-    idempotentHint: effect === "read",
-    openWorldHint: openWorld
-  })
-
 /** A tool as `tools/list` shows it. */
-export const describe = (tool: Tool): McpSchema.Tool =>
+export const describe = ({ description, effect, hints, inputs, name, openWorld = true, title }: Tool): McpSchema.Tool =>
   new McpSchema.Tool({
-    name: tool.name,
-    title: tool.title,
-    description: tool.description,
-    inputSchema: Inputs.jsonSchema(tool.inputs, tool.hints ?? {}),
-    annotations: annotationsOf(tool)
+    name,
+    title,
+    description,
+    inputSchema: Inputs.jsonSchema(inputs, hints ?? {}),
+    annotations: McpSchema.ToolAnnotations.make({
+      readOnlyHint: effect === "read",
+      destructiveHint: effect === "change",
+      idempotentHint: effect === "read",
+      openWorldHint: openWorld
+    })
   })
 
 /** Registers the tools, resources and prompts for these settings. */
@@ -111,7 +108,7 @@ type Method = "tools/call" | "resources/read"
 const handle = (method: Method, tool: Tool, settings: Session.Settings, given: unknown) =>
   Effect.gen(function*() {
     const { protocolVersion, requestMetadata } = yield* McpSchema.McpRequestContext
-    const cost = { requests: 0, micros: 0, charged: 0, repeats: 0 }
+    const cost = { requests: 0, micros: 0, repeats: 0 }
     return yield* answered(tool, settings, given, cost).pipe(
       Effect.provideServiceEffect(Consent, Host.consent),
       Session.ofRequest,

@@ -7,9 +7,7 @@ import * as Files from "../session/Files.ts"
 import * as Session from "../session/Session.ts"
 import type { Tool } from "../session/Tool.ts"
 import * as Jobs from "../tools/Jobs.ts"
-import * as Lists from "../tools/Lists.ts"
-import * as ReadPosts from "../tools/ReadPosts.ts"
-import * as ReadUser from "../tools/ReadUser.ts"
+import * as Reading from "../tools/Reading.ts"
 import * as Prompts from "./Prompts.ts"
 
 /** Values that complete an input, from what this session has seen: a completion sends no request. */
@@ -38,21 +36,21 @@ const files: Kind = {
 
 const kinds: ReadonlyArray<Kind> = [
   {
-    tool: ReadUser.tool,
+    tool: Reading.readUser,
     uri: "postwire://users/{user}",
     description: "The profile of a user, by handle or id.",
     inputOf: (user) => ({ user }),
     complete: handles
   },
   {
-    tool: ReadPosts.tool,
+    tool: Reading.readPosts,
     uri: "postwire://posts/{id}",
     description: "A post, by id.",
     inputOf: (id) => ({ ids: [id] }),
     complete: () => []
   },
   {
-    tool: Lists.tool,
+    tool: Reading.lists,
     uri: "postwire://lists/{id}",
     description: "A list, by id.",
     inputOf: (id) => ({ id, show: "list" }),

@@ -2,37 +2,28 @@
 import type { Scope } from "@postwire/core/schema/Scopes"
 import type { Settings } from "../session/Session.ts"
 import type { Tool } from "../session/Tool.ts"
-import * as Bookmarks from "../tools/Bookmarks.ts"
-import * as CallOperation from "../tools/CallOperation.ts"
-import * as FindOperation from "../tools/FindOperation.ts"
+import * as Catalogue from "../tools/Catalogue.ts"
 import * as Jobs from "../tools/Jobs.ts"
-import * as Lists from "../tools/Lists.ts"
-import * as Messages from "../tools/Messages.ts"
-import * as ReadPosts from "../tools/ReadPosts.ts"
+import * as Reading from "../tools/Reading.ts"
 import * as ReadThread from "../tools/ReadThread.ts"
-import * as ReadUser from "../tools/ReadUser.ts"
-import * as Search from "../tools/Search.ts"
-import * as Spend from "../tools/Spend.ts"
-import * as Timeline from "../tools/Timeline.ts"
-import * as Trends from "../tools/Trends.ts"
 import * as Act from "../writing/Act.ts"
 import * as PreparePost from "../writing/PreparePost.ts"
 import * as Publish from "../writing/Publish.ts"
 
 const reading: ReadonlyArray<Tool> = [
-  Search.tool,
+  Reading.search,
   ReadThread.tool,
-  ReadPosts.tool,
-  ReadUser.tool,
-  Timeline.tool,
-  Lists.tool,
-  Bookmarks.tool,
-  Trends.tool,
-  Messages.tool,
+  Reading.readPosts,
+  Reading.readUser,
+  Reading.timeline,
+  Reading.lists,
+  Reading.bookmarks,
+  Reading.trends,
+  Reading.messages,
   Jobs.tool,
-  Spend.tool,
-  FindOperation.tool,
-  CallOperation.tool
+  Reading.spend,
+  Catalogue.find,
+  Catalogue.call
 ]
 
 /** Tools that write, in the toolset `writes`. */

@@ -31,24 +31,22 @@ export const listing = {
   ...reading
 }
 
-const definitionOf = (name: string, query: Parameters.Parameters): Definition => ({
-  name,
-  summary: name,
-  route: "GET /2/",
-  query,
-  result: Response.bytes,
-  scopes: [],
-  limits: {},
-  price: "free",
-  effect: "read"
-})
-
 /** Checks the values of a call: the error names the input and its rule. */
 export const check = <P extends Parameters.Parameters>(
   tool: string,
   inputs: P
 ): (given: unknown) => Effect.Effect<Values<P>, InvalidParameters | ConflictingIdentifiers> => {
-  const definition = definitionOf(tool, inputs)
+  const definition: Definition = {
+    name: tool,
+    summary: tool,
+    route: "GET /2/",
+    query: inputs,
+    result: Response.bytes,
+    scopes: [],
+    limits: {},
+    price: "free",
+    effect: "read"
+  }
   return (given) => {
     const encoded = RequestEncoder.encode(definition, given ?? {}, Wire.neutral)
     return encoded instanceof Error

@@ -16,7 +16,22 @@ import type * as Semaphore from "effect/Semaphore"
 import type { DryRun, Gate } from "../money/Gate.ts"
 import type { Ledger } from "../money/Ledger.ts"
 import type { Refused } from "../money/Refused.ts"
-import type { Toolset } from "./Toolset.ts"
+
+/** A group of tools, for `--toolsets`. */
+export const toolsets = [
+  "posts",
+  "users",
+  "lists",
+  "bookmarks",
+  "trends",
+  "messages",
+  "jobs",
+  "catalogue",
+  "writes"
+] as const
+
+/** A group of tools, for `--toolsets`. */
+export type Toolset = typeof toolsets[number]
 
 /** Settings of a server. */
 export interface Settings {

@@ -3,8 +3,7 @@ import type { Definition } from "@postwire/core/schema/Definition"
 import type { Parameters } from "@postwire/core/schema/Parameters"
 import * as Effect from "effect/Effect"
 import * as Inputs from "./Inputs.ts"
-import type { Failure, Listing, Needs } from "./Session.ts"
-import type { Toolset } from "./Toolset.ts"
+import type { Failure, Listing, Needs, Toolset } from "./Session.ts"
 
 export type { Failure, Link, Listing, Needs } from "./Session.ts"
 

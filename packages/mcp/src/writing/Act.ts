@@ -20,7 +20,7 @@ import * as Page from "../session/Page.ts"
 import { Session } from "../session/Session.ts"
 import * as Tool from "../session/Tool.ts"
 import * as Fence from "../text/Fence.ts"
-import type * as Action from "./Action.ts"
+import type * as Book from "./Book.ts"
 import * as Host from "./Host.ts"
 
 /** The operation of an act. */
@@ -96,7 +96,7 @@ export const tool = Tool.make({
         ...text === undefined ? [] : [`text: ${Fence.exact(text)}`]
       ]
       if (targets.length > 1) {
-        const action: Action.Calls = { _tag: "calls", operation: definition.name, parameters, id }
+        const action: Book.Calls = { _tag: "calls", operation: definition.name, parameters, id }
         return yield* Host.prepare({ of: name, micros, lines, action })
       }
       const { isDryRun, write } = yield* Gate

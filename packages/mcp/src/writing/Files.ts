@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { Refused } from "../money/Refused.ts"
 import * as Fence from "../text/Fence.ts"
-import type { Medium } from "./Action.ts"
+import type { Medium } from "./Book.ts"
 
 /** The bytes that are hashed at a time. */
 const pieceBytes = 1_048_576

@@ -11,7 +11,7 @@ import { Refused } from "../money/Refused.ts"
 import { Session } from "../session/Session.ts"
 import * as Tool from "../session/Tool.ts"
 import * as Fence from "../text/Fence.ts"
-import type * as Action from "./Action.ts"
+import type * as Book from "./Book.ts"
 import * as Files from "./Files.ts"
 import * as Host from "./Host.ts"
 
@@ -49,7 +49,7 @@ export const tool = Tool.make({
       }
       const { settings } = yield* Session
       const opened = yield* Effect.forEach(media, Files.open)
-      const post: Action.Post = {
+      const post: Book.Post = {
         _tag: "post",
         ...text !== undefined && { text },
         ...reply_to !== undefined && { in_reply_to_post_id: String(reply_to) },
@@ -71,7 +71,7 @@ export const tool = Tool.make({
 
 /** A prepared post with its files, for the core. */
 export const contentsOf = (
-  { _tag, media, ...rest }: Action.Post,
+  { _tag, media, ...rest }: Book.Post,
   files: ReadonlyArray<Publish.Media["file"]>
 ): Publish.Post => ({
   ...rest,
@@ -83,7 +83,7 @@ export const contentsOf = (
 
 /** Everything that is posted, and where. */
 const previewOf = (
-  { in_reply_to_post_id: replyTo, media, poll, quote_post_id: quote, text }: Action.Post,
+  { in_reply_to_post_id: replyTo, media, poll, quote_post_id: quote, text }: Book.Post,
   files: Publish.CheckedPost["files"],
   micros: number,
   account: string | undefined

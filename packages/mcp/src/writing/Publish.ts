@@ -11,7 +11,6 @@ import { named } from "../session/Operations.ts"
 import * as Page from "../session/Page.ts"
 import { Session } from "../session/Session.ts"
 import * as Tool from "../session/Tool.ts"
-import type * as Action from "./Action.ts"
 import * as Book from "./Book.ts"
 import * as Files from "./Files.ts"
 import * as Host from "./Host.ts"
@@ -74,7 +73,7 @@ const found = (handle: string) =>
   })
 
 /** Looks for a post whose answer was lost. */
-const look = (handle: string, action: Action.Action, { until = 0 }: Book.Contents) =>
+const look = (handle: string, action: Book.Action, { until = 0 }: Book.Contents) =>
   Effect.gen(function*() {
     const { settings: { userAuth, userId } } = yield* Session
     const id = action._tag === "calls" ? undefined : yield* Publishing.find(contentsOf(action, []), {
@@ -98,7 +97,7 @@ const look = (handle: string, action: Action.Action, { until = 0 }: Book.Content
 const ifAbsent = "Only if it is absent then, and the user agrees, prepare it again."
 
 const send = (
-  action: Action.Action,
+  action: Book.Action,
   files: ReadonlyArray<Publishing.Media["file"]>
 ): Effect.Effect<Tool.Listing, Tool.Failure, Tool.Needs> =>
   Effect.gen(function*() {
@@ -124,7 +123,7 @@ const call = (definition: Definition, parameters: Readonly<Record<string, unknow
 const ofOne: ReadonlySet<string> = new Set(["BadRequest", "Forbidden", "NotFound"])
 
 /** Sends calls one after another. It stops at an error that concerns the others, too. */
-const sendEach = (definition: Definition, { parameters }: Action.Calls, id: string) =>
+const sendEach = (definition: Definition, { parameters }: Book.Calls, id: string) =>
   Effect.gen(function*() {
     const failed: Array<string> = []
     let done = 0

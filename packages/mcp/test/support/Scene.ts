@@ -90,3 +90,6 @@ const shown = ({ content, isError, structuredContent }: McpSchema.CallToolResult
 
 /** A text without its cursors. */
 export const stable = (text: string): string => text.replace(/cursor c[0-9a-f]{8}/g, "cursor C")
+
+/** The estimated tokens of a text. */
+export const tokensOf = (text: string): number => Math.ceil(text.length / 4)
