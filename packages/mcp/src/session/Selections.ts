@@ -4,23 +4,14 @@ import type { Detail } from "../text/Lines.ts"
 
 type Selection = Readonly<Record<string, ReadonlyArray<string>>>
 
+const postFields = ["author_id", "created_at", "note_post", "public_metrics", "referenced_posts"]
+
 const post: Readonly<Record<Detail, Selection>> = {
   // Authors are charged, too.
   low: { post_fields: ["author_id"] },
-  normal: {
-    post_fields: ["author_id", "created_at", "note_post", "public_metrics", "referenced_posts"],
-    expansions: ["author_id"]
-  },
+  normal: { post_fields: postFields, expansions: ["author_id"] },
   full: {
-    post_fields: [
-      "author_id",
-      "conversation_id",
-      "created_at",
-      "lang",
-      "note_post",
-      "public_metrics",
-      "referenced_posts"
-    ],
+    post_fields: [...postFields, "conversation_id", "lang"],
     user_fields: ["verified"],
     expansions: ["author_id"]
   }
@@ -32,19 +23,20 @@ const user: Readonly<Record<Detail, Selection>> = {
   full: { user_fields: ["created_at", "description", "location", "protected", "public_metrics", "verified"] }
 }
 
+const listFields = ["description", "follower_count", "member_count", "owner_id", "private"]
+
 const list: Readonly<Record<Detail, Selection>> = {
   low: { list_fields: ["member_count"] },
-  normal: { list_fields: ["description", "follower_count", "member_count", "owner_id", "private"] },
-  full: {
-    list_fields: ["description", "follower_count", "member_count", "owner_id", "private"],
-    expansions: ["owner_id"]
-  }
+  normal: { list_fields: listFields },
+  full: { list_fields: listFields, expansions: ["owner_id"] }
 }
+
+const wholeMessage = { dm_event_fields: ["created_at", "dm_conversation_id", "sender_id"], expansions: ["sender_id"] }
 
 const message: Readonly<Record<Detail, Selection>> = {
   low: { dm_event_fields: ["created_at", "sender_id"] },
-  normal: { dm_event_fields: ["created_at", "dm_conversation_id", "sender_id"], expansions: ["sender_id"] },
-  full: { dm_event_fields: ["created_at", "dm_conversation_id", "sender_id"], expansions: ["sender_id"] }
+  normal: wholeMessage,
+  full: wholeMessage
 }
 
 const byKind: Readonly<Record<string, Readonly<Record<Detail, Selection>>>> = { post, user, list, dm_event: message }

@@ -1,26 +1,5 @@
 /** Tools that read what one operation returns: each picks the operation by its inputs. */
-import { getBookmarkFolderPosts, getBookmarkFolders, getBookmarks } from "@postwire/core/operations/Bookmarks"
-import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
-import { getDirectMessageEvents } from "@postwire/core/operations/DirectMessages"
-import { getUsersFollowers, getUsersFollowing } from "@postwire/core/operations/Follows"
-import { getLikedPosts, getLikingUsers } from "@postwire/core/operations/Likes"
-import {
-  getFollowedLists,
-  getList,
-  getListFollowers,
-  getListMembers,
-  getListMemberships,
-  getListPosts,
-  getOwnedLists,
-  getPinnedLists
-} from "@postwire/core/operations/Lists"
-import { getPosts } from "@postwire/core/operations/Posts"
-import { getQuotePosts } from "@postwire/core/operations/QuotePosts"
-import { getReposters } from "@postwire/core/operations/Reposts"
-import { searchAllPosts, searchRecentPosts } from "@postwire/core/operations/Search"
-import { getHomeTimeline, getUsersMentions, getUsersPosts } from "@postwire/core/operations/Timelines"
-import { getPersonalizedTrends, getTrends } from "@postwire/core/operations/Trends"
-import { getMe, getUser } from "@postwire/core/operations/Users"
+import { catalogue } from "@postwire/core/Catalogue"
 import * as Parameters from "@postwire/core/schema/Parameters"
 import * as Effect from "effect/Effect"
 import * as Ledger from "../money/Ledger.ts"
@@ -37,7 +16,7 @@ export const search = Tool.make({
     "Searches posts of the last 7 days. count returns how many match, cheaply: use it before reading much. Operators: from:ada, to:, @ada, #tag, \"phrase\", lang:en, has:links, -is:retweet, OR.",
   toolset: "posts",
   effect: "read",
-  operations: [searchRecentPosts.definition],
+  operations: [catalogue.searchRecentPosts.definition],
   inputs: {
     query: Parameters.required(Parameters.recentQuery),
     archive: Parameters.boolean,
@@ -54,21 +33,21 @@ export const search = Tool.make({
   run: ({ archive = false, count = false, detail, end_time, query, rows, sort_order, start_time }) =>
     count
       ? Page.read(
-        (archive ? getAllPostsCount : getRecentPostsCount).definition,
+        (archive ? catalogue.getAllPostsCount : catalogue.getRecentPostsCount).definition,
         { query, granularity: "day", start_time, end_time },
         { detail }
       )
       : Page.read(
-        (archive ? searchAllPosts : searchRecentPosts).definition,
+        (archive ? catalogue.searchAllPosts : catalogue.searchRecentPosts).definition,
         { query, sort_order, start_time, end_time },
         { detail, rows }
       )
 })
 
 const ofPost = {
-  quotes: getQuotePosts.definition,
-  likers: getLikingUsers.definition,
-  reposters: getReposters.definition
+  quotes: catalogue.getQuotePosts.definition,
+  likers: catalogue.getLikingUsers.definition,
+  reposters: catalogue.getReposters.definition
 }
 
 /** `read_posts`: posts by id, or the reactions to one. */
@@ -78,7 +57,7 @@ export const readPosts = Tool.make({
   description: "Reads up to 100 posts by id; with show, the reactions to the first of them.",
   toolset: "posts",
   effect: "read",
-  operations: [getPosts.definition, ...Object.values(ofPost)],
+  operations: [catalogue.getPosts.definition, ...Object.values(ofPost)],
   inputs: {
     ids: Parameters.required(Parameters.ids(100)),
     show: Parameters.choice(["posts", "quotes", "likers", "reposters"]),
@@ -86,16 +65,16 @@ export const readPosts = Tool.make({
   },
   run: ({ detail, ids, rows, show = "posts" }) =>
     show === "posts"
-      ? Page.read(getPosts.definition, { ids }, { detail, rows: rows ?? 100 })
+      ? Page.read(catalogue.getPosts.definition, { ids }, { detail, rows: rows ?? 100 })
       : Page.read(ofPost[show], { id: typeof ids === "string" ? ids.split(",")[0] : ids[0] }, { detail, rows })
 })
 
 const aboutUser = {
-  posts: getUsersPosts.definition,
-  mentions: getUsersMentions.definition,
-  likes: getLikedPosts.definition,
-  followers: getUsersFollowers.definition,
-  following: getUsersFollowing.definition
+  posts: catalogue.getUsersPosts.definition,
+  mentions: catalogue.getUsersMentions.definition,
+  likes: catalogue.getLikedPosts.definition,
+  followers: catalogue.getUsersFollowers.definition,
+  following: catalogue.getUsersFollowing.definition
 }
 
 /** `read_user`: a profile, and what belongs to it. */
@@ -106,7 +85,7 @@ export const readUser = Tool.make({
     "Reads a user by handle or id: the profile, or their posts, mentions, likes, followers, or whom they follow.",
   toolset: "users",
   effect: "read",
-  operations: [getUser.definition, ...Object.values(aboutUser)],
+  operations: [catalogue.getUser.definition, ...Object.values(aboutUser)],
   inputs: {
     user: Parameters.text(64),
     show: Parameters.choice(["profile", "posts", "mentions", "likes", "followers", "following"]),
@@ -117,9 +96,9 @@ export const readUser = Tool.make({
     Effect.gen(function*() {
       if (show === "profile") {
         return yield* user === undefined
-          ? Page.read(getMe.definition, {}, { detail })
+          ? Page.read(catalogue.getMe.definition, {}, { detail })
           : Page.read(
-            getUser.definition,
+            catalogue.getUser.definition,
             /^\d{1,19}$/.test(user) ? { id: user } : { username: user.replace(/^@/, "") },
             { detail }
           )
@@ -135,27 +114,27 @@ export const timeline = Tool.make({
   description: "Reads the home timeline of the account: posts of those whom it follows, newest first.",
   toolset: "posts",
   effect: "read",
-  operations: [getHomeTimeline.definition],
+  operations: [catalogue.getHomeTimeline.definition],
   inputs: {
     since_id: Parameters.id,
     exclude: Parameters.list(["replies", "retweets"]),
     ...Inputs.listing
   },
   run: ({ detail, exclude, rows, since_id }) =>
-    Page.read(getHomeTimeline.definition, { exclude, since_id }, { detail, rows })
+    Page.read(catalogue.getHomeTimeline.definition, { exclude, since_id }, { detail, rows })
 })
 
 const listsOfUser = {
-  owned: getOwnedLists.definition,
-  followed: getFollowedLists.definition,
-  memberships: getListMemberships.definition
+  owned: catalogue.getOwnedLists.definition,
+  followed: catalogue.getFollowedLists.definition,
+  memberships: catalogue.getListMemberships.definition
 }
 
 const partsOfList = {
-  list: getList.definition,
-  posts: getListPosts.definition,
-  members: getListMembers.definition,
-  followers: getListFollowers.definition
+  list: catalogue.getList.definition,
+  posts: catalogue.getListPosts.definition,
+  members: catalogue.getListMembers.definition,
+  followers: catalogue.getListFollowers.definition
 }
 
 /** `lists`: the lists of a user, and what is in one. */
@@ -166,7 +145,7 @@ export const lists = Tool.make({
     "Reads the lists of a user (owned, followed, memberships; pinned are the account's), or one list by id (list, posts, members, followers).",
   toolset: "lists",
   effect: "read",
-  operations: [...Object.values(listsOfUser), ...Object.values(partsOfList), getPinnedLists.definition],
+  operations: [...Object.values(listsOfUser), ...Object.values(partsOfList), catalogue.getPinnedLists.definition],
   inputs: {
     show: Parameters.choice(["owned", "followed", "memberships", "pinned", "list", "posts", "members", "followers"]),
     id: Parameters.id,
@@ -175,7 +154,7 @@ export const lists = Tool.make({
   },
   run: ({ detail, id, rows, show = id === undefined ? "owned" : "posts", user }) =>
     Effect.gen(function*() {
-      if (show === "pinned") return yield* Page.read(getPinnedLists.definition, {}, { detail, rows })
+      if (show === "pinned") return yield* Page.read(catalogue.getPinnedLists.definition, {}, { detail, rows })
       if (show === "owned" || show === "followed" || show === "memberships") {
         return yield* Page.read(listsOfUser[show], { id: yield* Page.userIdOf(user) }, { detail, rows })
       }
@@ -196,12 +175,15 @@ export const bookmarks = Tool.make({
   description: "Reads the account's bookmarks, its folders, or the ids of the posts in a folder.",
   toolset: "bookmarks",
   effect: "read",
-  operations: [getBookmarks.definition, getBookmarkFolders.definition],
+  operations: [catalogue.getBookmarks.definition, catalogue.getBookmarkFolders.definition],
   inputs: { show: Parameters.choice(["posts", "folders"]), folder_id: Parameters.id, ...Inputs.listing },
   run: ({ detail, folder_id, rows, show }) =>
     folder_id !== undefined
-      ? Page.read(getBookmarkFolderPosts.definition, { folder_id }, { detail, rows })
-      : Page.read((show === "folders" ? getBookmarkFolders : getBookmarks).definition, {}, { detail, rows })
+      ? Page.read(catalogue.getBookmarkFolderPosts.definition, { folder_id }, { detail, rows })
+      : Page.read((show === "folders" ? catalogue.getBookmarkFolders : catalogue.getBookmarks).definition, {}, {
+        detail,
+        rows
+      })
 })
 
 /** `trends`: what many posts are about. */
@@ -211,7 +193,7 @@ export const trends = Tool.make({
   description: "Reads the trends of a place, or those picked for the account (personal).",
   toolset: "trends",
   effect: "read",
-  operations: [getTrends.definition],
+  operations: [catalogue.getTrends.definition],
   inputs: {
     woeid: Parameters.integer({ minimum: 1, maximum: 999_999_999 }),
     personal: Parameters.boolean,
@@ -220,10 +202,17 @@ export const trends = Tool.make({
   hints: { woeid: "Where On Earth id; 1 (default) is the world" },
   run: ({ detail, personal = false, woeid = 1 }) =>
     personal
-      ? Page.read(getPersonalizedTrends.definition, { personalized_trend_fields: ["category", "trend_name"] }, {
-        detail
+      ? Page.read(
+        catalogue.getPersonalizedTrends.definition,
+        { personalized_trend_fields: ["category", "trend_name"] },
+        {
+          detail
+        }
+      )
+      : Page.read(catalogue.getTrends.definition, { woeid, trend_fields: ["post_count", "trend_name"] }, {
+        detail,
+        rows: 50
       })
-      : Page.read(getTrends.definition, { woeid, trend_fields: ["post_count", "trend_name"] }, { detail, rows: 50 })
 })
 
 /** `messages`: the direct messages of the account. */
@@ -234,7 +223,7 @@ export const messages = Tool.make({
     "Reads direct messages of the last 30 days, newest first: all, or of one conversation, or with one user.",
   toolset: "messages",
   effect: "read",
-  operations: [getDirectMessageEvents.definition],
+  operations: [catalogue.getDirectMessageEvents.definition],
   inputs: { user: Parameters.text(64), conversation_id: Parameters.segment, ...Inputs.listing },
   run: ({ conversation_id, detail, rows, user }) =>
     Effect.gen(function*() {
@@ -242,7 +231,7 @@ export const messages = Tool.make({
         dm_conversation_id: conversation_id,
         participant_id: user === undefined ? undefined : yield* Page.userIdOf(user)
       }
-      return yield* Page.read(getDirectMessageEvents.definition, which, { detail, rows })
+      return yield* Page.read(catalogue.getDirectMessageEvents.definition, which, { detail, rows })
     })
 })
 

@@ -1,13 +1,6 @@
 /** `act`: small writes by id. Several together are prepared, and `publish` does them. */
+import { catalogue } from "@postwire/core/Catalogue"
 import { Client } from "@postwire/core/client/Client"
-import { bookmark, removeBookmark } from "@postwire/core/operations/Bookmarks"
-import { createDirectMessage } from "@postwire/core/operations/DirectMessages"
-import { followUser, unfollowUser } from "@postwire/core/operations/Follows"
-import { like, unlike } from "@postwire/core/operations/Likes"
-import { addListMember, removeListMember } from "@postwire/core/operations/Lists"
-import { mute, unmute } from "@postwire/core/operations/Mutes"
-import { deletePost } from "@postwire/core/operations/Posts"
-import { repost, unrepost } from "@postwire/core/operations/Reposts"
 import type { Definition } from "@postwire/core/schema/Definition"
 import * as Parameters from "@postwire/core/schema/Parameters"
 import * as Prices from "@postwire/core/spend/Prices"
@@ -34,26 +27,23 @@ interface Act {
 }
 
 const acts: Readonly<Record<string, Act>> = {
-  like: { definition: like.definition, id: "post_id", of: "post", isQuiet: true },
-  unlike: { definition: unlike.definition, id: "post_id", of: "post", isQuiet: true },
-  bookmark: { definition: bookmark.definition, id: "post_id", of: "post", isQuiet: true },
-  unbookmark: { definition: removeBookmark.definition, id: "post_id", of: "post", isQuiet: true },
-  repost: { definition: repost.definition, id: "post_id", of: "post" },
-  unrepost: { definition: unrepost.definition, id: "source_post_id", of: "post", isQuiet: true },
-  delete: { definition: deletePost.definition, id: "id", of: "post" },
-  follow: { definition: followUser.definition, id: "target_user_id", of: "user" },
-  unfollow: { definition: unfollowUser.definition, id: "target_user_id", of: "user" },
-  mute: { definition: mute.definition, id: "target_user_id", of: "user", isQuiet: true },
-  unmute: { definition: unmute.definition, id: "target_user_id", of: "user", isQuiet: true },
-  add_to_list: { definition: addListMember.definition, id: "user_id", of: "user", isQuiet: true },
-  remove_from_list: { definition: removeListMember.definition, id: "user_id", of: "user", isQuiet: true },
-  message: { definition: createDirectMessage.definition, id: "participant_id", of: "user" }
+  like: { definition: catalogue.like.definition, id: "post_id", of: "post", isQuiet: true },
+  unlike: { definition: catalogue.unlike.definition, id: "post_id", of: "post", isQuiet: true },
+  bookmark: { definition: catalogue.bookmark.definition, id: "post_id", of: "post", isQuiet: true },
+  unbookmark: { definition: catalogue.removeBookmark.definition, id: "post_id", of: "post", isQuiet: true },
+  repost: { definition: catalogue.repost.definition, id: "post_id", of: "post" },
+  unrepost: { definition: catalogue.unrepost.definition, id: "source_post_id", of: "post", isQuiet: true },
+  delete: { definition: catalogue.deletePost.definition, id: "id", of: "post" },
+  follow: { definition: catalogue.followUser.definition, id: "target_user_id", of: "user" },
+  unfollow: { definition: catalogue.unfollowUser.definition, id: "target_user_id", of: "user" },
+  mute: { definition: catalogue.mute.definition, id: "target_user_id", of: "user", isQuiet: true },
+  unmute: { definition: catalogue.unmute.definition, id: "target_user_id", of: "user", isQuiet: true },
+  add_to_list: { definition: catalogue.addListMember.definition, id: "user_id", of: "user", isQuiet: true },
+  remove_from_list: { definition: catalogue.removeListMember.definition, id: "user_id", of: "user", isQuiet: true },
+  message: { definition: catalogue.createDirectMessage.definition, id: "participant_id", of: "user" }
 }
 
 const names = Object.keys(acts)
-
-/** The operations of all acts. */
-export const operations: ReadonlyArray<Definition> = Object.values(acts).map(({ definition }) => definition)
 
 export const tool = Tool.make({
   name: "act",
@@ -62,7 +52,7 @@ export const tool = Tool.make({
     "Does one thing to a post or a user: likes, reposts, bookmarks, deletes own posts, follows, mutes, changes lists (list_id), sends a message (text). Several ids are only prepared: publish does them.",
   toolset: "writes",
   effect: "change",
-  operations,
+  operations: Object.values(acts).map(({ definition }) => definition),
   inputs: {
     do: Parameters.required(Parameters.choice(names)),
     ids: Parameters.required(Parameters.textArray({ minimum: 1, maximum: 100, each: 64 })),
