@@ -43,6 +43,11 @@ describe("money", () => {
       )
       assert.strictEqual(sandbox.requests.length, 0)
       assert.isFalse((yield* call("search", { query: "compilers", rows: 10, detail: "low" })).isError)
+      const ofDay = yield* host({ spendLimit: { perDay: 0.1 }, command: "npx -y @postwire/cli" })
+      assert.match(
+        (yield* ofDay.call("search", { query: "compilers" })).text,
+        /^SpendLimitReached: .* can raise it with npx -y @postwire\/cli config set spendPerDay DOLLARS\.$/
+      )
     }))
 
   it.effect("what may pass the threshold is asked first, for all requests of a call together", () =>

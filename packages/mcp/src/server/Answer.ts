@@ -4,6 +4,7 @@ import {
   type LoginRequired,
   type MissingAccessToken,
   type MissingScope,
+  type SpendLimitReached,
   statementOf,
   type Unauthorized
 } from "@postwire/core/errors/Errors"
@@ -104,30 +105,32 @@ const adviceOf = (failure: Mendable, settings: Settings): string => {
         settings.command ?? "postwire"
       } doctor, with this server's credentials.`
     case "SpendLimitReached":
-      return ` The user can raise it with ${limitOf[failure.period]}.`
+      return ` The user can raise it with ${limitOf(failure, settings)}.`
     default:
       return ""
   }
 }
 
-const limitOf = {
-  total: "the flag --max-spend of this server",
-  day: "postwire config set spendPerDay DOLLARS",
-  month: "postwire config set spendPerMonth DOLLARS"
-}
+const limitOf = ({ period }: SpendLimitReached, { command = "postwire" }: Settings): string =>
+  period === "total"
+    ? "the flag --max-spend of this server"
+    : `${command} config set ${period === "day" ? "spendPerDay" : "spendPerMonth"} DOLLARS`
 
 const signIn = (
   failure: MissingAccessToken | Unauthorized | LoginRequired | MissingScope,
   { account, allowWrites = false, command = "postwire" }: Settings
-): string =>
-  failure._tag === "Unauthorized" && failure.bearer === "app" ||
-    failure._tag === "MissingAccessToken" && failure.missing.includes("appBearerToken")
-    ? "It needs the app's token: the user can set POSTWIRE_APP_BEARER_TOKEN for this server."
-    : `The user can ${
-      account === undefined ? "check the credentials of this server (a sandbox has others after a restart), or " : ""
-    }sign in, in a terminal: ${command} login ${account === undefined ? "" : `${account} `}--for ${
-      failure._tag === "MissingScope" ? failure.operation : allowWrites ? "mcp:write" : "mcp:read"
-    }. ${account === undefined ? "This server uses it after a restart." : "Then repeat this call."}`
+): string => {
+  const isOfApp = failure._tag === "Unauthorized"
+    ? failure.bearer === "app"
+    : failure._tag === "MissingAccessToken" && failure.missing.includes("appBearerToken")
+  if (isOfApp) return "It needs the app's token: the user can set POSTWIRE_APP_BEARER_TOKEN for this server."
+  const wanted = failure._tag === "MissingScope" ? failure.operation : allowWrites ? "mcp:write" : "mcp:read"
+  const login = [command, "login", ...account === undefined ? [] : [account], "--for", wanted].join(" ")
+  return account === undefined
+    ? "The user can check the credentials of this server (a sandbox has others after a restart), or sign in, in a terminal: " +
+      `${login}. This server uses it after a restart.`
+    : `The user can sign in, in a terminal: ${login}. Then repeat this call.`
+}
 
 /** A failure as a result, which the model can mend. */
 export const ofFailure = (failure: Mendable | DryRun, settings: Settings): McpSchema.CallToolResult => {

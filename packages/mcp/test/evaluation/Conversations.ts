@@ -535,7 +535,7 @@ const faults: ReadonlyArray<Conversation> = [
         given: ({ faults }) => faults.add({ status: 401 }),
         call: "timeline",
         fails: true,
-        has: ["sign in, in a terminal: postwire login --for mcp:read."],
+        has: [/sign in, in a terminal: .*login --for mcp:read\./],
         lacks: ["Bearer "]
       },
       { call: "timeline", has: ["Letter"] }
@@ -622,7 +622,7 @@ const writing: ReadonlyArray<Conversation> = [
         keep: { handle: handleIn },
         sends: 0
       },
-      { call: "publish", with: { handle: "{handle}" }, fails: true, has: ["postwire approve {handle}"], sends: 0 }
+      { call: "publish", with: { handle: "{handle}" }, fails: true, has: [" approve {handle}"], sends: 0 }
     ]
   },
   {
@@ -682,8 +682,8 @@ const writing: ReadonlyArray<Conversation> = [
     consent: "none",
     turns: [
       { call: "prepare_post", with: { text: "Good morning" }, keep: { handle: handleIn } },
-      { call: "publish", with: { handle: "{handle}" }, fails: true, has: ["postwire approve {handle}"], sends: 0 },
-      { call: "publish", with: { handle: "{handle}" }, fails: true, has: ["postwire approve {handle}"], sends: 0 }
+      { call: "publish", with: { handle: "{handle}" }, fails: true, has: [" approve {handle}"], sends: 0 },
+      { call: "publish", with: { handle: "{handle}" }, fails: true, has: [" approve {handle}"], sends: 0 }
     ]
   },
   {
