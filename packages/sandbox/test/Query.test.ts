@@ -1,10 +1,13 @@
 import { assert, describe, it, layer } from "@effect/vitest"
+import { getRecentPostsCount } from "@postwire/core/operations/Counts"
+import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import * as Query from "../src/search/Query.ts"
 import { Store } from "../src/store/Store.ts"
 import * as Entities from "../src/text/Entities.ts"
 import * as Terms from "../src/text/Terms.ts"
 import * as Fuzz from "./support/Fuzz.ts"
+import { make } from "./support/Requests.ts"
 
 const now = Date.UTC(2026, 10, 20, 12)
 
@@ -37,6 +40,24 @@ const corpus = Effect.gen(function*() {
           store.posts.search({ query, limit: 50 }).items.map(({ id }) => names.get(id)).toSorted().join("")
       })
   }
+})
+
+describe("a search on the wire of August 2026", () => {
+  it.effect("finds no reposts by words, and counts none; other operators still find them", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      const post = bench.ada.post("On engines")
+      bench.sandbox.user({ username: "reader" }).repost(post)
+      const found = (query: string, wire: "neutral" | "x") =>
+        Effect.all([searchRecentPosts({ query }), getRecentPostsCount({ query })]).pipe(
+          Effect.map(([{ data = [] }, { meta }]) => [data.length, meta.total_post_count]),
+          Effect.provide(bench.client(wire))
+        )
+      assert.deepStrictEqual(yield* found("engines", "neutral"), [2, 2])
+      assert.deepStrictEqual(yield* found("engines", "x"), [1, 1])
+      assert.deepStrictEqual(yield* found("(engines OR nothing) lang:und", "x"), [1, 1])
+      assert.deepStrictEqual(yield* found("from:reader -engine", "x"), [1, 1])
+    }))
 })
 
 describe("Terms", () => {

@@ -24,7 +24,7 @@ const rules = [/*#__PURE__*/ ParameterRule.excludes("pagination_token", "next_to
  *
  * `query` has 1 to 1,024 characters (512 with standard access), `max_results` is 10 to 100 (default 10).
  * `start_time` is inclusive, `end_time` exclusive (default 30 seconds ago); `since_id` and `until_id` are exclusive, and
- * the service ignores `start_time` beside `since_id`.
+ * the service ignores `start_time` beside `since_id`. Since May 2026 a query with words finds no reposts on the live service.
  *
  * ```ts
  * const posts = searchRecentPosts.items({ query: "effect lang:en", max_results: 100 })
@@ -57,7 +57,8 @@ export const searchRecentPosts = /*#__PURE__*/ Operation.makePaged({
  * access (spec: Search). Counts towards the project-level post cap.
  *
  * `query` has 1 to 1,024 characters, `max_results` is 10 to 500 (default 10). Without `start_time` the 30 days before
- * `end_time` (default 30 seconds ago) are searched. The service takes one request per second.
+ * `end_time` (default 30 seconds ago) are searched. The service takes one request per second. Since
+ * May 2026 a query with words finds no reposts on the live service.
  *
  * ```ts
  * const posts = searchAllPosts.items({ query: "effect", start_time: "2026-01-01T00:00:00Z", max_results: 500 })

@@ -14,9 +14,9 @@ export const handlers = {
 
 /** The query of a request. */
 export const queryOf = (
-  { parameters: { query } }: Call<{ readonly query: string }>
+  { parameters: { query }, wire }: Call<{ readonly query: string }>
 ): Effect.Effect<Query.Query, Problem.Problem> => {
-  const parsed = Query.parse(query)
+  const parsed = Query.parse(query, wire !== "x")
   if (Result.isSuccess(parsed)) return Effect.succeed(parsed.success)
   const { message, position } = parsed.failure
   const character = Array.from(query.slice(0, position)).length + 1

@@ -14,8 +14,11 @@ export interface Query {
   readonly unwanted: ReadonlyArray<string>
 }
 
-/** Parses a query. The caller limits its length. */
-export const parse = (source: string): Result.Result<Query, Language.QuerySyntaxError> =>
+/**
+ * Parses a query. The caller limits its length. Without `keywordReposts`, one that looks for words finds no reposts, as on the live
+ * service since May 2026.
+ */
+export const parse = (source: string, keywordReposts = true): Result.Result<Query, Language.QuerySyntaxError> =>
   Result.flatMap(Language.parse(source, { dialect: "search" }), ({ node }) => {
     const unknown = Language.terms(node).find((term) => Conditions.of(term) === undefined)
     if (unknown !== undefined) {
@@ -28,8 +31,18 @@ export const parse = (source: string): Result.Result<Query, Language.QuerySyntax
         })
       )
     }
-    return Result.succeed({ source, ...split(node._tag === "All" ? node.nodes : [node]) })
+    const { unwanted, wanted } = split(node._tag === "All" ? node.nodes : [node])
+    const isWithoutReposts = !keywordReposts && hasKeyword(node)
+    return Result.succeed({
+      source,
+      wanted,
+      unwanted: isWithoutReposts ? [...unwanted, having("is", "repost")] : unwanted
+    })
   })
+
+/** Checks whether a query looks for words of the text. */
+const hasKeyword = (node: Language.Node): boolean =>
+  node._tag === "Text" || ("nodes" in node && node.nodes.some(hasKeyword))
 
 const toMatch = (node: Language.Node): string => {
   switch (node._tag) {
