@@ -79,7 +79,12 @@ describe("postwire export", () => {
       assert.match(whole.output, /^done: 120 posts on 2 pages\n/)
       const early = yield* Commands.runWith(variables, ...bookmarks, "--max-results", "100", "--force")
       assert.strictEqual(early.code, 3)
-      assert.match(early.output, /^partial: 100 posts on 1 pages?\n/)
+      assert.match(early.output, /^partial: 100 posts on 1 page\n/)
+      assert.match(
+        early.errors,
+        /\npostwire: The service ended the list although it has more: .*\n {2}Export it again without --max-results, .*\n/
+      )
+      assert.notInclude(early.errors, "complete")
     }).pipe(Effect.provide(Sandbox.layerServer({ posts: 0 }))))
 
   it.live("writes a file, says what it costs, and what is in it", () =>

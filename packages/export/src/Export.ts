@@ -27,6 +27,7 @@ import * as workspace from "./folders/Workspace.ts"
 import * as FullText from "./rows/FullText.ts"
 import { sumOf } from "./rows/Page.ts"
 import * as Table from "./rows/Table.ts"
+import * as earlyEnd from "./sources/EarlyEnd.ts"
 import * as reach from "./sources/Reach.ts"
 import type { Outcome, Page, Source } from "./sources/Source.ts"
 
@@ -360,6 +361,7 @@ const after = ({ cursor: _, ...last }: Checkpoint.Progress, page: Page): Omit<Ch
     ...last,
     ...(oldest === undefined ? {} : { oldest }),
     ...(outOfReach === undefined ? {} : { outOfReach }),
+    ...(page.errors.some(earlyEnd.isEnded) ? { endedEarly: true } : {}),
     ...(anomalies === undefined ? {} : { anomalies }),
     ...(outcomes === undefined ? {} : { outcomes }),
     items: last.items + page.items.length,

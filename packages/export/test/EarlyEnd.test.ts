@@ -41,7 +41,12 @@ describe("bookmarks that the service ends early on pages of more than 90", () =>
       const path = join(yield* folder, "bookmarks.jsonl")
       const source = Source.make(getBookmarks, { max_results: 100 })
       const { progress, status } = yield* Export.run(source, { sink: JsonLines.make(path) })
-      assert.deepStrictEqual([status, progress.items, progress.errors], ["partial", 100, 1])
+      assert.deepStrictEqual([status, progress.items, progress.errors, progress.endedEarly], [
+        "partial",
+        100,
+        1,
+        true
+      ])
       assert.deepStrictEqual(yield* sizesAsked, ["100", "90", "11"])
       const problem = JSON.parse(readFileSync(`${path}.postwire/errors.jsonl`, "utf8"))
       assert.strictEqual(problem.type, "postwire:ended-early")

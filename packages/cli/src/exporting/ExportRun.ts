@@ -83,7 +83,13 @@ export const write = Effect.fnUntraced(function*<E, R>(
     )
   }
   if (summary.status === "partial") {
-    const { outOfReach } = summary.progress
+    const { endedEarly, outOfReach } = summary.progress
+    if (endedEarly === true) {
+      yield* Report.say(
+        "The service ended the list although it has more: pages of this size are too large for it.",
+        "Export it again without --max-results, with --force."
+      )
+    }
     if (outOfReach !== undefined) {
       yield* Report.say(
         `Items created from ${outOfReach.from} to ${outOfReach.to} had left the service's window before they were fetched.`
@@ -93,7 +99,9 @@ export const write = Effect.fnUntraced(function*<E, R>(
     return yield* new ErrorReport.PartialErrors({
       operation: definition.name,
       errors: summary.progress.errors,
-      advice: `They are ${ExportProgress.whereErrorsAre(summary, flags.out)}; everything else is complete.`
+      advice: `They are ${ExportProgress.whereErrorsAre(summary, flags.out)}${
+        endedEarly === true ? "" : "; everything else is complete"
+      }.`
     })
   }
   return summary

@@ -42,6 +42,8 @@ export const Progress = Schema.Struct({
   startedAt: Schema.String,
   /** The span of time that the service no longer returned when it was requested. */
   outOfReach: Schema.optionalKey(Schema.Struct({ from: Schema.String, to: Schema.String })),
+  /** True if the service ended the list although it has more, as it may where pages are too large. */
+  endedEarly: Schema.optionalKey(Schema.Literal(true)),
   /** The creation time of the oldest item, where items have one. */
   oldest: Schema.optionalKey(Schema.String)
 })

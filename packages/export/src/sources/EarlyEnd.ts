@@ -46,8 +46,13 @@ export const reported = (
   })
 }
 
+const type = "postwire:ended-early"
+
+/** Checks whether a partial error reports a list that ended early. */
+export const isEnded = (problem: object): boolean => "type" in problem && problem.type === type
+
 const ended = (size: number, complete: number) => ({
-  type: "postwire:ended-early",
+  type,
   title: "Ended early",
   detail: `The service ended the list after a page of up to ${size} items, although it has more. ` +
     `Export it again with pages of ${complete}, the default.`
