@@ -1,5 +1,6 @@
 /** The reference: an index, a page per operation, and one for the resources that operations return. */
 import * as SchemaAST from "effect/SchemaAST"
+import { readdirSync } from "node:fs"
 import type { AnyError, OperationError } from "../../packages/core/src/errors/Errors.ts"
 import * as Errors from "../../packages/core/src/errors/Errors.ts"
 import {
@@ -76,7 +77,12 @@ const link = ({ name }: Definition): string => `[\`${name}\`](${name}.md)`
 
 const aliasText = ({ deprecated, name }: Alias): string => deprecated ? `~~\`${name}\`~~ (deprecated)` : `\`${name}\``
 
-const bearerTexts = { any: "bearer token", app: "bearer token of an app", user: "bearer token of a user" }
+const bearerTexts = {
+  any: "bearer token",
+  app: "bearer token of an app",
+  none: "none",
+  user: "bearer token of a user"
+}
 
 const shortCredential = (definition: Definition): string => {
   const bearer = bearerTexts[bearerOf(definition)]
@@ -103,9 +109,7 @@ const operationPage = (operation: Documented): ReadonlyArray<string> => {
     "## Result",
     list(result(definition)),
     ...(isActivity(definition) ? ["## Events", events()] : []),
-    ...(definition.result._tag === "Value" || definition.result._tag === "Bytes"
-      ? []
-      : [fields(definition.result.model)]),
+    ..."model" in definition.result ? [fields(definition.result.model)] : [],
     "## Errors",
     table(["Tag", "When"], errorsOf(definition).map((tag) => [code(tag), errorText(tag)]))
   ]
@@ -121,9 +125,12 @@ const box = (definition: Definition): string => {
       ...(bearerOf(definition) === "app" || scopes.length === 0
         ? []
         : [["Scopes", `${scopes.map(scopeText).join(", ")}, of a user's bearer token`]]),
-      ...(Quota.format(limits) === undefined
-        ? []
-        : [["Limit", `${Quota.format(limits)}, unless the service announces another`]]),
+      [
+        "Limit",
+        Quota.format(limits) === undefined
+          ? "unknown, until the service announces one"
+          : `${Quota.format(limits)}, unless the service announces another`
+      ],
       ...(definition.selfServe === undefined ? [] : [["Plan", planText(definition.selfServe)]]),
       ["Price", `${priceText(price, live)}; [our reading](../spend.md#prices) of X's list`],
       ["Returns", returns(definition)]
@@ -145,6 +152,8 @@ const isActivity = ({ result }: Pick<Definition, "result">): boolean =>
 const returns = ({ live, result }: Definition): string =>
   result._tag === "Bytes"
     ? "the bytes of a file"
+    : result._tag === "Document"
+    ? "a JSON object"
     : isActivity({ result })
     ? "a stream of [events](#events)"
     : result._tag === "Value"
@@ -250,6 +259,7 @@ const facts = (definition: Definition): ReadonlyArray<string> => [
 ]
 
 const credential = (definition: Definition): string => {
+  if (bearerOf(definition) === "none") return "none"
   const bearer = `a ${bearerTexts[bearerOf(definition)]}`
   return definition.userAuth === undefined
     ? `${bearer}; there is no \`user_auth\``
@@ -267,6 +277,7 @@ const dollars = (micros: number): string => `$${Prices.dollarsOf(micros).toFixed
 
 const priceText = (price: Definition["price"], live: Definition["live"]): string => {
   if (price === "free") return "free, as it has no row"
+  if (price === "unknown") return "unknown: no row fits, and nothing is counted"
   const { ownedRead, read, request } = Prices.current
   if ("request" in price) {
     const link = price.withUrl === undefined
@@ -327,6 +338,8 @@ const result = (definition: Definition): ReadonlyArray<string> => {
       : "A stream; its options are those of [streams](settings.md#options-of-a-stream).",
     result._tag === "Bytes"
       ? "`data`: the bytes of the file, a `Uint8Array`."
+      : result._tag === "Document"
+      ? "`data`: the JSON object."
       : isActivity(definition)
       ? `${data}: one of the [events](#events).`
       : result._tag === "Value"
@@ -431,6 +444,12 @@ const errorText = (tag: string): string => {
   return tag === "PaginationStuck" ? `${said} Only where pages are followed.` : said
 }
 
+const modelFolder = "packages/core/src/schema/models/"
+
+const modelDocstrings = new Map(
+  readdirSync(new URL(`../../${modelFolder}`, import.meta.url)).flatMap((file) => [...docstrings(modelFolder + file)])
+)
+
 const resources = (): ReadonlyArray<string> => [
   "# Resources",
   "A field comes always, or when its selector names it; one that ends in `?` may be missing even then. The words of the " +
@@ -438,7 +457,7 @@ const resources = (): ReadonlyArray<string> => [
   "for there, and the call is refused before it is sent; where a response has it all the same, it is read.",
   ...Object.entries(models).flatMap(([name, model]) => [
     `## ${model.kind}`,
-    docstrings(`packages/core/src/schema/models/${name}.ts`).get(name)!,
+    modelDocstrings.get(name)!,
     fields(model),
     ...(Object.keys(model.expansions).length === 0 ? [] : [expansions(model)])
   ]),

@@ -4,7 +4,28 @@ import * as SchemaAST from "effect/SchemaAST"
 import type { Definition } from "../../packages/core/src/schema/Definition.ts"
 import * as Model from "../../packages/core/src/schema/Model.ts"
 import * as Activity from "../../packages/core/src/schema/models/Activity.ts"
+import { MediaAnalytics, PostAnalytics } from "../../packages/core/src/schema/models/Analytics.ts"
+import {
+  ArticleBlock,
+  ArticleContent,
+  ArticleEntity,
+  ArticleMedia
+} from "../../packages/core/src/schema/models/Article.ts"
+import {
+  Broadcast,
+  BroadcastChatMessage,
+  Recurrence,
+  ScheduledBroadcast
+} from "../../packages/core/src/schema/models/Broadcast.ts"
+import {
+  ActionSignature,
+  ChatConversation,
+  ChatMessageEvent,
+  ParticipantKey,
+  PublicKey
+} from "../../packages/core/src/schema/models/Chat.ts"
 import { Community } from "../../packages/core/src/schema/models/Community.ts"
+import { CommunityNote } from "../../packages/core/src/schema/models/CommunityNote.ts"
 import {
   LikeComplianceEvent,
   PostComplianceEvent,
@@ -28,6 +49,7 @@ import { Like } from "../../packages/core/src/schema/models/Like.ts"
 import { List } from "../../packages/core/src/schema/models/List.ts"
 import { Media } from "../../packages/core/src/schema/models/Media.ts"
 import { Meta } from "../../packages/core/src/schema/models/Meta.ts"
+import { News } from "../../packages/core/src/schema/models/News.ts"
 import { PersonalizedTrend } from "../../packages/core/src/schema/models/PersonalizedTrend.ts"
 import { Place } from "../../packages/core/src/schema/models/Place.ts"
 import { Poll } from "../../packages/core/src/schema/models/Poll.ts"
@@ -68,14 +90,28 @@ export const models: Readonly<Record<string, Model.AnyModel>> = {
   Usage,
   Connection,
   Like,
-  Webhook
+  Webhook,
+  ChatConversation,
+  ChatMessageEvent,
+  PublicKey,
+  Broadcast,
+  BroadcastChatMessage,
+  CommunityNote,
+  News,
+  PostAnalytics,
+  MediaAnalytics
 }
 
 /** The other structures that have a name. */
 export const structures = {
+  ActionSignature,
   ActivityFilter: Activity.ActivityFilter,
   ActivitySubscription: Activity.ActivitySubscription,
   Annotation,
+  ArticleBlock,
+  ArticleContent,
+  ArticleEntity,
+  ArticleMedia,
   BroadcastActivity: Activity.BroadcastActivity,
   BroadcastMessage: Activity.BroadcastMessage,
   ChatActivity: Activity.ChatActivity,
@@ -88,14 +124,17 @@ export const structures = {
   MentionEntity,
   Meta,
   NewsActivity: Activity.NewsActivity,
+  ParticipantKey,
   PostActivity: Activity.PostActivity,
   PostComplianceEvent,
   PostDeletion: Activity.PostDeletion,
   PostLabelEvent,
   Problem,
   ProfileActivity: Activity.ProfileActivity,
+  Recurrence,
   RelationActivity: Activity.RelationActivity,
   RevocationActivity: Activity.RevocationActivity,
+  ScheduledBroadcast,
   SpaceActivity: Activity.SpaceActivity,
   StreamRule,
   StreamRuleCounts,
@@ -239,12 +278,17 @@ const jsonStructure = (ast: SchemaAST.AST, wire: WireName): JsonSchema => {
       const known = Model.knownValues(ast)
       return known === undefined ? { type: "string" } : open(known.map(named[wire].fromNeutral({ ast })))
     }
-    default: {
-      // The bounds of safe integers say nothing about the service.
-      const { type } = jsonSchema({ ast })
-      return type === undefined ? {} : { type }
-    }
+    case "Number":
+      return Model.isSentAsText(ast) ? { type: "string", pattern: "^[0-9]+$" } : plainType(ast)
+    default:
+      return plainType(ast)
   }
+}
+
+/** A schema by its type alone: the bounds of safe integers say nothing about the service. */
+const plainType = (ast: SchemaAST.AST): JsonSchema => {
+  const { type } = jsonSchema({ ast })
+  return type === undefined ? {} : { type }
 }
 
 const jsonSchema = ({ ast }: AnySchema): JsonSchema => Schema.toJsonSchemaDocument(Schema.make(ast)).schema

@@ -27,8 +27,9 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
   ),
   ...because(
     "Ids that are not numeric have one rule, wide enough for longer ones; the service refuses other invalid ids.",
-    { difference: "path segment 1 pattern", operations: ["*DirectMessage*", "getSpace*"] },
-    { difference: "query ids pattern", operations: ["getSpaces"] }
+    { difference: "path segment 1 pattern", operations: ["*DirectMessage*", "getSpace*", "*Broadcast*"] },
+    { difference: "path segment 2 pattern", operations: ["downloadChatMedia"] },
+    { difference: "query ids pattern", operations: ["getSpaces", "getBroadcasts"] }
   ),
   ...because(
     "The specification lets apps call these; the service may answer 403 and require a user's token.",
@@ -41,7 +42,7 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
   ...because(
     "Objects must have what identifies them: without it a response cannot be attributed.",
     "result *.id required",
-    "result media.media_key required"
+    "result media*.media_key required"
   ),
   ...because("Refusals of the service's older version have it.", "result problem.message"),
   ...because(
@@ -70,7 +71,7 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
   ),
   ...because("JSON holds bytes as base64, which is a third more.", {
     difference: "body type application/json",
-    operations: ["uploadMedia", "appendMediaUpload"]
+    operations: ["uploadMedia", "appendMediaUpload", "appendChatMediaUpload"]
   }),
   ...because(
     "A line of a stream without it has no item; a line with only problems is reported as such.",
@@ -93,6 +94,30 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
   ...because("An instant, sent as twelve digits.", {
     difference: "body *_date pattern",
     operations: ["replayWebhook"]
+  }),
+  ...because("Both accept the same texts: those with a link.", {
+    difference: "body info.text pattern",
+    operations: ["createCommunityNote"]
+  }),
+  ...because(
+    "Bytes of the chat's library are base64 text, and numbers as text are digits; the document omits that of these.",
+    {
+      difference: "body * pattern",
+      change: "differs",
+      operations: ["addChat*", "createChatGroup", "sendChatMessage", "*ChatMediaUpload", "addPublicKey"]
+    }
+  ),
+  ...because("The key itself is what is registered.", {
+    difference: "body public_key.public_key required",
+    operations: ["addPublicKey"]
+  }),
+  ...because("No file is longer.", {
+    difference: "body total_bytes maximum",
+    operations: ["initializeChatMediaUpload"]
+  }),
+  ...because("Conversations have three forms of ids, and sessions are numbers; the document omits that of these.", {
+    difference: "path segment 1 pattern",
+    operations: ["getChatConversation", "appendChatMediaUpload"]
   }),
   ...because("Its members are all optional, and none is needed.", {
     difference: "body type application/json",
@@ -222,7 +247,48 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       { difference: "credential oauth1", change: "gone", operations: ["getBookmarkFolder*"] },
       { difference: "credential oauth1", change: "gone", operations: ["getActivitySubscriptions"] },
       { difference: "credential user", change: "gone", operations: ["getActivitySubscriptions", "getTrends"] },
-      { difference: "route DELETE /2/activity/subscriptions", change: "gone" }
+      { difference: "route DELETE /2/activity/subscriptions", change: "gone" },
+      { difference: "route * /2/broadcasts*", change: "gone" },
+      { difference: "route POST /2/articles/*", change: "gone" },
+      { difference: "route * /2/chat/conversations/*", change: "gone" },
+      { difference: "route GET /2/users/public_keys", change: "gone" },
+      { difference: "route POST /2/notes/evaluate", change: "gone" },
+      { difference: "body info.is_media_note", change: "gone", operations: ["createCommunityNote"] },
+      { difference: "credential oauth1", change: "gone", operations: ["searchNews"] },
+      { difference: "query *analytics.fields=timestamped_metrics", change: "gone" },
+      { difference: "query chat_conversation.fields=message_ttl_ms", change: "gone" },
+      { difference: "query note.fields=scoring_status", change: "gone" },
+      { difference: "query public_key.fields=*", change: "gone" }
+    ),
+    because("In that document the path of a conversation lists its events.", {
+      difference: "*",
+      operations: ["getChatConversation"]
+    }),
+    because("The newer document has a default.", { difference: "query granularity required" }),
+    because("The newer document requires them.", {
+      difference: "body * required",
+      operations: ["*ChatMediaUpload"]
+    }),
+    because("The newer document says 201.", { difference: "status 20*", operations: ["createCommunityNote"] }),
+    because(
+      "The newer document has it under another name, or not at all.",
+      { difference: "query chat_conversation.fields=message_ttl_msec", change: "new" },
+      { difference: "query public_key.fields=version", change: "new" },
+      { difference: "result data.*", operations: ["addPublicKey"] },
+      { difference: "result chat_conversation.message_ttl_msec", change: "new" },
+      { difference: "result public_key.version", change: "new" },
+      { difference: "result news.rest_id", change: "new" }
+    ),
+    because(
+      "The newer document has it: decoded on every wire.",
+      "result chat_conversation.message_ttl_ms",
+      "result chat_message_event.*",
+      "result news.*",
+      "result note.*",
+      "result public_key.*",
+      { difference: "result data.success required", operations: ["markChatConversationRead", "sendChatTyping"] },
+      { difference: "result data type", operations: ["get*Analytics"] },
+      { difference: "result includes.users type", operations: ["getChatConversations"] }
     )
   ),
   ...on(
@@ -234,6 +300,19 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
     because("That document pages subscriptions but omits the token from responses.", {
       difference: "result meta",
       operations: ["getActivitySubscriptions"]
+    }),
+    because(
+      "The service refuses an id or a time that begins with 0.",
+      { difference: "body * pattern", operations: ["muteBroadcastChatUser"] },
+      { difference: "path segment 2 pattern", operations: ["unmuteBroadcastChatUser"] }
+    ),
+    because("The document shows a post, which it cannot be; it passes untyped.", {
+      difference: "result data type",
+      operations: ["addChatGroupMembers"]
+    }),
+    because("That document pages planned broadcasts but omits the token from responses.", {
+      difference: "result meta",
+      operations: ["getScheduledBroadcasts"]
     }),
     because("Problems of this operation have an id and a reason, which are kept.", {
       difference: "result errors type",

@@ -5,7 +5,7 @@ import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
 import * as Scopes from "../../packages/core/src/schema/Scopes.ts"
 import * as RequestEncoder from "../../packages/core/src/wire/RequestEncoder.ts"
 import { answerOf } from "../../packages/core/src/wire/ResponseDecoder.ts"
-import type { Wire } from "../../packages/core/src/wire/Wire.ts"
+import { positionOf, type Wire } from "../../packages/core/src/wire/Wire.ts"
 import { type Endpoint, endpoints } from "./Endpoint.ts"
 import * as ParameterSchema from "./ParameterSchema.ts"
 import { resourceFacts, schemaFacts } from "./SchemaFacts.ts"
@@ -31,7 +31,7 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
   const { alternatives, identity, path = {}, query = {} } = definition
   const isHere = (name: string) => name === selectedBy || !(alternatives?.of.includes(name) ?? false)
   const template = new Map(routesOf(definition)).get(selectedBy) ?? ""
-  const result = definition.result._tag === "Bytes" ? {} : schemaFacts(answerOf(definition).ast, wire)
+  const result = isBare(definition.result) ? {} : schemaFacts(answerOf(definition).ast, wire)
   return {
     key: keyOf(endpoint),
     name: definition.name,
@@ -67,11 +67,14 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
     statuses: [String(successStatus(definition))],
     servers: wire.baseUrl === undefined ? undefined : [wire.baseUrl],
     credentials: credentialsOf(definition),
-    scopes: bearerOf(definition) === "app"
+    scopes: bearerOf(definition) === "app" || bearerOf(definition) === "none"
       ? undefined
       : definition.scopes.map((scope) => Scopes.onWire(wire.name, scope)).sort()
   }
 }
+
+/** Tests whether a result has no envelope. */
+const isBare = ({ _tag }: Definition["result"]): boolean => _tag === "Bytes" || _tag === "Document"
 
 /** The members of the envelope that an operation needs: without them results, included objects, or pages are lost. */
 const promisedBy = ({ live, paging, result }: Definition, facts: Facts): ReadonlyArray<string> => {
@@ -80,7 +83,7 @@ const promisedBy = ({ live, paging, result }: Definition, facts: Facts): Readonl
     name.startsWith("includes.") && kinds.some((kind) => type === `array of ${kind}`)
   )
   return [
-    ...(result._tag === "Bytes" ? [] : ["data"]),
+    ...(isBare(result) ? [] : ["data"]),
     ...(buckets.length === 0 ? [] : ["includes", ...buckets.map(([name]) => name)]),
     ...(paging === undefined ? [] : ["meta", "meta.next_token"]),
     ...(paging?.directions === "both" ? ["meta.previous_token"] : []),
@@ -125,6 +128,7 @@ const selectorFacts = (
 
 const credentialsOf = (definition: Definition): ReadonlyArray<Credential> => {
   const bearer = bearerOf(definition)
+  if (bearer === "none") return []
   return [
     ...(bearer === "user" ? [] : ["app" as const]),
     ...(definition.userAuth === undefined ? [] : ["oauth1" as const]),
@@ -133,9 +137,9 @@ const credentialsOf = (definition: Definition): ReadonlyArray<Credential> => {
 }
 
 const bodyFacts = (definition: Definition, wire: Wire): Facts => {
-  const { at = {}, body = {}, constants = {}, rules = [] } = definition
+  const { body = {}, constants = {}, rules = [] } = definition
   /** The names of the objects around a member, and its own; an item of an array counts as one. */
-  const placeOf = (name: string): ReadonlyArray<string> => wire.bodyKey(at[name] ?? name).split(".")
+  const placeOf = (name: string): ReadonlyArray<string> => positionOf(wire, definition, name).split(".")
   const needs = (name: string, other: string): boolean =>
     rules.some((rule) => rule._tag === "Requires" && rule.parameter === name && rule.needs === other)
   /** Checks whether a member is always in its object. */
@@ -221,12 +225,15 @@ const typeOf = ({ kind, schema: { ast } }: Parameters.AnyParameter): string => {
     case "json":
       return ast._tag === "Arrays" ? "array of object" : "object"
     case "integer":
+      return isSentAsText({ ast }) ? "string" : kind
     case "boolean":
       return kind
     default:
       return "string"
   }
 }
+
+const isSentAsText = ({ ast }: { readonly ast: SchemaAST.AST }): boolean => SchemaAST.toEncoded(ast)._tag === "String"
 
 const patternOf = (parameter: Parameters.AnyParameter): Bounds => {
   const pattern = ParameterSchema.patternOf(ParameterSchema.itemOf(parameter) ?? parameter.schema)

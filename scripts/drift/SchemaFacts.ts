@@ -3,13 +3,18 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as Model from "../../packages/core/src/schema/Model.ts"
+import { MediaAnalytics, PostAnalytics } from "../../packages/core/src/schema/models/Analytics.ts"
+import { Broadcast, BroadcastChatMessage } from "../../packages/core/src/schema/models/Broadcast.ts"
+import { ChatConversation, ChatMessageEvent, PublicKey } from "../../packages/core/src/schema/models/Chat.ts"
 import { Community } from "../../packages/core/src/schema/models/Community.ts"
+import { CommunityNote } from "../../packages/core/src/schema/models/CommunityNote.ts"
 import { ComplianceJob } from "../../packages/core/src/schema/models/ComplianceJob.ts"
 import { Connection } from "../../packages/core/src/schema/models/Connection.ts"
 import { DirectMessageEvent } from "../../packages/core/src/schema/models/DirectMessageEvent.ts"
 import { Like } from "../../packages/core/src/schema/models/Like.ts"
 import { List } from "../../packages/core/src/schema/models/List.ts"
 import { Media } from "../../packages/core/src/schema/models/Media.ts"
+import { News } from "../../packages/core/src/schema/models/News.ts"
 import { PersonalizedTrend } from "../../packages/core/src/schema/models/PersonalizedTrend.ts"
 import { Place } from "../../packages/core/src/schema/models/Place.ts"
 import { Poll } from "../../packages/core/src/schema/models/Poll.ts"
@@ -21,20 +26,30 @@ import { Trend } from "../../packages/core/src/schema/models/Trend.ts"
 import { Usage } from "../../packages/core/src/schema/models/Usage.ts"
 import { User } from "../../packages/core/src/schema/models/User.ts"
 import type { Wire } from "../../packages/core/src/wire/Wire.ts"
+import * as ParameterSchema from "./ParameterSchema.ts"
 import { type Fact, fact, type Facts } from "./ServiceFacts.ts"
 
 const models: ReadonlyArray<Model.AnyModel> = [
+  Broadcast,
+  BroadcastChatMessage,
+  ChatConversation,
+  ChatMessageEvent,
   Community,
+  CommunityNote,
   ComplianceJob,
   Connection,
   DirectMessageEvent,
   Like,
   List,
   Media,
+  MediaAnalytics,
+  News,
   PersonalizedTrend,
   Place,
   Poll,
   Post,
+  PostAnalytics,
+  PublicKey,
   Space,
   Topic,
   Trend,
@@ -109,7 +124,15 @@ const exampleOf = (given: SchemaAST.AST, wire: Wire, found: Array<Fact>, require
   const ast = plain(given)
   const item = ast._tag === "Arrays" && ast.rest[0] !== undefined ? plain(ast.rest[0]) : undefined
   const own = String(found.length)
-  found.push(fact({ type: typeOf(ast), required, values: valuesOf(item ?? ast, wire) }))
+  const pattern = ParameterSchema.patternOf({ ast })
+  found.push(
+    fact({
+      type: typeOf(ast),
+      required,
+      values: valuesOf(item ?? ast, wire),
+      bounds: pattern === undefined ? {} : { pattern }
+    })
+  )
   if (item !== undefined) return kindOf(item) === undefined ? [own, membersOf(item, wire, found)] : [own]
   if (ast._tag !== "Objects" || kindOf(ast) !== undefined) return own
   return { [self]: own, ...membersOf(ast, wire, found) }
@@ -135,7 +158,7 @@ const typeOf = (ast: SchemaAST.AST): string => {
     case "String":
       return ast._tag.toLowerCase()
     case "Number":
-      return Schema.is(Schema.make(ast))(0.5) ? "number" : "integer"
+      return Model.isSentAsText(ast) ? "string" : Schema.is(Schema.make(ast))(0.5) ? "number" : "integer"
     default:
       return "any"
   }

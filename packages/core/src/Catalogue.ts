@@ -3,9 +3,15 @@ import { closestMatch } from "leven"
 import * as Errors from "./errors/Errors.ts"
 import * as AccountActivity from "./operations/AccountActivity.ts"
 import * as Activity from "./operations/Activity.ts"
+import * as Analytics from "./operations/Analytics.ts"
+import * as Articles from "./operations/Articles.ts"
 import * as Blocks from "./operations/Blocks.ts"
 import * as Bookmarks from "./operations/Bookmarks.ts"
+import * as Broadcasts from "./operations/Broadcasts.ts"
+import * as Chat from "./operations/Chat.ts"
+import * as ChatMedia from "./operations/ChatMedia.ts"
 import * as Communities from "./operations/Communities.ts"
+import * as CommunityNotes from "./operations/CommunityNotes.ts"
 import * as ComplianceJobs from "./operations/ComplianceJobs.ts"
 import * as Connections from "./operations/Connections.ts"
 import * as Counts from "./operations/Counts.ts"
@@ -15,7 +21,10 @@ import * as Likes from "./operations/Likes.ts"
 import * as Lists from "./operations/Lists.ts"
 import * as Media from "./operations/Media.ts"
 import * as Mutes from "./operations/Mutes.ts"
+import * as News from "./operations/News.ts"
+import * as OpenApi from "./operations/OpenApi.ts"
 import * as Posts from "./operations/Posts.ts"
+import * as PublicKeys from "./operations/PublicKeys.ts"
 import * as QuotePosts from "./operations/QuotePosts.ts"
 import * as Replies from "./operations/Replies.ts"
 import * as Reposts from "./operations/Reposts.ts"
@@ -37,9 +46,15 @@ export const catalogue = {
   ...AccountActivity,
   ...Activity,
   ...ActivityStreams,
+  ...Analytics,
+  ...Articles,
   ...Blocks,
   ...Bookmarks,
+  ...Broadcasts,
+  ...Chat,
+  ...ChatMedia,
   ...Communities,
+  ...CommunityNotes,
   ...ComplianceJobs,
   ...ComplianceStreams,
   ...Connections,
@@ -50,7 +65,10 @@ export const catalogue = {
   ...Lists,
   ...Media,
   ...Mutes,
+  ...News,
+  ...OpenApi,
   ...Posts,
+  ...PublicKeys,
   ...QuotePosts,
   ...Replies,
   ...Reposts,
@@ -70,9 +88,15 @@ export const areas = {
   AccountActivity,
   Activity,
   ActivityStreams,
+  Analytics,
+  Articles,
   Blocks,
   Bookmarks,
+  Broadcasts,
+  Chat,
+  ChatMedia,
   Communities,
+  CommunityNotes,
   ComplianceJobs,
   ComplianceStreams,
   Connections,
@@ -83,7 +107,10 @@ export const areas = {
   Lists,
   Media,
   Mutes,
+  News,
+  OpenApi,
   Posts,
+  PublicKeys,
   QuotePosts,
   Replies,
   Reposts,

@@ -175,9 +175,10 @@ describe("forms", () => {
       for (const name of names) {
         const given = parametersOf(name)
         const texts = Object.fromEntries(
-          Object.entries(given).map((
-            [key, value]
-          ) => [key, key === "add" || key === "filter" ? JSON.stringify(value) : String(value)])
+          Object.entries(given).map(([key, value]) => [
+            key,
+            declaredBy(catalogue[name].definition)[key]?.kind === "json" ? JSON.stringify(value) : String(value)
+          ])
         )
         for (const wire of Wire.names) {
           const { body, status } = yield* call("POST", "/request", { operation: name, parameters: texts, wire })

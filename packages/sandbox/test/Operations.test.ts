@@ -36,7 +36,14 @@ const bearerOnly: ReadonlyArray<string> = [
 ]
 
 /** What these answer has names that are the same in the words of all dates, those of posts or those of tweets. */
-const calledAlike: ReadonlyArray<Name> = ["getPersonalizedTrends", "getTrends"]
+const calledAlike: ReadonlyArray<Name> = [
+  "getNewsStory",
+  "getPersonalizedTrends",
+  "getTrends",
+  "publishArticle",
+  "searchCommunityNotesWritten",
+  "searchNews"
+]
 
 const status = (name: Name) =>
   isSpecified(name) ? created.includes(name) ? 201 : 200 : successStatus(definitionOf(name))

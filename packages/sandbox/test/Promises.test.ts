@@ -2,11 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { catalogue, type Name } from "@postwire/core/Catalogue"
 import { bearerOf, type Definition, parametersOf as declared, successStatus } from "@postwire/core/schema/Definition"
 import type { AnyModel } from "@postwire/core/schema/Model"
+import { MediaAnalytics, PostAnalytics } from "@postwire/core/schema/models/Analytics"
+import { Broadcast, BroadcastChatMessage } from "@postwire/core/schema/models/Broadcast"
+import { ChatConversation, ChatMessageEvent, PublicKey } from "@postwire/core/schema/models/Chat"
 import { Community } from "@postwire/core/schema/models/Community"
+import { CommunityNote } from "@postwire/core/schema/models/CommunityNote"
 import { ComplianceJob } from "@postwire/core/schema/models/ComplianceJob"
 import { DirectMessageEvent } from "@postwire/core/schema/models/DirectMessageEvent"
 import { List } from "@postwire/core/schema/models/List"
 import { Media } from "@postwire/core/schema/models/Media"
+import { News } from "@postwire/core/schema/models/News"
 import { PersonalizedTrend } from "@postwire/core/schema/models/PersonalizedTrend"
 import { Place } from "@postwire/core/schema/models/Place"
 import { Poll } from "@postwire/core/schema/models/Poll"
@@ -40,7 +45,16 @@ const models: ReadonlyArray<AnyModel> = [
   Community,
   Trend,
   PersonalizedTrend,
-  Webhook
+  Webhook,
+  ChatConversation,
+  ChatMessageEvent,
+  PublicKey,
+  Broadcast,
+  BroadcastChatMessage,
+  CommunityNote,
+  News,
+  PostAnalytics,
+  MediaAnalytics
 ]
 
 const definitionOf = (name: Name): Definition => catalogue[name].definition

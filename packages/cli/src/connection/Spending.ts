@@ -57,7 +57,7 @@ export const mostOf = (
   prices: Prices.Prices = Prices.current
 ): number => {
   const { price } = definition
-  if (price === "free") return 0
+  if (typeof price === "string") return 0
   if ("request" in price) return requests * Prices.most(definition, parameters, prices)
   return items * Prices.most(definition, { ...parameters, max_results: 1 }, prices)
 }

@@ -43,7 +43,9 @@ const requestOf = (
   estimate: Plan.Estimate
 ) => {
   const { price, query, result } = definition
-  if (result._tag !== "Many" || !("model" in result) || price === "free" || "request" in price) return undefined
+  if (result._tag !== "Many" || !("model" in result) || typeof price === "string" || "request" in price) {
+    return undefined
+  }
   const { expansions, selectable, selector } = result.model
   const brought: ReadonlyArray<readonly [name: string, kind: string | undefined]> = [parameters["expansions"] ?? []]
     .flat()

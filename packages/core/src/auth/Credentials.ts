@@ -9,7 +9,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { type CredentialKind, type CredentialsError, InvalidSettings, type MissingScope } from "../errors/Errors.ts"
-import type { Holder } from "../schema/Quota.ts"
+import type { Bearer } from "../schema/Quota.ts"
 import type { Scope } from "../schema/Scopes.ts"
 import * as OAuth1 from "./OAuth1.ts"
 
@@ -84,7 +84,7 @@ export interface Call {
   /** The kinds of credential that the operation accepts. */
   readonly accepts: ReadonlyArray<CredentialKind>
   /** Whose bearer tokens the operation accepts; unknown for a raw request. */
-  readonly bearer: Holder | "any" | undefined
+  readonly bearer: Bearer | undefined
   /** The scopes that a user's OAuth 2.0 token needs; unknown for a raw request. */
   readonly scopes: ReadonlyArray<Scope>
 }

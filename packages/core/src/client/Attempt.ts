@@ -280,11 +280,16 @@ class Attempt implements Transport.Exchange {
     const duration = Monotonic.millisUnsafe(this.#clock) - begun
     this.#series.terms.left -= duration
     if (Exit.isSuccess(exit) && exit.value.status >= 300 && !AttemptFailure.leavesOpen(exit.value.status)) {
-      this.#gate?.withoutEffect()
+      this.#withoutEffect()
     }
     if (onRequest !== undefined) {
       report(this.#client.sender, onRequest, this.#series, this.#number, exit, duration, this.#header)
     }
+  }
+
+  /** An earlier attempt of a create with a key may have had an effect. */
+  #withoutEffect(): void {
+    if (!this.#series.applied) this.#gate?.withoutEffect()
   }
 
   /** Requests the headers of the service's base URL, without a credential. */
@@ -304,7 +309,7 @@ class Attempt implements Transport.Exchange {
 
   failed(error: HttpClientError): Failed {
     const failure = AttemptFailure.ofTransport(error, this.#series.prepared, this.#header)
-    if (!AttemptFailure.mayHaveApplied(failure)) this.#gate?.withoutEffect()
+    if (!AttemptFailure.mayHaveApplied(failure)) this.#withoutEffect()
     return Effect.fail(failure)
   }
 

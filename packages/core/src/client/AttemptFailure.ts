@@ -78,9 +78,9 @@ export const mayHaveApplied = (failure: Failure): boolean => {
   }
 }
 
-/** Tests whether the same request may be retried. A create may be if nothing of it was sent. */
+/** Tests whether the same request may be retried. A create may be if nothing of it was sent, or if it has a key. */
 export const mayRepeat = (failure: Failure): boolean => {
-  const isCreate = failure.prepared.effect === "create"
+  const isCreate = failure.prepared.effect === "create" && !failure.prepared.isKeyed
   switch (failure._tag) {
     case "Refused":
       return isOfServer(failure.response.status) && !isCreate

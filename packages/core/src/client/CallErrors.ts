@@ -76,6 +76,15 @@ export const ofExchange = (failure: AttemptFailure.Exchanged, call: Call, client
   }
 }
 
+/** The error of a create of which an earlier attempt may have taken effect. */
+export const openSince = (error: SendError, { confirmWith, operation }: Call): Errors.OutcomeUnknown =>
+  error._tag === "OutcomeUnknown" ? error : new Errors.OutcomeUnknown({
+    operation,
+    reason: `an earlier attempt may have taken effect, and the last one failed: ${error.message}`,
+    confirmWith,
+    cause: error
+  })
+
 /** The error of a create that the service neither accepted nor clearly refused. */
 const open = (refusal: Errors.Refusal, confirmWith: string | undefined): Errors.OutcomeUnknown => {
   const { detail, excerpt, operation, rateLimit, requestId, status, title } = refusal

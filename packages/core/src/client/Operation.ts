@@ -7,6 +7,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import type { JsonObject } from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type {
   AnyError,
@@ -22,7 +23,7 @@ import type { Joined } from "../schema/Joins.ts"
 import type { Kind } from "../schema/Model.ts"
 import type { Alternatives } from "../schema/ParameterRule.ts"
 import type { Parameter } from "../schema/Parameters.ts"
-import type { Bytes, Dictionary, Many, One, Response, Value } from "../schema/Response.ts"
+import type { Bytes, Dictionary, Document, Many, One, Response, Value } from "../schema/Response.ts"
 import type { Included, Lists, RefusedParts, Selected, Selection } from "../schema/Selection.ts"
 import type { CallOptions } from "./CallOptions.ts"
 import { Client } from "./Client.ts"
@@ -119,6 +120,7 @@ export type ResponseOf<R, S> = R extends One<infer K> ? Response<Selected<K, S>,
   : R extends Many<infer K> ? Response<ReadonlyArray<Selected<K, S>>, Included<S>>
   : R extends Value<infer A> ? Response<A, {}>
   : R extends Bytes ? Response<Uint8Array<ArrayBuffer>, {}>
+  : R extends Document ? Response<JsonObject, {}>
   : never
 
 /** The result of a call in a form: the response, its body as a plain dictionary, or the raw HTTP response of the client. */

@@ -46,7 +46,7 @@ export {
   type WebhookRefusal,
   WebhookRefused
 } from "./WebhookErrors.ts"
-import type { Holder } from "../schema/Quota.ts"
+import type { Bearer } from "../schema/Quota.ts"
 import type { RateLimitInfo } from "../schema/RateLimitHeaders.ts"
 import { StorageFailure } from "./StorageErrors.ts"
 
@@ -144,7 +144,7 @@ interface RefusalFields {
   /** The kinds that the operation accepts. */
   readonly accepts: ReadonlyArray<CredentialKind>
   /** Whose bearer tokens the operation accepts; absent for a raw request, of which that is not known. */
-  readonly bearer?: Holder | "any" | undefined
+  readonly bearer?: Bearer | undefined
   /** Type, title and detail of the problem document, if there is one. */
   readonly type?: string | undefined
   readonly title?: string | undefined
@@ -335,7 +335,8 @@ export class UndecodableResponse extends Data.TaggedError("UndecodableResponse")
 
 /**
  * A create that may have happened: its response did not arrive, cannot be decoded, or has a status that leaves it open (5xx
- * but 501, 408, 302, 303). It is never retried.
+ * but 501, 408, 302, 303). It is never retried; `sendChatMessage` alone is, and fails with this error when its retries are
+ * exhausted.
  */
 export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
   readonly operation: string
@@ -507,6 +508,7 @@ const exceeded = ({ bucket, operation }: { readonly bucket: string; readonly ope
 
 const bearerName = {
   any: "a bearer token",
+  none: "no credential",
   app: "the bearer token of an app",
   user: "a bearer token of a user"
 } as const

@@ -1,12 +1,17 @@
 /** The selector parameters that reads share. */
 import type { AnyModel } from "../schema/Model.ts"
+import { MediaAnalytics, PostAnalytics } from "../schema/models/Analytics.ts"
+import { Broadcast, BroadcastChatMessage } from "../schema/models/Broadcast.ts"
+import { ChatConversation, ChatMessageEvent, PublicKey } from "../schema/models/Chat.ts"
 import { Community } from "../schema/models/Community.ts"
+import { CommunityNote } from "../schema/models/CommunityNote.ts"
 import { ComplianceJob } from "../schema/models/ComplianceJob.ts"
 import { Connection } from "../schema/models/Connection.ts"
 import { DirectMessageEvent } from "../schema/models/DirectMessageEvent.ts"
 import { Like } from "../schema/models/Like.ts"
 import { List } from "../schema/models/List.ts"
 import { Media } from "../schema/models/Media.ts"
+import { News } from "../schema/models/News.ts"
 import { PersonalizedTrend } from "../schema/models/PersonalizedTrend.ts"
 import { Place } from "../schema/models/Place.ts"
 import { Poll } from "../schema/models/Poll.ts"
@@ -111,3 +116,38 @@ export const connection = { connection_fields: /*#__PURE__*/ fieldsOf(Connection
 
 /** The selectors of reads of webhooks. */
 export const webhook = { webhook_config_fields: /*#__PURE__*/ fieldsOf(Webhook) }
+
+/** The selectors of reads of conversations of encrypted messages. */
+export const chatConversation = {
+  chat_conversation_fields: /*#__PURE__*/ fieldsOf(ChatConversation),
+  expansions: /*#__PURE__*/ expansionsOf(ChatConversation),
+  user_fields
+}
+
+/** The selectors of reads of events in such conversations. */
+export const chatMessageEvent = { chat_message_event_fields: /*#__PURE__*/ fieldsOf(ChatMessageEvent) }
+
+/** The selectors of reads of public keys. */
+export const publicKey = { public_key_fields: /*#__PURE__*/ fieldsOf(PublicKey) }
+
+/** The selectors of reads of broadcasts. */
+export const broadcast = { broadcast_fields: /*#__PURE__*/ fieldsOf(Broadcast) }
+
+/** The selectors of reads of the chat of a broadcast. */
+export const broadcastChatMessage = {
+  broadcast_chat_message_fields: /*#__PURE__*/ fieldsOf(BroadcastChatMessage),
+  expansions: /*#__PURE__*/ expansionsOf(BroadcastChatMessage),
+  user_fields
+}
+
+/** The selectors of reads of Community Notes. */
+export const communityNote = { note_fields: /*#__PURE__*/ fieldsOf(CommunityNote) }
+
+/** The selectors of reads of news. */
+export const news = { news_fields: /*#__PURE__*/ fieldsOf(News) }
+
+/** The selectors of reads of figures of posts. */
+export const postAnalytics = { analytics_fields: /*#__PURE__*/ fieldsOf(PostAnalytics) }
+
+/** The selectors of reads of figures of media. */
+export const mediaAnalytics = { media_analytics_fields: /*#__PURE__*/ fieldsOf(MediaAnalytics) }

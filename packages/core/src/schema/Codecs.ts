@@ -39,6 +39,34 @@ export const userQueryPattern = /^[A-Za-z0-9_' ]{1,50}$/
 
 export const namePattern = /^[^\s,\u0000-\u001f]{1,100}$/
 
+/** A text with a link. */
+export const linkedPattern = /https?:\/\/\S/
+
+/** A whole number of 0 or more, sent as text. */
+export const digits: Schema.Codec<number, string> = /*#__PURE__*/ Schema.Int.check(
+  /*#__PURE__*/ Schema.isGreaterThanOrEqualTo(0)
+).pipe(
+  /*#__PURE__*/ Schema.encodeTo(
+    idText,
+    /*#__PURE__*/ SchemaTransformation.transform({ decode: Number, encode: String })
+  )
+)
+
+/** A conversation of encrypted chat. Events have a colon between the ids of two users, paths a hyphen. */
+export const chatConversation: Schema.Codec<string> = /*#__PURE__*/ Schema.String.check(
+  /*#__PURE__*/ Schema.isPattern(/^([0-9]{1,19}|[0-9]{1,19}[:-][0-9]{1,19}|g[0-9]{1,19})$/)
+).pipe(
+  /*#__PURE__*/ Schema.encodeTo(
+    /*#__PURE__*/ Schema.String.check(
+      /*#__PURE__*/ Schema.isPattern(/^([0-9]{1,19}|[0-9]{1,19}-[0-9]{1,19}|g[0-9]{1,19})$/)
+    ),
+    /*#__PURE__*/ SchemaTransformation.transform({
+      decode: (id: string) => id,
+      encode: (id: string) => id.replace(":", "-")
+    })
+  )
+)
+
 /** A list, or one string with commas. Sent as that string. */
 export const commaSeparated = <A extends string | number | bigint>(
   item: Schema.Codec<A, string>

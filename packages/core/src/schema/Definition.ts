@@ -7,7 +7,7 @@ import type { User } from "./models/User.ts"
 import type { Alternatives, Rule } from "./ParameterRule.ts"
 import type { AccessLevel, AnyParameter, Parameters } from "./Parameters.ts"
 import type { Price } from "./Price.ts"
-import type { Holder, Quotas } from "./Quota.ts"
+import type { Bearer, Quotas } from "./Quota.ts"
 import type { Result } from "./Response.ts"
 import type { Scope } from "./Scopes.ts"
 
@@ -80,6 +80,8 @@ export interface Definition {
   readonly body?: Parameters
   /** The positions of body parameters that are not at the top level under their own name. */
   readonly at?: Positions
+  /** Body parameters whose positions are the same in every name set. */
+  readonly fixed?: ReadonlyArray<string>
   /** Constant members of every body, by position. */
   readonly constants?: Readonly<Record<string, string | boolean>>
   /** Constant members of every query. */
@@ -92,7 +94,7 @@ export interface Definition {
   /** Default of `user_auth`; absent where the operation has no such parameter and uses a bearer token. */
   readonly userAuth?: boolean
   /** Whose bearer tokens it accepts, where `userAuth` and `identity` do not imply it; see `bearerOf`. */
-  readonly bearer?: Holder
+  readonly bearer?: Exclude<Bearer, "any">
   /** The scopes that a user's OAuth 2.0 token needs, in alphabetical order. */
   readonly scopes: ReadonlyArray<Scope>
   /** The access level that the app's project needs; `standard` by default. */
@@ -115,6 +117,11 @@ export interface Definition {
   readonly effect: "read" | "toggle" | "create"
   /** Set for a toggle that is refused when already in the wanted state: the `data` of success, and the refusal. */
   readonly settled?: { readonly data: Readonly<Record<string, boolean>>; readonly by: Settled }
+  /**
+   * Set for a create with a key of the caller's, which the service knows a repeated request by: the parameter. It is retried like
+   * a toggle, always with the same key.
+   */
+  readonly key?: string
   /** Set for a create: the operation that shows whether it happened. */
   readonly confirmWith?: string
   /** The status of a success, where `effect` does not imply it. */
@@ -130,8 +137,9 @@ export interface Definition {
 }
 
 /** Whose bearer tokens an operation accepts: one that acts for a user needs a token of theirs. */
-export const bearerOf = ({ bearer, identity, userAuth }: Definition): Holder | "any" =>
-  bearer ?? (userAuth === true || identity !== undefined ? "user" : "any")
+export const bearerOf = (
+  { bearer, identity, userAuth }: Pick<Definition, "bearer" | "identity" | "userAuth">
+): Bearer => bearer ?? (userAuth === true || identity !== undefined ? "user" : "any")
 
 /** The rule of self-serve plans that a refused request with some parameters may have broken. */
 export const planRuleOf = (

@@ -24,9 +24,19 @@ export type Kind =
   | "connection"
   | "like_with_post_author"
   | "webhook_config"
+  | "chat_conversation"
+  | "chat_message_event"
+  | "public_key"
+  | "broadcast"
+  | "broadcast_chat_message"
+  | "note"
+  | "news"
+  | "analytics"
+  | "media_analytics"
 
 /** The field that identifies a resource. */
-export type Identifier<K extends Kind> = K extends "media" ? "media_key"
+export type Identifier<K extends Kind> = K extends "media" | "media_analytics" ? "media_key"
+  : K extends "public_key" ? "public_key_version"
   : K extends "usage" ? "project_id"
   : K extends "trend" | "personalized_trend" ? "trend_name"
   : "id"
@@ -55,6 +65,15 @@ interface Buckets {
   readonly connection: undefined
   readonly like_with_post_author: undefined
   readonly webhook_config: undefined
+  readonly chat_conversation: undefined
+  readonly chat_message_event: undefined
+  readonly public_key: undefined
+  readonly broadcast: undefined
+  readonly broadcast_chat_message: undefined
+  readonly note: undefined
+  readonly news: undefined
+  readonly analytics: undefined
+  readonly media_analytics: undefined
 }
 
 /** A resource as data. */
@@ -174,11 +193,18 @@ export const essential = <S extends Schema.Top>(schema: S, ...members: ReadonlyA
 export const essentialOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
   SchemaAST.resolveAt<ReadonlyArray<string>>(essentialKey)(ast) ?? []
 
+/** A number that the service sends as text; some services send it as a number. Responses are read either way. */
+export const sentAsText = <S extends Schema.Top>(schema: S): S["Rebuild"] => schema.annotate({ [sentAsTextKey]: true })
+
+/** Tests whether the service sends a number as text. */
+export const isSentAsText = (ast: SchemaAST.AST): boolean => SchemaAST.resolveAt<boolean>(sentAsTextKey)(ast) === true
+
 /** Any JSON value; its contents are not verified. */
 export const Json: Schema.Codec<Schema.Json> = Schema.Any
 
 const calledKey = "@postwire/core/schema/Model/called"
 const knownKey = "@postwire/core/schema/Model/known"
+const sentAsTextKey = "@postwire/core/schema/Model/sentAsText"
 const essentialKey = "@postwire/core/schema/Model/essential"
 
 const received = <Fields extends Schema.Struct.Fields, Id extends PropertyKey>(

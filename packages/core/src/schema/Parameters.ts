@@ -101,6 +101,14 @@ export const segment: Parameter<string> = /*#__PURE__*/ matching(
   "must be 1 to 64 letters, digits, hyphens or underscores"
 )
 
+/** A conversation of encrypted chat: its id, with `-` or `:` between two users, or the id of the other user. */
+export const chatConversation: Parameter<string> = {
+  kind: "id",
+  required: false,
+  schema: Codecs.chatConversation,
+  rule: "must be a user's id, two of them with - between them, or g and the id of a group"
+}
+
 /** The name of a file in a URL: 1 to 128 letters, digits, `-`, `_` and `.`, the first no dot. */
 export const fileName: Parameter<string> = /*#__PURE__*/ matching(
   "id",
@@ -189,6 +197,17 @@ export const list = <const Known extends string>(values: ReadonlyArray<Known>): 
   schema: Codecs.names as Schema.Codec<List<Known>, string>
 })
 
+/** A list of names, sent as a JSON array; empty if none applies. */
+export const choices = <const Known extends string>(
+  values: ReadonlyArray<Known>
+): Parameter<ReadonlyArray<Known>> => ({
+  kind: "list",
+  required: false,
+  values,
+  rule: `must be a list of ${values.join(", ")}`,
+  schema: Schema.Array(Schema.Literals(values))
+})
+
 /** Text; of 1 to `maximum` characters, counted as Unicode code points, if a maximum is given. */
 export const text = (maximum?: number, standard?: number): Parameter<string> => ({
   kind: "text",
@@ -215,6 +234,15 @@ export const language: Parameter<string> = /*#__PURE__*/ matching(
 
 const jsonObject = /*#__PURE__*/ Schema.Record(Schema.String, Schema.Json)
 
+/** Bytes as base64 text, which the chat's library makes. */
+export const base64: Parameter<string> = /*#__PURE__*/ matching("text", /^[A-Za-z0-9+/=_-]+$/, "must be base64 text")
+
+/** Text with a link. */
+export const linked = (maximum: number): Parameter<string> => ({
+  ...matching("text", Codecs.linkedPattern, "must be text with a link that begins with https:// or http://"),
+  bounds: { of: "characters", minimum: 1, maximum }
+})
+
 /** A JSON object. Its contents are validated by the service. */
 export const object: Parameter<Schema.JsonObject> = {
   kind: "json",
@@ -222,6 +250,12 @@ export const object: Parameter<Schema.JsonObject> = {
   schema: jsonObject,
   rule: "must be a JSON object"
 }
+
+/** A JSON value of a schema, which the rule describes. */
+export const structure = <A>(
+  schema: Schema.Codec<A, Schema.JsonObject | ReadonlyArray<Schema.JsonObject>>,
+  rule: string
+): Parameter<A> => ({ kind: "json", required: false, schema, rule })
 
 /** A list of JSON objects. */
 export const objectArray: Parameter<ReadonlyArray<Schema.JsonObject>> = {
@@ -302,6 +336,14 @@ export const integer = (
   }
 }
 
+/** A whole number of 0 or more that is sent as text, such as milliseconds since 1970. */
+export const digits: Parameter<number> = {
+  kind: "integer",
+  required: false,
+  rule: "must be a whole number of 0 or more",
+  schema: Codecs.digits
+}
+
 /** True or false. */
 export const boolean: Parameter<boolean> = {
   kind: "boolean",
@@ -309,6 +351,14 @@ export const boolean: Parameter<boolean> = {
   schema: Schema.Boolean,
   rule: "must be true or false"
 }
+
+/** Nothing but true, for the reason that the rule gives. */
+export const always = (reason: string): Parameter<true> => ({
+  kind: "boolean",
+  required: false,
+  rule: `must be true: ${reason}`,
+  schema: Schema.Literal(true)
+})
 
 /** One of a closed set of values. */
 export const choice = <const Value extends string>(

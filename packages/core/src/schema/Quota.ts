@@ -14,6 +14,9 @@ export interface Quota {
 /** Whose requests are counted: those of an app alone, or those of a user. */
 export type Holder = "app" | "user"
 
+/** Whose bearer tokens an operation accepts; `none` where no credential is sent. */
+export type Bearer = Holder | "any" | "none"
+
 /** One quota for apps and users, or one for each. */
 export type Quotas = Quota | { readonly [H in Holder]?: Quota }
 

@@ -41,6 +41,11 @@ export interface Bytes {
   readonly _tag: "Bytes"
 }
 
+/** A JSON object without an envelope. */
+export interface Document {
+  readonly _tag: "Document"
+}
+
 /** A result that is not read by a declaration, in the names of the service. */
 export interface Received {
   readonly _tag: "Received"
@@ -49,7 +54,7 @@ export interface Received {
 }
 
 /** The `data` that an operation returns. */
-export type Result = One<Kind> | Many<Kind> | Value<unknown> | Bytes
+export type Result = One<Kind> | Many<Kind> | Value<unknown> | Bytes | Document
 
 type ModelOf<K extends Kind> = AnyModel & { readonly kind: K }
 
@@ -68,6 +73,9 @@ export const value = <A>(schema: Schema.Codec<A, unknown>, normalise?: (body: ob
 
 /** The result is the bytes of a file. */
 export const bytes: Bytes = { _tag: "Bytes" }
+
+/** The result is a JSON object, which is the whole body. */
+export const document: Document = { _tag: "Document" }
 
 /** The headers of a response by lower-case name. */
 export type Headers = Readonly<Record<string, string | undefined>>

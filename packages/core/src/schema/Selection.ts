@@ -4,13 +4,18 @@
  */
 import type * as Model from "./Model.ts"
 import type { Kind } from "./Model.ts"
+import type { MediaAnalytics, PostAnalytics } from "./models/Analytics.ts"
+import type { Broadcast, BroadcastChatMessage } from "./models/Broadcast.ts"
+import type { ChatConversation, ChatMessageEvent, PublicKey } from "./models/Chat.ts"
 import type { Community } from "./models/Community.ts"
+import type { CommunityNote } from "./models/CommunityNote.ts"
 import type { ComplianceJob } from "./models/ComplianceJob.ts"
 import type { Connection } from "./models/Connection.ts"
 import type { DirectMessageEvent } from "./models/DirectMessageEvent.ts"
 import type { Like } from "./models/Like.ts"
 import type { List as ListModel } from "./models/List.ts"
 import type { Media } from "./models/Media.ts"
+import type { News } from "./models/News.ts"
 import type { PersonalizedTrend } from "./models/PersonalizedTrend.ts"
 import type { Place } from "./models/Place.ts"
 import type { Poll } from "./models/Poll.ts"
@@ -41,6 +46,15 @@ interface Models {
   readonly connection: typeof Connection
   readonly like_with_post_author: typeof Like
   readonly webhook_config: typeof Webhook
+  readonly chat_conversation: typeof ChatConversation
+  readonly chat_message_event: typeof ChatMessageEvent
+  readonly public_key: typeof PublicKey
+  readonly broadcast: typeof Broadcast
+  readonly broadcast_chat_message: typeof BroadcastChatMessage
+  readonly note: typeof CommunityNote
+  readonly news: typeof News
+  readonly analytics: typeof PostAnalytics
+  readonly media_analytics: typeof MediaAnalytics
 }
 
 /** A resource of a kind with every field selected. */
@@ -72,6 +86,15 @@ interface Listed<K extends Kind> {
   readonly connection_fields: FieldOf<"connection">
   readonly like_with_post_author_fields: FieldOf<"like_with_post_author">
   readonly webhook_config_fields: FieldOf<"webhook_config">
+  readonly chat_conversation_fields: FieldOf<"chat_conversation">
+  readonly chat_message_event_fields: FieldOf<"chat_message_event">
+  readonly public_key_fields: FieldOf<"public_key">
+  readonly broadcast_fields: FieldOf<"broadcast">
+  readonly broadcast_chat_message_fields: FieldOf<"broadcast_chat_message">
+  readonly note_fields: FieldOf<"note">
+  readonly news_fields: FieldOf<"news">
+  readonly analytics_fields: FieldOf<"analytics">
+  readonly media_analytics_fields: FieldOf<"media_analytics">
 }
 
 /** The field selectors and expansions of reads that return resources of kind `K`. */

@@ -30,7 +30,7 @@ export const mostOf = (
   prices: Prices,
   ownership: Ownership = "other"
 ): number => {
-  if (price === "free") return 0
+  if (typeof price === "string") return 0
   if ("request" in price) return prices.request[hasUrl ? price.withUrl ?? price.request : price.request]
   if ("event" in price) return items * Math.max(...eventRows.map((row) => prices.read[row]))
   let each = ownership === "owned" && price.owned === true ? prices.ownedRead : prices.read[price.read]
@@ -48,7 +48,7 @@ export const askOf = (
   { items, price }: Priced,
   { body, query }: { readonly query: string; readonly body?: unknown }
 ): Ask => {
-  if (price === "free") return { items: 0, expansions: [], hasUrl: false }
+  if (typeof price === "string") return { items: 0, expansions: [], hasUrl: false }
   if ("request" in price) {
     return { items: 1, expansions: [], hasUrl: price.withUrl !== undefined && typeof body === "string" && hasUrl(body) }
   }

@@ -116,7 +116,7 @@ class Guards {
   #guard(bill: string, outgoing: Outgoing, bucket: Bucket, send: Send, ask: Ask): Guarded {
     const { prepared, terms } = outgoing
     const { price } = prepared.priced
-    if (price === "free") return send
+    if (typeof price === "string") return send
     const { appOwner, prices } = this.#checked
     const ownership = ownershipOf(outgoing, appOwner)
     const needed = Prices.mostOf(price, Prices.askOf(prepared.priced, prepared), prices, ownership)
@@ -151,7 +151,7 @@ class Guards {
   ): Guarded {
     const { prepared, terms } = outgoing
     const { price } = prepared.priced
-    if (price === "free" || "request" in price) return send
+    if (typeof price === "string" || "request" in price) return send
     const { prices } = this.#checked
     const needed = Prices.mostOf(price, { ...Prices.askOf(prepared.priced, prepared), items: 1 }, prices)
     const service = this.#clockOf(bill)
@@ -261,7 +261,7 @@ const chargeOf = (
     if (response.status < 200 || response.status >= 300) return Effect.succeed(charge)
     const charged = served === undefined ? charge : { ...charge, day: Bill.dayOf(served) }
     const { price } = prepared.priced
-    if (price !== "free" && "request" in price) {
+    if (typeof price !== "string" && "request" in price) {
       return Effect.succeed({ ...charged, micros: needed, isCharged: true })
     }
     return Effect.match(response.text, {

@@ -133,6 +133,7 @@ export const august: Vocabulary = {
   ]),
   values: /*#__PURE__*/ new Map([["posts", "tweets"], ["reposted", "retweeted"], ...endpoints]),
   expanded: /*#__PURE__*/ new Set([
+    "admin_ids",
     "affiliation",
     "author_id",
     "creator_id",
@@ -140,6 +141,7 @@ export const august: Vocabulary = {
     "host_ids",
     "in_reply_to_user_id",
     "invited_user_ids",
+    "member_ids",
     "most_recent_post_id",
     "owner_id",
     "participant_ids",

@@ -28,6 +28,8 @@ import type { Wire } from "./Wire.ts"
 /** A valid request without base URL, user id and authorization. It is plain data, which can cross threads. */
 export interface Prepared extends Call {
   readonly effect: Definition["effect"]
+  /** True for a create that may be repeated, since the service knows it by its key. */
+  readonly isKeyed: boolean
   /** The operation that shows whether a create happened. */
   readonly confirmWith: string | undefined
   /** For a toggle that an earlier attempt may have set: the body of success, and the refusal that means that it did. */
@@ -56,6 +58,7 @@ export interface Prepared extends Call {
 export const plainRequest = (
   own: Pick<Prepared, "operation" | "effect" | "method" | "template" | "path"> & Partial<Prepared>
 ): Prepared => ({
+  isKeyed: false,
   confirmWith: undefined,
   settled: undefined,
   identityAt: undefined,
@@ -260,6 +263,7 @@ export const encode = (
   return {
     operation: definition.name,
     effect: definition.effect,
+    isKeyed: definition.key !== undefined,
     confirmWith: definition.confirmWith,
     settled: plan.settled,
     method: template.method,

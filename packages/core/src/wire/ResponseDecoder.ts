@@ -11,6 +11,7 @@ import { Problem } from "../schema/models/Problem.ts"
 import * as Response from "../schema/Response.ts"
 import type * as StreamItem from "../schema/StreamItem.ts"
 import * as Repair from "./Repair.ts"
+import * as TextNumbers from "./TextNumbers.ts"
 import type { Wire } from "./Wire.ts"
 
 /** Why a body is not a response of the operation. */
@@ -32,6 +33,8 @@ interface Decoder {
   /** Made for the first body that does not match the schema. */
   repair: ReturnType<typeof Repair.make> | undefined
   readonly schema: Schema.Codec<Response.Body, unknown>
+  /** Converts numbers that come as text in `data`, if its schema has any. */
+  readonly toNumbers: ReturnType<typeof TextNumbers.reader>
   used: number
 }
 
@@ -58,6 +61,7 @@ const decoderOf = (result: Response.Result): Decoder => {
       schema,
       is: Schema.is(schema),
       repair: undefined,
+      toNumbers: TextNumbers.reader(dataOf(result)),
       used: 0
     }
     decoders.set(result, decoder)
@@ -121,7 +125,7 @@ export const answerOf = (
 
 /** The schema of a result's `data`. */
 export const dataOf = (result: Response.Result): Schema.Codec<unknown> =>
-  result._tag === "Bytes"
+  result._tag === "Bytes" || result._tag === "Document"
     ? Model.Json
     : result._tag === "Value"
     ? whole(result.schema)
@@ -166,6 +170,7 @@ export const decode = (
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
     return new Undecodable("the body is not an object")
   }
+  if (definition.result._tag === "Document") return Response.make(definition, { data: parsed }, headers)
   // Some responses have null for an absent value.
   if ("data" in parsed && parsed.data === null) delete parsed.data
   if (!isAnswer(definition, parsed)) return noAnswer
@@ -176,7 +181,11 @@ export const decode = (
     }
   }
   if (definition.result._tag === "Value") definition.result.normalise?.(parsed)
-  const body = wire.isForeign(text) ? wire.problemToNeutral(wire.toNeutral(decoder.schema)(parsed)) : parsed
+  if ("data" in parsed) decoder.toNumbers?.(parsed.data)
+  // Broadcasts may have a foreign name that the search in the text does not find.
+  const body = decoder.toNumbers !== undefined || wire.isForeign(text)
+    ? wire.problemToNeutral(wire.toNeutral(decoder.schema)(parsed))
+    : parsed
   return decoder.is(body)
     ? Response.make(definition, body, headers)
     : repaired(definition, decoder, body, headers, verify)

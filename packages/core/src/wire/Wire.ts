@@ -43,6 +43,13 @@ export interface Wire {
     | undefined
 }
 
+/** The position of a body parameter of an operation. */
+export const positionOf = (
+  wire: Wire,
+  { at = {}, fixed = [] }: Pick<Definition, "at" | "fixed">,
+  name: string
+): string => fixed.includes(name) ? at[name] ?? name : wire.bodyKey(at[name] ?? name)
+
 /** The names of this library (`posts`). */
 export const neutral: Wire = {
   name: "neutral",

@@ -69,7 +69,7 @@ export const selector = (
   if (!isOwn && !isIncluded()) return () => nothing
   return (name) => {
     if (isOwn ? isUnavailable(name) : words.unavailable.has(name)) return unavailable
-    if (!words.expanded.has(name)) {
+    if (!words.expanded.has(name) || (isOwn && model !== undefined && isEmpty(model.expansions))) {
       const called = isOwn ? Model.calledOf(model?.fields[name]?.ast) : undefined
       return { ...nothing, names: [called ?? field(words, name)] }
     }
@@ -77,6 +77,8 @@ export const selector = (
     return words.byDefault.has(name) ? nothing : unavailable
   }
 }
+
+const isEmpty = (expansions: object): boolean => Object.keys(expansions).length === 0
 
 const nothing: Translation = { names: [], expansions: [], isUnavailable: false }
 
@@ -176,9 +178,7 @@ const compileNode = (ast: SchemaAST.AST, direction: Direction): Rename | undefin
     case "Objects":
       return object(ast.propertySignatures.flatMap(({ name, type }) => {
         if (typeof name !== "string") return []
-        const x = direction.isInward
-          ? rename(direction.names, name)
-          : Model.calledOf(type) ?? rename(direction.names, name)
+        const x = Model.calledOf(type) ?? rename(direction.names, name)
         const inner = compile(type, direction)
         if (x === name && inner === undefined) return []
         if (!direction.isInward) return [{ from: name, to: x, inner }]

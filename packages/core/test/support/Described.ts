@@ -5,7 +5,7 @@ import { type Definition, routesOf } from "../../src/schema/Definition.ts"
 import { knownValues } from "../../src/schema/Model.ts"
 import * as Parameters from "../../src/schema/Parameters.ts"
 import { envelope } from "../../src/wire/ResponseDecoder.ts"
-import { x202602 } from "../../src/wire/Wire.ts"
+import { positionOf, x202602 } from "../../src/wire/Wire.ts"
 import type { Row, RowParameter, Sample } from "./Row.ts"
 
 /** A row as the specification would have it. */
@@ -61,7 +61,11 @@ export const describe = (definition: Definition): Row => {
           name,
           in: place,
           neutral,
-          x: place === "query" ? x202602.queryKey(definition, neutral) : x202602.bodyKey(neutral),
+          x: place === "query"
+            ? x202602.queryKey(definition, neutral)
+            : place === "body"
+            ? positionOf(x202602, definition, name)
+            : x202602.bodyKey(neutral),
           type: parameter.kind,
           required: parameter.required,
           sample: sampleOf(definition, name, parameter, example[name])
@@ -82,7 +86,12 @@ const values: { readonly [K in Parameters.Kind]: ReadonlyArray<unknown> } = {
   timestamp: [new Date("2026-01-31T12:00:00.987Z")],
   list: [["abc", "de"], [1, 2n, "3"], ["abc"], [1]],
   choice: ["a"],
-  json: [{ a: 1 }, [{ a: 1 }]],
+  json: [
+    { a: 1 },
+    [{ a: 1 }],
+    { media_id: "1", media_category: "tweet_image" },
+    { frequency: "Weekly", repeats: 2 }
+  ],
   bytes: [new Uint8Array([104, 105, 33])]
 }
 
@@ -117,8 +126,8 @@ const saidOf = (definition: Definition, name: string, list: string): string => {
 
 /** What the operation could answer, as each wire has it. */
 const answersOf = ({ result }: Definition): NonNullable<Row["answers"]> => {
-  // Of a file, the tests have their own.
-  if (result._tag === "Bytes") return { neutral: {}, x: {} }
+  // Of a file and of a document, the tests have their own.
+  if (result._tag === "Bytes" || result._tag === "Document") return { neutral: {}, x: {} }
   const item = result._tag === "Value" ? valueOf(result.schema.ast) : { [result.model.identifier]: "1" }
   const neutral = { data: result._tag === "Many" ? [item] : item }
   return { neutral, x: x202602.fromNeutral(envelope(result))(neutral) }

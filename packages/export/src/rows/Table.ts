@@ -61,7 +61,7 @@ const other: Column = { name: "other", path: [], type: "json" }
 
 /** The table of an operation's result. */
 export const items = ({ result }: Pick<Definition, "result">, parameters: Parameters): Table =>
-  result._tag === "Bytes"
+  result._tag === "Bytes" || result._tag === "Document"
     ? { name: "items", key: undefined, columns: [other] }
     : result._tag === "Value"
     ? { name: "items", key: undefined, columns: [...columnsOf(elementOf(result.schema.ast), []), other] }

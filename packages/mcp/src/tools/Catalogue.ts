@@ -58,9 +58,9 @@ const mostBesides = 5
 
 const priceOf = (definition: Definition): string => {
   const { effect, price } = definition
-  const micros = price === "free" ? 0 : Prices.most(definition, { max_results: 1 })
+  const micros = typeof price === "string" ? 0 : Prices.most(definition, { max_results: 1 })
   return `${effect === "read" ? "read" : "write"}, ${
-    micros === 0 ? "free" : `up to ${dollars(micros)}${price !== "free" && "request" in price ? "" : " each"}`
+    micros === 0 ? "free" : `up to ${dollars(micros)}${typeof price !== "string" && "request" in price ? "" : " each"}`
   }`
 }
 

@@ -77,8 +77,7 @@ const ruleOf = (parameter: Parameters.AnyParameter): string =>
 
 const keyOf = (definition: Definition, place: "path" | "query" | "body", name: string): OnWires => {
   if (place === "query") return onWires((wire) => wire.queryKey(definition, Parameters.queryKey(name)))
-  const position = place === "body" ? definition.at?.[name] ?? name : name
-  return onWires((wire) => wire.bodyKey(position))
+  return onWires((wire) => place === "body" ? Wire.positionOf(wire, definition, name) : wire.bodyKey(name))
 }
 
 const onWires = (say: (wire: Wire.Wire) => string): OnWires => ({

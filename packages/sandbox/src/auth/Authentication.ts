@@ -150,10 +150,21 @@ export const isSame = (a: string, b: string): boolean => {
   return x.length === y.length && timingSafeEqual(x, y)
 }
 
+/** The sender of a request without a credential, for operations that accept any. */
+export const nobody: Caller = {
+  form: "OAuth 2.0 Application-Only",
+  appId: "0",
+  userId: undefined,
+  rights: "read",
+  scopes: undefined,
+  access: "standard",
+  key: "nobody"
+}
+
 /** The forms of authorization that an operation accepts. */
 export const formsOf = (definition: Definition): ReadonlyArray<Caller["form"]> => {
   const bearer = bearerOf(definition)
-  const isTaken = (holder: Holder) => bearer === "any" || bearer === holder
+  const isTaken = (holder: Holder) => bearer === "any" || bearer === "none" || bearer === holder
   return [
     ...(definition.userAuth === undefined ? [] : ["OAuth 1.0a User Context"] as const),
     ...(isTaken("user") ? ["OAuth 2.0 User Context"] as const : []),

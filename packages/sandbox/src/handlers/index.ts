@@ -5,6 +5,7 @@ import * as Compliance from "./Compliance.ts"
 import * as Connections from "./Connections.ts"
 import * as Counts from "./Counts.ts"
 import * as DirectMessages from "./DirectMessages.ts"
+import * as Document from "./Document.ts"
 import * as Follows from "./Follows.ts"
 import type { Handlers } from "./Handler.ts"
 import * as Lists from "./Lists.ts"
@@ -13,6 +14,7 @@ import * as Posts from "./Posts.ts"
 import * as Reactions from "./Reactions.ts"
 import * as Reposts from "./Reposts.ts"
 import * as Search from "./Search.ts"
+import * as Shape from "./Shape.ts"
 import * as Spaces from "./Spaces.ts"
 import * as StreamRules from "./StreamRules.ts"
 import * as Timelines from "./Timelines.ts"
@@ -43,5 +45,48 @@ export const handlers: Handlers = {
   ...Trends.handlers,
   ...Usage.handlers,
   ...Users.handlers,
-  ...Webhooks.handlers
+  ...Webhooks.handlers,
+  getOpenApiDocument: Document.getOpenApiDocument,
+  getChatConversations: Shape.handle,
+  getChatConversation: Shape.handle,
+  getChatConversationEvents: Shape.handle,
+  sendChatMessage: Shape.handle,
+  deleteChatMessages: Shape.handle,
+  markChatConversationRead: Shape.handle,
+  sendChatTyping: Shape.handle,
+  initializeChatGroup: Shape.handle,
+  createChatGroup: Shape.handle,
+  addChatGroupMembers: Shape.handle,
+  addChatConversationKeys: Shape.handle,
+  initializeChatMediaUpload: Shape.handle,
+  appendChatMediaUpload: Shape.handle,
+  finalizeChatMediaUpload: Shape.handle,
+  downloadChatMedia: Shape.handle,
+  getPublicKeys: Shape.handle,
+  getUserPublicKeys: Shape.handle,
+  addPublicKey: Shape.handle,
+  getBroadcasts: Shape.handle,
+  getBroadcast: Shape.handle,
+  getScheduledBroadcasts: Shape.handle,
+  getScheduledBroadcast: Shape.handle,
+  createScheduledBroadcast: Shape.handle,
+  updateScheduledBroadcast: Shape.handle,
+  deleteScheduledBroadcast: Shape.handle,
+  goLiveScheduledBroadcast: Shape.handle,
+  getBroadcastChat: Shape.handle,
+  sendBroadcastChat: Shape.handle,
+  deleteBroadcastChatMessage: Shape.handle,
+  muteBroadcastChatUser: Shape.handle,
+  unmuteBroadcastChatUser: Shape.handle,
+  createCommunityNote: Shape.handle,
+  evaluateCommunityNote: Shape.handle,
+  searchCommunityNotesWritten: Shape.handle,
+  searchPostsEligibleForNotes: Shape.handle,
+  deleteCommunityNote: Shape.handle,
+  createArticleDraft: Shape.handle,
+  publishArticle: Shape.handle,
+  searchNews: Shape.handle,
+  getNewsStory: Shape.handle,
+  getPostAnalytics: Shape.handle,
+  getMediaAnalytics: Shape.handle
 }

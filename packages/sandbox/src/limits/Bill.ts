@@ -74,7 +74,7 @@ const pricer = ({ credentials, posts }: Store["Service"], prices: Prices.Prices)
 
   const resourcesOf = (answer: Answer): ReadonlyArray<Resources> => {
     const { definition: { price }, resources } = answer
-    if (price === "free" || "request" in price) return []
+    if (typeof price === "string" || "request" in price) return []
     if ("event" in price) {
       return Array.from(
         Map.groupBy(resources, ({ row }) => row),
@@ -100,7 +100,7 @@ const pricer = ({ credentials, posts }: Store["Service"], prices: Prices.Prices)
 
   const requestOf = (answer: Answer): number | undefined => {
     const { price } = answer.definition
-    if (price === "free" || !("request" in price)) return undefined
+    if (typeof price === "string" || !("request" in price)) return undefined
     const { request, withUrl = request } = price
     return prices.request[withUrl !== request && hasLink(answer) ? withUrl : request]
   }

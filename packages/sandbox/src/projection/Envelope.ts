@@ -1,6 +1,7 @@
 /** Builds the response document of an operation in the field names of a wire. */
 import { type Definition, successStatus } from "@postwire/core/schema/Definition"
-import { envelope } from "@postwire/core/wire/ResponseDecoder"
+import { dataOf, envelope } from "@postwire/core/wire/ResponseDecoder"
+import * as TextNumbers from "@postwire/core/wire/TextNumbers"
 import type { Wire } from "@postwire/core/wire/Wire"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Forms from "../http/Forms.ts"
@@ -34,7 +35,7 @@ export const documentOf = ({ projected, reply, tokens }: Parts): object => {
 export const spelled = (wire: Wire, definition: Definition, document: object): unknown =>
   Problem.typedFor(
     wire,
-    wire.problemFromNeutral(wire.fromNeutral(schemaOf(definition))(formOf(wire, definition, document)))
+    wire.problemFromNeutral(wire.fromNeutral(schemaOf(definition).body)(formOf(wire, definition, document)))
   )
 
 /** The response of a document. */
@@ -46,7 +47,9 @@ export const response = (
   HttpServerResponse.jsonUnsafe(spelled(wire, definition, document), { status: successStatus(definition) })
 
 const formOf = ({ name }: Wire, definition: Definition, document: object): object =>
-  "data" in document ? { ...document, data: Forms.dataOf(name, definition.name, document.data) } : document
+  "data" in document
+    ? { ...document, data: schemaOf(definition).toText(Forms.dataOf(name, definition.name, document.data)) }
+    : document
 
 /** The tokens of the adjacent pages. */
 export const tokensOf = (
@@ -60,10 +63,19 @@ export const tokensOf = (
     : { previous_token: PageToken.encode(listing, page.previous) })
 })
 
-const schemas = new WeakMap<Definition, ReturnType<typeof envelope>>()
+const schemas = new WeakMap<Definition, ReturnType<typeof compiled>>()
 
 const schemaOf = (definition: Definition) => {
   let schema = schemas.get(definition)
-  if (schema === undefined) schemas.set(definition, schema = envelope(definition.result))
+  if (schema === undefined) schemas.set(definition, schema = compiled(definition))
   return schema
+}
+
+const compiled = ({ result }: Definition) => {
+  const write = TextNumbers.writer(dataOf(result))
+  return {
+    body: envelope(result),
+    /** Writes the numbers that the service sends as text. */
+    toText: (data: unknown): unknown => write === undefined ? data : write(structuredClone(data))
+  }
 }

@@ -6,6 +6,8 @@ import type { Content } from "../store/Uploads.ts"
 /** The reply of a handler. */
 export interface Reply {
   readonly data?: unknown
+  /** A JSON object, which replaces everything else. */
+  readonly document?: object
   /** A file, which replaces everything else. */
   readonly file?: { readonly type: string; readonly content: Content } | undefined
   readonly errors?: ReadonlyArray<Entry> | undefined

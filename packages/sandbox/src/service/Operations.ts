@@ -3,6 +3,7 @@
  * Routes, parameters and rules come from the catalogue, on all wires or on one.
  */
 import * as OAuth1 from "@postwire/core/auth/OAuth1"
+import { bearerOf } from "@postwire/core/schema/Definition"
 import type { WireName } from "@postwire/core/schema/WireName"
 import type { Wire } from "@postwire/core/wire/Wire"
 import * as Clock from "effect/Clock"
@@ -95,7 +96,9 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     if (!isEscaped(url.search)) return yield* Problem.invalidRequest("The query string has a malformed escape.")
     const { handler: candidates, params } = found
     // Without a valid credential, only the head is read.
-    const identified = yield* Effect.result(identify(request, url))
+    const identified = bearerOf(candidates[0]!.definition) === "none"
+      ? Result.succeed({ caller: Authentication.nobody, claim: () => Effect.void })
+      : yield* Effect.result(identify(request, url))
     const caller = Result.isSuccess(identified) ? identified.success.caller : undefined
     if (caller !== undefined) trace.caller = caller
     const route = candidates.length === 1 || caller === undefined

@@ -2,7 +2,7 @@
 import type { Wire } from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
-import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Authentication from "../auth/Authentication.ts"
@@ -128,6 +128,7 @@ export class Performer {
         processing: trace.fault?.processing
       })
       if (reply.file !== undefined) return MediaFiles.response(reply.file)
+      if (reply.document !== undefined) return HttpServerResponse.jsonUnsafe(reply.document)
       if (fault !== "empty") return this.#response(request, received, listing, reply)
       this.#charge(request, parameters, reply, [])
       const count = reply.meta?.["total_post_count"] === undefined ? "result_count" : "total_post_count"

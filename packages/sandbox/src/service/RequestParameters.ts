@@ -3,7 +3,7 @@ import * as BodyLayout from "@postwire/core/schema/BodyLayout"
 import { parametersOf } from "@postwire/core/schema/Definition"
 import * as ParameterRule from "@postwire/core/schema/ParameterRule"
 import * as Parameters from "@postwire/core/schema/Parameters"
-import type { Wire } from "@postwire/core/wire/Wire"
+import { positionOf, type Wire } from "@postwire/core/wire/Wire"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Problem from "../http/Problem.ts"
@@ -89,7 +89,7 @@ const collect = (
   const constant = body && wrongConstant(definition, body)
   if (constant !== undefined) return refuse(`The \`${constant}\` must be ${definition.constants?.[constant]}`)
   const positions = [
-    ...Object.keys(definition.body ?? {}).map((name) => wire.bodyKey(definition.at?.[name] ?? name)),
+    ...Object.keys(definition.body ?? {}).map((name) => positionOf(wire, definition, name)),
     ...Object.keys(definition.constants ?? {})
   ]
   const unknown = body && UnknownNames.memberOf(body, positions)
@@ -110,7 +110,7 @@ const collect = (
     if (Array.isArray(array) && array.length > 1) {
       return refuse(`There is more than one \`${name}\`; only one is allowed`)
     }
-    const value = BodyLayout.lookup(body, {}, wire.bodyKey(position))
+    const value = BodyLayout.lookup(body, {}, positionOf(wire, definition, name))
     if (value !== undefined) given.set(name, { key: name, value })
   }
   return Result.succeed(given)

@@ -2,7 +2,7 @@
 import * as BodyLayout from "@postwire/core/schema/BodyLayout"
 import { type Definition, parametersOf } from "@postwire/core/schema/Definition"
 import { isSelector, queryKey } from "@postwire/core/schema/Parameters"
-import type { Wire } from "@postwire/core/wire/Wire"
+import { positionOf, type Wire } from "@postwire/core/wire/Wire"
 import type { Route, Wires } from "./Router.ts"
 
 /** The wires compatible with path and query, the preferred one first. If no wire has all names, the first names count. */
@@ -29,9 +29,9 @@ export const ofHead = (
 /** The wires compatible with the names in a body. */
 export const ofBody = (wires: Wires, definition: Definition, body: object): Wires =>
   Object.keys(definition.body ?? {}).reduce((left, name) => {
-    const position = definition.at?.[name] ?? name
-    const spelt = narrowed(left, (wire) => BodyLayout.lookup(body, {}, wire.bodyKey(position)) !== undefined)
-    const word = BodyLayout.lookup(body, {}, spelt[0].bodyKey(position))
+    const valueOn = (wire: Wire) => BodyLayout.lookup(body, {}, positionOf(wire, definition, name))
+    const spelt = narrowed(left, (wire) => valueOn(wire) !== undefined)
+    const word = valueOn(spelt[0])
     return typeof word === "string" ? narrowed(spelt, (wire) => isWord(wire, definition, name, word)) : spelt
   }, wires)
 

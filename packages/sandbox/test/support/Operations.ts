@@ -12,9 +12,11 @@ import * as MediaBytes from "../../../core/test/support/MediaBytes.ts"
 import * as Receiver from "./Receiver.ts"
 import { type Bench, day, minute, now } from "./Requests.ts"
 
-/** Every operation that answers once with JSON. What answers with a file has tests of its own, and streams have. */
+/** Every operation that answers once with an envelope. What answers with a file or a document has tests of its own, and streams have. */
 export const names = Object.values(catalogue).map(({ definition }): Definition => definition)
-  .filter(({ live, result }) => result._tag !== "Bytes" && live === undefined).map(({ name }) => name as Name)
+  .filter(({ live, result }) => result._tag !== "Bytes" && result._tag !== "Document" && live === undefined).map((
+    { name }
+  ) => name as Name)
   .filter((name, i, all) => all.indexOf(name) === i)
 
 /** What is said to uploads that are not media yet. */

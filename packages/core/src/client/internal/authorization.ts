@@ -46,10 +46,13 @@ export const withBearer = (token: string): Authorize => {
   return () => header
 }
 
+const withoutCredential: Authorize = () => undefined
+
 /** Makes the function that returns a way to authorize a request, or the reason why its credential cannot be used. */
 export const make = (sign: Credentials.Sign | undefined) => {
   let last = { token: "", authorize: withBearer("") }
   return (prepared: Prepared, values: Credentials.Values): ReturnType<typeof authorizeWith> => {
+    if (prepared.bearer === "none") return withoutCredential
     if (prepared.userAuth) return authorizeWith(prepared, values, sign)
     const token = Redacted.value(tokenOf(prepared, values))
     if (token !== "" && token === last.token) return last.authorize

@@ -60,8 +60,10 @@ export const make = (
     return baseUrl + filled + (query === "" ? "" : `?${query}`)
   }
 
-  const errorOf = (failure: AttemptFailure.Failure, { prepared, values }: CallSeries) =>
-    CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) })
+  const errorOf = (failure: AttemptFailure.Failure, { applied, prepared, values }: CallSeries) => {
+    const error = CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) })
+    return applied && prepared.effect === "create" ? CallErrors.openSince(error, prepared) : error
+  }
 
   /** Credentials that are available immediately. */
   const atHand = Credentials.isAtHand(current)

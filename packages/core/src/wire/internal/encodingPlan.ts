@@ -8,7 +8,7 @@ import { bearerOf, type Definition, pageSizeOf, partsOf, routesOf, type Settled 
 import * as Parameters from "../../schema/Parameters.ts"
 import type { Priced } from "../../schema/Price.ts"
 import { envelope } from "../ResponseDecoder.ts"
-import type { Wire } from "../Wire.ts"
+import { positionOf, type Wire } from "../Wire.ts"
 import type * as WireNames from "../WireNames.ts"
 
 /** For a toggle that is already set: the body of success, and the refusal that means it. */
@@ -77,7 +77,7 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
       const words = wordsOf(parameter, selector, wire)
       const key = place === "query" ? Parameters.queryKey(name) : name
       if (place === "body") {
-        positions[name] = wire.bodyKey(definition.at?.[name] ?? name)
+        positions[name] = positionOf(wire, definition, name)
       }
       inputs.set(name, {
         place,
