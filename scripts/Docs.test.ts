@@ -360,7 +360,8 @@ describe.each(Wire.names)("the OpenAPI document of the %s wire", (wire) => {
         continue
       }
       const { type } = parameter.schema
-      await accepts(schema, type === "array" ? value.split(",") : type === "integer" ? Number(value) : value)
+      const read = type === "integer" || type === "boolean" ? JSON.parse(value) : value
+      await accepts(schema, type === "array" ? value.split(",") : read)
     }
     assert.deepStrictEqual([...query.keys()], [])
 

@@ -11,7 +11,7 @@ import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
 import { onWire } from "../../packages/core/src/schema/Scopes.ts"
 import type { WireName } from "../../packages/core/src/schema/WireName.ts"
 import { answerOf } from "../../packages/core/src/wire/ResponseDecoder.ts"
-import { named } from "../../packages/core/src/wire/Wire.ts"
+import { named, positionOf as positionOn } from "../../packages/core/src/wire/Wire.ts"
 import * as ParameterSchema from "../drift/ParameterSchema.ts"
 import { components, type JsonSchema, jsonSchemaOf, nameOn, parameterSchema, valuesOn } from "./Schemas.ts"
 import { areas, type Documented, documented, notice, text } from "./Source.ts"
@@ -79,6 +79,7 @@ const securitySchemes = {
 
 const securityOf = (definition: Definition, wire: WireName): ReadonlyArray<JsonSchema> => {
   const bearer = bearerOf(definition)
+  if (bearer === "none") return []
   return [
     ...(bearer === "user" ? [] : [{ BearerToken: [] }]),
     ...(bearer === "app" ? [] : [{ UserToken: definition.scopes.map((scope) => onWire(wire, scope)) }]),
@@ -244,7 +245,7 @@ const unsaid = ({ bounds }: Parameters.AnyParameter): string | undefined =>
     : `At most ${bounds.standard} ${bounds.of} at standard access.`
 
 const bodyOf = (definition: Definition, wire: WireName): ReadonlyArray<JsonSchema> => {
-  const { at = {}, body = {}, constants = {}, name: title, rules = [] } = definition
+  const { body = {}, constants = {}, name: title, rules = [] } = definition
   const members = [
     ...Object.entries(constants).map(([key, value]) => ({ at: [key], required: true, schema: { const: value } })),
     ...Object.entries(body).map(([name, parameter]) => ({
@@ -270,7 +271,7 @@ const bodyOf = (definition: Definition, wire: WireName): ReadonlyArray<JsonSchem
   }]
 
   function positionOf(name: string): ReadonlyArray<string> {
-    return nameOn(wire, at[name] ?? name).split(".")
+    return positionOn(named[wire], definition, name).split(".")
   }
 }
 

@@ -321,6 +321,8 @@ const parameterType = (
     case "text":
     case "token":
       return textType(schema)
+    case "boolean":
+      return { type: kind, ...(SchemaAST.isLiteral(schema.ast) ? { enum: [schema.ast.literal] } : {}) }
     case "bytes":
       return { type: "string", contentMediaType: "application/octet-stream" }
     case "json":
