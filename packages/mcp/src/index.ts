@@ -1,5 +1,4 @@
 /** X as tools for agents: a server of the Model Context Protocol. */
-export * as Consent from "./money/Consent.ts"
 export * as Gate from "./money/Gate.ts"
 export * as Ledger from "./money/Ledger.ts"
 export * as Http from "./server/Http.ts"

@@ -11,7 +11,6 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { Consent, type Question } from "./Consent.ts"
 import { dollars } from "./Dollars.ts"
 import type { Cost } from "./Ledger.ts"
 import type { Refused } from "./Refused.ts"
@@ -29,6 +28,22 @@ export class DryRun extends Data.TaggedError("DryRun")<{
   }
 }
 
+/** A question to the user. Texts of strangers in it are fenced. */
+export interface Question {
+  readonly kind: "cost" | "write"
+  /** The operation or the tool. */
+  readonly of: string
+  /** The most that it may cost, in micro-dollars. */
+  readonly micros: number
+  /** Everything that the call does, for a write. */
+  readonly lines: ReadonlyArray<string>
+  /** The handle of the prepared write. */
+  readonly handle?: string | undefined
+}
+
+/** Succeeds if the user agrees. Fails with `InputRequired` where the host asks and calls again. */
+export type Ask = (question: Question) => Effect.Effect<void, Refused | InputRequired, McpRequestContext>
+
 /** The gate of one call of a tool. */
 export class Gate extends Context.Service<Gate, {
   readonly isDryRun: boolean
@@ -40,6 +55,8 @@ export class Gate extends Context.Service<Gate, {
 
 /** Settings of a gate. */
 export interface Settings {
+  /** Asks through the host where that is possible. */
+  readonly ask: Ask
   readonly isDryRun: boolean
   /** Sums above this need consent, in micro-dollars. */
   readonly askAbove: number
@@ -60,7 +77,7 @@ const stop = (reason: DryRun | Refused | InputRequired) => Effect.die(new Stoppe
 /** Runs a call behind a gate. Costs are added to `cost`. */
 export const pass = <A, E, R>(
   call: Effect.Effect<A, E, R>,
-  { askAbove, isDryRun, userAuth }: Settings,
+  { ask, askAbove, isDryRun, userAuth }: Settings,
   cost: { -readonly [K in keyof Cost]: Cost[K] }
 ): Effect.Effect<
   A,
@@ -69,7 +86,6 @@ export const pass = <A, E, R>(
 > =>
   Effect.gen(function*() {
     const client = yield* Client
-    const ask = yield* Consent
     const context = yield* Effect.context<McpRequestContext>()
     let planned = 0
     let allowed = askAbove

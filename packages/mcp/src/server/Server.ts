@@ -12,9 +12,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { Stdio } from "effect/Stdio"
-import { Consent } from "../money/Consent.ts"
 import * as Gate from "../money/Gate.ts"
-import type { Cost, Ledger } from "../money/Ledger.ts"
+import type { Ledger } from "../money/Ledger.ts"
 import { Refused } from "../money/Refused.ts"
 import * as Inputs from "../session/Inputs.ts"
 import * as Session from "../session/Session.ts"
@@ -108,9 +107,7 @@ type Method = "tools/call" | "resources/read"
 const handle = (method: Method, tool: Tool, settings: Session.Settings, given: unknown) =>
   Effect.gen(function*() {
     const { protocolVersion, requestMetadata } = yield* McpSchema.McpRequestContext
-    const cost = { requests: 0, micros: 0, repeats: 0 }
-    return yield* answered(tool, settings, given, cost).pipe(
-      Effect.provideServiceEffect(Consent, Host.consent),
+    return yield* answered(tool, settings, given).pipe(
       Session.ofRequest,
       Effect.withSpan(method === "tools/call" ? `${method} ${tool.name}` : method, {
         kind: "server",
@@ -124,28 +121,23 @@ const handle = (method: Method, tool: Tool, settings: Session.Settings, given: u
     )
   })
 
-const answered = (
-  tool: Tool,
-  settings: Session.Settings,
-  given: unknown,
-  cost: { -readonly [K in keyof Cost]: Cost[K] }
-) => {
-  const isDryRun = Predicate.hasProperty(given, "dry_run") && given.dry_run === true
-  const maxTokens = Predicate.hasProperty(given, "max_tokens") && typeof given.max_tokens === "number"
-    ? given.max_tokens
-    : undefined
-  const gate = { isDryRun, askAbove: settings.askAbove ?? usualAskAbove, userAuth: settings.userAuth === true }
-  const isRead = tool.effect === "read" && tool.openWorld !== false && !isDryRun
-  // Behind a gate of its own: consent to the price of the lists is none to that of the call.
-  const trusted = isRead ? Gate.pass(Trusted.load, gate, cost) : Effect.void
-  return Effect.andThen(trusted, Gate.pass(listing(tool, given), gate, cost)).pipe(
-    Effect.flatMap((found) => Answer.ofListing(tool.name, found, maxTokens, cost)),
+const answered = (tool: Tool, settings: Session.Settings, given: unknown) =>
+  Effect.gen(function*() {
+    const cost = { requests: 0, micros: 0, repeats: 0 }
+    const isDryRun = Predicate.hasProperty(given, "dry_run") && given.dry_run === true
+    const { askAbove = usualAskAbove, userAuth = false } = settings
+    const gate = { ask: yield* Host.consent, isDryRun, askAbove, userAuth }
+    // Behind a gate of its own: consent to the price of the lists is none to that of the call.
+    if (tool.effect === "read" && tool.openWorld !== false && !isDryRun) yield* Gate.pass(Trusted.load, gate, cost)
+    const found = yield* Gate.pass(listing(tool, given), gate, cost)
+    const maxTokens = Predicate.hasProperty(given, "max_tokens") ? given.max_tokens : undefined
+    return yield* Answer.ofListing(tool.name, found, typeof maxTokens === "number" ? maxTokens : undefined, cost)
+  }).pipe(
     Effect.catch((failure): Effect.Effect<McpSchema.CallToolResult | McpSchema.InputRequired> =>
       Effect.succeed(failure._tag === "InputRequired" ? failure : Answer.ofFailure(failure, settings))
     ),
     Effect.catchDefect((defect) => Effect.as(Effect.logError(`${tool.name} failed`, defect), Answer.ofDefect))
   )
-}
 
 /** The listing that a call wants: what follows its cursor, or the tool's own. */
 const listing = (tool: Tool, given: unknown): Effect.Effect<Listing, Failure, Needs> => {

@@ -16,8 +16,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import { type Ask, type Question, refusal } from "../money/Consent.ts"
 import { dollars } from "../money/Dollars.ts"
+import type { Ask, Question } from "../money/Gate.ts"
 import { Refused } from "../money/Refused.ts"
 import { type Listing, Session } from "../session/Session.ts"
 import * as Book from "./Book.ts"
@@ -49,6 +49,18 @@ export const consent: Effect.Effect<Ask, never, Client | Session | Journal> = Ef
   Effect.context<Client | Session | Journal>(),
   (services) => (question) => Effect.provideContext(consentTo(question), services)
 )
+
+/** The refusal where no user can be asked. */
+const refusal = ({ kind, micros, of }: Question, otherwise: string): Refused =>
+  kind === "write"
+    ? new Refused({
+      reason: `${of} changes something, and this host cannot ask its user to confirm it.`,
+      advice: `Nothing was sent. ${otherwise}`
+    })
+    : new Refused({
+      reason: `${of} may cost ${dollars(micros)}, more than this server spends without asking its user.`,
+      advice: `Nothing was sent. Request fewer rows or detail: low. Otherwise: ${otherwise}`
+    })
 
 type Answer = "accept" | "decline" | "cancel" | "none"
 
