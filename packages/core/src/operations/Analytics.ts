@@ -12,7 +12,7 @@ const span = {
 
 /**
  * Returns the figures of up to 100 posts of the authenticated user in a span of time. Credential: OAuth 1.0a, or a user's bearer
- * token with `user_auth: false`.
+ * token with `user_auth: false`. The service's documents list it for Enterprise plans.
  *
  * With the default `granularity` of `total`, a post has its figures; with another, `timestamped_metrics` has those of each hour,
  * day or week.
@@ -41,12 +41,13 @@ export const getPostAnalytics = /*#__PURE__*/ Operation.make({
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 300 },
   price: "unknown",
+  selfServe: "none",
   effect: "read"
 })
 
 /**
  * Returns the figures of up to 100 videos of the authenticated user in a span of time. Credential: OAuth 1.0a, or a user's
- * bearer token with `user_auth: false`.
+ * bearer token with `user_auth: false`. The service's documents list it for Enterprise plans.
  *
  * With a `granularity` of `total`, a video has its figures; with another, `timestamped_metrics` has those of each hour or day,
  * the default.
@@ -75,5 +76,6 @@ export const getMediaAnalytics = /*#__PURE__*/ Operation.make({
   scopes: ["post.read"],
   limits: {},
   price: "unknown",
+  selfServe: "none",
   effect: "read"
 })
