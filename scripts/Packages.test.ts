@@ -532,7 +532,8 @@ describe("a program", () => {
         "core/dist/client/Transfer.js",
         "core/dist/wire/WireNames.js",
         "effect/dist/Metric.js",
-        "@noble/hashes"
+        "@noble/hashes",
+        "markdown-it"
       ]
     ) {
       assert.isFalse(has(part), part)

@@ -17,6 +17,7 @@ const folder = new URL("../guides/", import.meta.url)
 
 /** What each guide's program prints against a sandbox, in part. */
 const expected: Readonly<Record<string, RegExp>> = {
+  "articles.ts": /^line 5: table, shown as Markdown\ndraft \d+\npost \d+$/,
   "blocking.ts": /^Ada Lovelace\n[^]*\nthere is no such post$/,
   "calls.ts": /^\d{4}-\S+ \d+\n\w+ (true|false)\n[^]*200 application\/json[^]* 200\n\{[^]*\}$/,
   "compliance.ts": /^1 deleted\n\d+ 1 deleted\nauthor 2 deleted$/,
@@ -47,6 +48,7 @@ const expected: Readonly<Record<string, RegExp>> = {
 // A blocking call would keep the sandbox, which is on this thread, from answering; and Effect reads the environment of a
 // process once.
 const apart = [
+  "articles.ts",
   "blocking.ts",
   "compliance.ts",
   "effect.ts",

@@ -139,6 +139,14 @@ const samples: { readonly [T in Encodable["_tag"]]: Error & { readonly _tag: T }
     looks: 4
   }),
   ThreadBroken: new Errors.ThreadBroken({ key: "launch", part: 1, parts: 3, id: "1880028106020515840" }),
+  ArticleUndecided: new Errors.ArticleUndecided({
+    key: "lighthouses",
+    title: "On lighthouses",
+    step: "draft",
+    sentAt: resetAt,
+    authorId: "2244994945",
+    detail: "socket closed"
+  }),
   ComplianceExpired: new Errors.ComplianceExpired({ jobId: "1372966999991541762", what: "upload" }),
   ComplianceNotComplete: new Errors.ComplianceNotComplete({
     jobId: "1372966999991541762",
@@ -213,7 +221,9 @@ const whose = (tag: string): string => {
   if (ofPublishing.includes(tag)) {
     return tag.startsWith("Thread")
       ? "Threads can fail with it."
-      : "`upload`, `publish` and `publishThread` can fail with it."
+      : tag.startsWith("Article")
+      ? "`createArticle` can fail with it."
+      : "`upload`, `publish`, `publishThread` and `createArticle` can fail with it."
   }
   if (ofCompliance.includes(tag)) return "The functions of `Compliance` can fail with it."
   if (ofWebhooks.includes(tag)) return "`keepWebhook` can fail with it."

@@ -379,7 +379,11 @@ const errorsOf = (definition: Definition): ReadonlyArray<string> => [
 
 const errorsOfSignIns = "packages/core/src/errors/SignInErrors.ts"
 
-const errorsOfPublishing = ["packages/core/src/errors/UploadErrors.ts", "packages/core/src/errors/ThreadErrors.ts"]
+const errorsOfPublishing = [
+  "packages/core/src/errors/UploadErrors.ts",
+  "packages/core/src/errors/ThreadErrors.ts",
+  "packages/core/src/errors/ArticleErrors.ts"
+]
 
 const errorsOfCompliance = "packages/core/src/errors/ComplianceErrors.ts"
 

@@ -13,6 +13,7 @@ const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArra
       "errors",
       "retries",
       "publish",
+      "articles",
       "lists",
       "streams",
       "shared-streams",
@@ -48,6 +49,7 @@ export const titleWeightOf = (id: string): number => 10 * (id in sought ? 1 : we
 
 /** Words that people look for and that a page has in others, or seldom. Their weight is that of the title. */
 const sought: Readonly<Record<string, string>> = {
+  articles: "markdown md long text draft",
   agents: "mcp model context protocol ai llm claude cursor copilot tools skill",
   errors: "catch exception",
   events: "webhook webhooks mention notification account activity crc challenge",

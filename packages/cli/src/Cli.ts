@@ -45,6 +45,7 @@ const commands = {
   post: () => import("./commands/PostCommand.ts"),
   upload: () => import("./commands/UploadCommand.ts"),
   thread: () => import("./commands/ThreadCommand.ts"),
+  article: () => import("./commands/ArticleCommand.ts"),
   login: () => import("./commands/LoginCommand.ts"),
   logout: () => import("./commands/LogoutCommand.ts"),
   accounts: () => import("./commands/AccountsCommand.ts"),

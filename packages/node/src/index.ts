@@ -13,6 +13,7 @@
  */
 import "@postwire/core/runtime/SupportedNode"
 import type * as Composites from "@postwire/core/promise/Composites"
+import type * as Articles from "@postwire/core/publishing/Article"
 import type * as Publish from "@postwire/core/publishing/Publish"
 import type { Form } from "@postwire/core/schema/Definition"
 import { connect, type Session } from "./internal/connect.ts"
@@ -23,6 +24,7 @@ export type { Sent } from "@postwire/core/client/Attempt"
 export * from "@postwire/core/errors/Errors"
 export type { OAuth2Settings, Tokens } from "@postwire/core/promise/AccountSettings"
 export type {
+  ArticleOptions,
   Compliance,
   ComplianceCheckOptions,
   ComplianceIds,
@@ -47,6 +49,9 @@ export { webhook } from "./Webhook.ts"
 
 /** A post to publish, with its files and its poll. */
 export type Post = Publish.Post<NodeClient.Input>
+
+/** An article, with its pictures. */
+export type Article = Articles.Article<NodeClient.Input>
 
 /** A file of a post, with the options of its upload. */
 export type Media = Publish.Media<NodeClient.Input>

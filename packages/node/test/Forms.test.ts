@@ -92,6 +92,7 @@ describe("as", () => {
       "upload",
       "publish",
       "publishThread",
+      "createArticle",
       "planListMembers",
       "syncListMembers",
       "getConversation",

@@ -166,6 +166,7 @@ describe("a call", () => {
       "upload",
       "publish",
       "publishThread",
+      "createArticle",
       "planListMembers",
       "syncListMembers",
       "compliance",

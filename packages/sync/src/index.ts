@@ -10,6 +10,7 @@
  */
 import "@postwire/core/runtime/SupportedNode"
 import { checkForm, type Chosen, formOf } from "@postwire/core/promise/ReturnType"
+import type * as Articles from "@postwire/core/publishing/Article"
 import type * as Core from "@postwire/core/publishing/Publish"
 import type { Form } from "@postwire/core/schema/Definition"
 import { complete } from "@postwire/node/NodeClient"
@@ -21,6 +22,7 @@ import * as SyncClient from "./SyncClient.ts"
 
 export * from "@postwire/core/errors/Errors"
 export type * from "@postwire/core/promise/Results"
+export type { ArticleOptions } from "@postwire/core/publishing/Article"
 export type { PublishOptions } from "@postwire/core/publishing/Publish"
 export type { ThreadOptions } from "@postwire/core/publishing/Thread"
 export type { Form } from "@postwire/core/schema/Definition"
@@ -32,6 +34,9 @@ export type { CallOptions, PageOptions, Session } from "./SyncClient.ts"
 
 /** A post to publish, with its files and its poll. */
 export type Post = Core.Post<Input>
+
+/** An article, with its pictures. */
+export type Article = Articles.Article<Input>
 
 /** A file of a post, with the options of its upload. */
 export type Media = Core.Media<Input>

@@ -196,6 +196,7 @@ describe("forms", () => {
           "upload",
           "publish",
           "publishThread",
+          "createArticle",
           "planListMembers",
           "syncListMembers",
           "getConversation",

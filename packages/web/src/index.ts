@@ -11,6 +11,7 @@
 import type * as Composites from "@postwire/core/promise/Composites"
 import { build } from "@postwire/core/promise/PromiseClient"
 import { formOf } from "@postwire/core/promise/ReturnType"
+import type * as Articles from "@postwire/core/publishing/Article"
 import type * as Publish from "@postwire/core/publishing/Publish"
 import type { Form } from "@postwire/core/schema/Definition"
 import * as PromiseClient from "./PromiseClient.ts"
@@ -19,6 +20,7 @@ import * as WebClient from "./WebClient.ts"
 export type { Sent } from "@postwire/core/client/Attempt"
 export * from "@postwire/core/errors/Errors"
 export type {
+  ArticleOptions,
   Compliance,
   ComplianceCheckOptions,
   ComplianceIds,
@@ -39,6 +41,9 @@ export type { Logger, Settings } from "./WebClient.ts"
 
 /** A post to publish, with its files and its poll. */
 export type Post = Publish.Post<Composites.Input>
+
+/** An article, with its pictures. */
+export type Article = Articles.Article<Composites.Input>
 
 /** A file of a post, with the options of its upload. */
 export type Media = Publish.Media<Composites.Input>

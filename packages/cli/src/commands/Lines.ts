@@ -11,6 +11,7 @@ export const groups = {
   Write: {
     post: "Post a text with pictures or a poll",
     thread: "Post a file as a thread",
+    article: "Create an article from Markdown",
     upload: "Upload a file, and print its media id",
     rules: "Rules of the filtered stream from a file",
     webhooks: "A webhook and its subscriptions from a file"

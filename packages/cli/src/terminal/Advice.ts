@@ -75,6 +75,10 @@ const ofSource: Readonly<Record<string, string>> = {
 
 /** Advice in terms of the command line, where the error has none. */
 const advices: Readonly<Record<string, Advice>> = {
+  ArticleUndecided: ({ step }) =>
+    step === "draft"
+      ? "Look among your drafts. If it is there, the same command with --draft ID continues with it; if not, with --continue."
+      : "Look among your posts. If it is not there, the same command with --continue publishes the draft.",
   AuthorizationDenied: ({ error }) =>
     error === "access_denied" ? undefined : "Check the app's settings in the service's console.",
   BadRequest: ({ message }) =>

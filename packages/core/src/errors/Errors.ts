@@ -19,6 +19,7 @@ import { LoginRequired, MissingScope } from "./AccountErrors.ts"
 
 export type { Problem } from "../schema/models/Problem.ts"
 export { type LoginReason, LoginRequired, MissingScope } from "./AccountErrors.ts"
+export { ArticleUndecided } from "./ArticleErrors.ts"
 export {
   ComplianceExpired,
   ComplianceFailed,

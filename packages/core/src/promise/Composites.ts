@@ -1,4 +1,5 @@
 /** The methods that make many calls, with Promises. */
+import type * as Article from "../publishing/Article.ts"
 import type * as Publish from "../publishing/Publish.ts"
 import type * as Thread from "../publishing/Thread.ts"
 import type * as Check from "../workflows/Compliance.ts"
@@ -40,6 +41,9 @@ export interface UploadOptions<in out I = Input> extends Methods.UploadOptions<I
 
 /** The options of a post. */
 export interface PublishOptions extends Publish.PublishOptions, Signal {}
+
+/** The options of an article. */
+export interface ArticleOptions extends Article.ArticleOptions, Signal {}
 
 /** The options of a thread. */
 export interface ThreadOptions extends Thread.ThreadOptions, Signal {}

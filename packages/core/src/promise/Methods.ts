@@ -10,6 +10,7 @@ import type * as KeptWebhook from "../events/KeptWebhook.ts"
 import type * as Upload from "../media/Upload.ts"
 import type { getPosts } from "../operations/Posts.ts"
 import type { getUsers } from "../operations/Users.ts"
+import type * as Article from "../publishing/Article.ts"
 import type * as Publish from "../publishing/Publish.ts"
 import type * as Thread from "../publishing/Thread.ts"
 import type { Id } from "../schema/Codecs.ts"
@@ -132,6 +133,14 @@ export interface Methods<in out I, K extends Kind> {
     options: Thread.ThreadOptions & K["options"]
   ) => One<K, Thread.PublishedThread>
   /**
+   * Uploads the pictures of an article, creates its draft, and publishes it if `publish` is set. The journal remembers the draft
+   * under the `key`, since no operation reads it: the same call continues, and never creates a second draft by itself.
+   */
+  readonly createArticle: (
+    article: Article.Article<I>,
+    options: Article.ArticleOptions & K["options"]
+  ) => One<K, Article.CreatedArticle>
+  /**
    * Plans the changes that make the members of a list the desired ones, given as ids or usernames, and changes nothing. Reads the
    * members, and looks up usernames that are not among them.
    */
@@ -202,8 +211,9 @@ export const methods = {
   upload: { name: "upload", effect: "toggle", options: 1 },
   "upload.events": { name: "upload", effect: "toggle", options: 1, isStream: true },
   publish: { name: "publish", effect: "create", confirmWith: "getUsersPosts", options: 1 },
-  // Repeating these five continues or completes what an earlier call began.
+  // Repeating these six continues or completes what an earlier call began.
   publishThread: { name: "publishThread", effect: "toggle", options: 1 },
+  createArticle: { name: "createArticle", effect: "toggle", options: 1 },
   syncListMembers: { name: "syncListMembers", effect: "toggle", options: 2 },
   syncRules: { name: "syncRules", effect: "toggle", options: 1 },
   keepWebhook: { name: "keepWebhook", effect: "toggle", options: 1 },
@@ -270,13 +280,19 @@ const members = (replacements: Readonly<Record<string, Replace>>): Replace => (v
 export const mapInputs = (name: Name, args: ReadonlyArray<unknown>, input: Replace): ReadonlyArray<unknown> => {
   const subtitles = each(members({ file: input }))
   const media = members({ file: input, subtitles })
-  const post = members({ media: each((one) => Predicate.hasProperty(one, "file") ? media(one) : input(one)) })
+  const file: Replace = (one) => Predicate.hasProperty(one, "file") ? media(one) : input(one)
+  const post = members({ media: each(file) })
+  const images: Replace = (named) =>
+    Predicate.isObject(named)
+      ? Object.fromEntries(Object.entries(named).map(([name, one]) => [name, file(one)]))
+      : named
   const upload = [input, members({ subtitles })]
   const replacements: { readonly [N in Name]?: ReadonlyArray<Replace> } = {
     upload,
     "upload.events": upload,
     publish: [post],
     publishThread: [each(post)],
+    createArticle: [members({ images, cover: file })],
     "compliance.upload": [same, input],
     "compliance.check": [members({ ids: input })]
   }

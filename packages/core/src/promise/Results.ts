@@ -10,6 +10,7 @@ export type {
   WebhookPlan
 } from "../events/KeptWebhook.ts"
 export type { Progress as UploadProgress, Uploaded, UploadedMedia } from "../media/Upload.ts"
+export type { CreatedArticle } from "../publishing/Article.ts"
 export type { Poll, Progress as PublishProgress, PublishedPost } from "../publishing/Publish.ts"
 export type { PublishedThread } from "../publishing/Thread.ts"
 export type {

@@ -4,15 +4,15 @@
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { Client } from "../client/Client.ts"
-import { dataOf } from "../client/DataOf.ts"
+import type { Client } from "../client/Client.ts"
 import * as OptionRules from "../client/OptionRules.ts"
 import { invalidParameter, type InvalidParameters } from "../errors/Errors.ts"
 import type { StorageFailure } from "../errors/StorageErrors.ts"
 import type { ThreadBroken, ThreadUndecided } from "../errors/ThreadErrors.ts"
-import { getMe } from "../operations/Users.ts"
 import { type Entries, isKey, Journal, keyRule } from "../storage/Journal.ts"
+import * as Contents from "./internal/contents.ts"
 import * as Draft from "./internal/draft.ts"
+import * as Owner from "./internal/owner.ts"
 import * as RunThread from "./internal/runThread.ts"
 import * as ThreadRecord from "./internal/threadRecord.ts"
 import type { Post, PublishedPost, PublishError, ThreadOptions } from "./PublishOptions.ts"
@@ -91,30 +91,24 @@ const check = Effect.fnUntraced(function*(posts: ReadonlyArray<Post>, options: T
 /** The journal's record of the thread if it matches, or a new one. */
 const begin = Effect.fnUntraced(function*(journal: Entries, posts: ReadonlyArray<Post>, options: ThreadOptions) {
   const { key, user_auth } = options
-  const contents = ThreadRecord.contentsOf(posts)
   const known = yield* ThreadRecord.read(journal, key)
-  const credential = yield* (yield* Client).credential(user_auth ?? true)
-  const refuse = (rule: string) => invalidParameter(operation, "key", rule, key)
-  if (known !== undefined && (known.contents !== contents || known.parts.length !== posts.length)) {
-    return yield* refuse("belongs to a thread of other posts. Choose another key")
-  }
-  if (known?.credential === credential && credential !== "none") return known
-  const author = yield* dataOf("getMe", getMe({ user_fields: ["most_recent_post_id"], user_auth }))
-  if (known !== undefined && known.authorId !== author.id) {
-    return yield* refuse("belongs to a thread of another user. Choose another key")
-  }
-  const { most_recent_post_id: after } = author
+  const { after, ...owner } = yield* Owner.find(known, {
+    operation,
+    key,
+    user_auth,
+    noun: "thread",
+    contents: Contents.ofPosts(posts)
+  })
+  if (known?.credential === owner.credential) return known
   const record: ThreadRecord.ThreadRecord = known === undefined
     ? {
       version: 1,
-      contents,
-      authorId: author.id,
-      credential,
+      ...owner,
       ...(after === undefined ? {} : { after }),
       isAbandoned: false,
       parts: posts.map(() => ({ _tag: "waiting" }))
     }
-    : { ...known, credential }
+    : { ...known, ...owner }
   yield* ThreadRecord.write(journal, key, record)
   return record
 })

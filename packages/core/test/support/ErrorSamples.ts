@@ -32,6 +32,15 @@ export const publishing = [
     looks: 1,
     detail: "d"
   }),
+  new Errors.ArticleUndecided({
+    key: "k",
+    title: "Tea",
+    step: "publication",
+    article_id: "1",
+    sentAt: new Date(0),
+    authorId: "2",
+    detail: "closed"
+  }),
   new Errors.ThreadBroken({ key: "k", part: 1, parts: 2, id: "3" })
 ]
 

@@ -8,6 +8,7 @@ import { invalidParameter, InvalidSettings } from "../../errors/Errors.ts"
 import * as KeptWebhook from "../../events/KeptWebhook.ts"
 import type * as Source from "../../media/Source.ts"
 import * as Upload from "../../media/Upload.ts"
+import * as Article from "../../publishing/Article.ts"
 import * as Publish from "../../publishing/Publish.ts"
 import * as Thread from "../../publishing/Thread.ts"
 import type { Definition } from "../../schema/Definition.ts"
@@ -55,6 +56,7 @@ const effects: ByName<Source.Input, Effects> = {
   publish: Publish.publish,
   // The core rejects the empty key of a call without options.
   publishThread: (posts, options = { key: "" }) => Thread.publishThread(posts, options),
+  createArticle: (article, options = { key: "" }) => Article.createArticle(article, options),
   planListMembers: ListMembers.planListMembers,
   syncListMembers: ListMembers.syncListMembers,
   getConversation: Conversation.getConversation,

@@ -18,13 +18,14 @@ import * as Source from "../../media/Source.ts"
 import * as Upload from "../../media/Upload.ts"
 import { createPost } from "../../operations/Posts.ts"
 import * as Callback from "../../runtime/Callback.ts"
+import type { Definition } from "../../schema/Definition.ts"
 import { ownProperties } from "../../schema/Parameters.ts"
 import * as PostText from "../../text/PostText.ts"
 import type { CreatePost, Media, Post, Progress, PublishOptions } from "../PublishOptions.ts"
 
 /** The position of a post in the parameters of a call. */
 export interface Place {
-  readonly operation: "publish" | "publishThread"
+  readonly operation: "publish" | "publishThread" | "createArticle"
   /** The prefix of its parameter names, as `posts[2].` */
   readonly prefix: string
   /** Counts from 1. */
@@ -43,7 +44,7 @@ export interface Draft {
 /** Checks the options and returns the first error. */
 export const checkOptions = (
   operation: Place["operation"],
-  options: PublishOptions,
+  options: object,
   names: ReadonlyArray<string> = []
 ): InvalidParameters | undefined => {
   const known = [...CallOptions.requestOptionNames, "maxWeight", "onProgress", "user_auth", ...names]
@@ -103,7 +104,7 @@ export const check = Effect.fnUntraced(function*(
   if (poll !== undefined && ownProperties(poll) === undefined) return yield* invalid("poll", "must be an object", poll)
   const other = Object.keys(poll ?? {}).find((name) => !pollNames.includes(name))
   if (other !== undefined) return yield* invalid(`poll.${other}`, "is not part of a poll")
-  const files = Array.from(media, (given): Media => isMedia(given) ? given : { file: given })
+  const files = Array.from(media, mediaOf)
   const notOne = files.findIndex(({ file }) => Source.from(file) === undefined)
   if (notOne >= 0) return yield* invalid(`media[${notOne}].file`, Source.rule)
 
@@ -137,12 +138,19 @@ export const check = Effect.fnUntraced(function*(
   return { place, parameters, files }
 })
 
+/** A file with its options. */
+export const mediaOf = (given: Source.Input | Media): Media => isMedia(given) ? given : { file: given }
+
 const isMedia = (given: Source.Input | Media): given is Media => Predicate.hasProperty(given, "file")
 
 const withMedia = (parameters: CreatePost, ids: ReadonlyArray<string>): CreatePost =>
   ids.length === 0 ? parameters : { ...parameters, media_ids: [...parameters.media_ids ?? [], ...ids] }
 
-const renamed = (error: InvalidParameters | ConflictingIdentifiers, { operation, prefix }: Place): InvalidParameters =>
+/** The error with the name that a parameter has in a post. */
+export const renamed = (
+  error: InvalidParameters | ConflictingIdentifiers,
+  { operation, prefix }: Pick<Place, "operation" | "prefix">
+): InvalidParameters =>
   error._tag === "InvalidParameters"
     ? new InvalidParameters({
       operation,
@@ -188,19 +196,19 @@ export const post = (
 ) =>
   Effect.flatMap(
     createPost(withMedia(parameters, media.map(({ id }) => id)), { retries, timeout }),
-    ({ data }) =>
-      data === undefined
-        // Accepted, but the response has only errors.
-        ? Effect.fail(
-          new OutcomeUnknown({
-            operation: createPost.definition.name,
-            status: 201,
-            reason: "it names no post",
-            confirmWith: createPost.definition.confirmWith
-          })
-        )
-        : Effect.succeed(data)
+    ({ data }) => created(createPost.definition, data, "post")
   )
+
+/** The data of a create. */
+export const created = <A>(
+  { confirmWith, name, status = 201 }: Pick<Definition, "confirmWith" | "name"> & { readonly status?: number },
+  data: A | undefined,
+  noun: string
+): Effect.Effect<A, OutcomeUnknown> =>
+  data === undefined
+    // Accepted, but the response has only errors.
+    ? Effect.fail(new OutcomeUnknown({ operation: name, status, reason: `it names no ${noun}`, confirmWith }))
+    : Effect.succeed(data)
 
 /** Reports progress. */
 export const report = ({ onProgress }: PublishOptions, progress: Progress): void => {

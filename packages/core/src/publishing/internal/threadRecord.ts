@@ -4,15 +4,12 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Semaphore from "effect/Semaphore"
 import type { StorageFailure } from "../../errors/StorageErrors.ts"
-import type * as Source from "../../media/Source.ts"
 import { categories, fileTypes } from "../../schema/models/Media.ts"
 import type { Entries } from "../../storage/Journal.ts"
 import * as VersionedRecord from "../../storage/VersionedRecord.ts"
-import type { Media, Post } from "../PublishOptions.ts"
+import * as RecordLog from "./recordLog.ts"
 
 const UploadedMedia = /*#__PURE__*/ Schema.Struct({
   id: Schema.String,
@@ -99,60 +96,22 @@ export interface Log {
 
 /** Makes the log of a thread. */
 export const makeLog = (journal: Entries, key: string, begun: ThreadRecord): Log => {
-  let record = begun
-  const turn = Semaphore.makeUnsafe(1)
-  const change = (next: () => ThreadRecord | undefined) =>
-    turn.withPermit(Effect.suspend(() => {
-      const changed = next()
-      return changed === undefined
-        ? Effect.void
-        : Effect.tap(write(journal, key, changed), () => Effect.sync(() => record = changed))
-    }))
-  const partOf = (index: number): Part => record.parts[index] ?? { _tag: "waiting" }
-  const changed = (index: number, part: Part): ThreadRecord => ({
+  const { change, current } = RecordLog.make((record: ThreadRecord) => write(journal, key, record), begun)
+  const partOf = (index: number): Part => current().parts[index] ?? { _tag: "waiting" }
+  const changed = (record: ThreadRecord, index: number, part: Part): ThreadRecord => ({
     ...record,
     parts: record.parts.map((other, i) => i === index ? part : other)
   })
   return {
-    current: () => record,
+    current,
     partOf,
-    keep: (index, part) => change(() => changed(index, part)),
+    keep: (index, part) => change((record) => changed(record, index, part)),
     keepAlive: (index) =>
       Effect.flatMap(Clock.currentTimeMillis, (lastAt) =>
-        change(() => {
+        change((record) => {
           const part = partOf(index)
-          return part._tag === "sent" ? changed(index, { ...part, lastAt }) : undefined
+          return part._tag === "sent" ? changed(record, index, { ...part, lastAt }) : undefined
         })),
-    abandon: change(() => ({ ...record, isAbandoned: true }))
+    abandon: change((record) => ({ ...record, isAbandoned: true }))
   }
-}
-
-/** A hash that identifies the posts of a thread. Files are identified by name. */
-export const contentsOf = (posts: ReadonlyArray<Post>): string =>
-  VersionedRecord.digestOf(JSON.stringify(posts.map(outlineOf), plain))
-
-const outlineOf = ({ media = [], ...post }: Post) => ({ ...post, media: media.map(fileOf) })
-
-const fileOf = (given: Source.Input | Media): unknown => {
-  if (!Predicate.hasProperty(given, "file")) return nameOfInput(given)
-  const { alt, category, file, subtitles, type } = given
-  const tracks = subtitles?.map(({ file, language, name }) => [nameOfInput(file), language, name])
-  return { file: nameOfInput(file), alt, category, type, subtitles: tracks }
-}
-
-/** The name of a file. Its bytes are not read: the files of a finished thread may be gone. */
-const nameOfInput = (input: Source.Input): unknown =>
-  "name" in input && input.name !== undefined
-    ? input.name
-    : "size" in input
-    ? input.size
-    : "byteLength" in input
-    ? input.byteLength
-    : null
-
-/** Normalizes the order of properties and the form of ids. */
-const plain = (_: string, value: unknown): unknown => {
-  if (typeof value === "bigint" || typeof value === "number") return String(value)
-  if (!Predicate.isObject(value) || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))
 }

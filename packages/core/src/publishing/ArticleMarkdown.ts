@@ -1,0 +1,469 @@
+/**
+ * Markdown as the content of an article. Pure. It needs the package `markdown-it`, and only programs that import this module do.
+ * Offsets and lengths are UTF-16 code units.
+ */
+import MarkdownIt, { type Env, type StateBlock, type Token } from "markdown-it"
+import type { ArticleBlock, ArticleContent, ArticleEntity } from "../schema/models/Article.ts"
+
+/** A picture of a text. */
+export interface ArticleImage {
+  /** Its address as written, by which `media` has it. */
+  readonly name: string
+  readonly alt: string
+  /** Counted from 1. */
+  readonly line: number
+}
+
+/** Something that an article shows differently, or not at all. */
+export interface Difference {
+  /** The line of the text, counted from 1. */
+  readonly line: number
+  /** The part of the text, such as `table`. */
+  readonly what: string
+  /** How the article shows it. */
+  readonly shown: string
+}
+
+/** An uploaded picture: its media id, or the media with their category. */
+export type ArticleMedia = string | { readonly id: string; readonly category: string }
+
+/** Options of `articleFromMarkdown`. */
+export interface MarkdownOptions {
+  /** The uploaded pictures by name. A picture that is absent is shown as its alt text. */
+  readonly media?: Readonly<Record<string, ArticleMedia>> | undefined
+  /** The title. Without one, a heading of the first level at the very beginning is the title, and no part of the content. */
+  readonly title?: string | undefined
+}
+
+/** An article made from Markdown. */
+export interface MarkdownArticle {
+  /** Absent if none was given and the text does not begin with one. */
+  readonly title?: string
+  readonly content_state: ArticleContent
+  /** The pictures, each name once, in the order of the text. */
+  readonly images: ReadonlyArray<ArticleImage>
+  /** The parts that the article shows differently or not at all, by line. */
+  readonly differences: ReadonlyArray<Difference>
+  /** The length of all blocks and of the Markdown in them. */
+  readonly length: number
+}
+
+/**
+ * Makes an article from Markdown (CommonMark, tables and strikethrough). Accepts any text. Everything that an article cannot show is
+ * reported in `differences`.
+ *
+ * ```ts
+ * const { content_state, differences, title } = articleFromMarkdown("# Tea\n\nBoil *water*.")
+ * ```
+ */
+export const articleFromMarkdown = (text: string, options: MarkdownOptions = {}): MarkdownArticle =>
+  new Writer(text, options).article()
+
+type BlockType = ArticleBlock["type"]
+
+type BlockStyle = NonNullable<ArticleBlock["inline_style_ranges"]>[number]["style"]
+
+type EntityType = ArticleEntity["value"]["type"]
+
+type EntityData = ArticleEntity["value"]["data"]
+
+const media_category = "tweet_image"
+
+const styles: Readonly<Record<string, BlockStyle>> = { strong: "bold", em: "italic", s: "strikethrough" }
+
+const headings: Readonly<Record<string, BlockType>> = { h1: "header-one", h2: "header-two", h3: "header-three" }
+
+const containers: Readonly<Record<string, Container["name"]>> = {
+  blockquote_open: "quote",
+  bullet_list_open: "list",
+  ordered_list_open: "list"
+}
+
+/** A post's address alone in a paragraph. */
+const postAddress =
+  /^<?https?:\/\/(?:www\.|mobile\.)?(?:x|twitter)\.com\/\w{1,15}\/status\/(\d{1,19})\/?(?:\?[^\s<>]*)?>?$/
+
+/** Bounded, so that the time is linear. */
+const footnote = /\[\^[^\][\s]{1,64}\]/
+
+const definition = /^[\s>*+\-\d.)]*\[([^\]\\]{1,999})\]:/
+
+/** A list or a quote around a block. */
+interface Container {
+  readonly name: "list" | "quote"
+  readonly type: BlockType
+  /** Its current item has a block. */
+  isFilled: boolean
+}
+
+/** The part of a paragraph that becomes one block. */
+interface Open {
+  type: BlockType
+  text: string
+  styles: Array<{ readonly style: BlockStyle; from: number }>
+  link: { readonly url: string; key: number | undefined; from: number; isEmpty: boolean } | undefined
+  inline_style_ranges: Array<{ offset: number; length: number; style: BlockStyle }>
+  entity_ranges: Array<{ key: number; offset: number; length: number }>
+}
+
+/** One conversion. */
+class Writer {
+  readonly #source: ReadonlyArray<string>
+  readonly #options: MarkdownOptions
+  readonly #blocks: Array<ArticleBlock> = []
+  readonly #entities: Array<ArticleEntity> = []
+  readonly #images = new Map<string, ArticleImage>()
+  readonly #differences = new Map<string, Difference>()
+  readonly #containers: Array<Container> = []
+  /** The addresses that links and pictures have. */
+  readonly #used = new Set<string>()
+  #open: Open = opened("unstyled")
+  #title: string | undefined
+
+  constructor(text: string, options: MarkdownOptions) {
+    const lines = text.split(/\r\n?|\n/)
+    const end = /^---[ \t]*$/.test(lines[0] ?? "")
+      ? lines.findIndex((line, i) => i > 0 && /^---[ \t]*$/.test(line))
+      : -1
+    // Blank lines in its place keep the numbers of the lines.
+    this.#source = end > 0 && /^[\w-]+:/.test(lines[1] ?? "") ? lines.map((line, i) => i > end ? line : "") : lines
+    if (this.#source !== lines) this.#differs(1, "front matter", "nowhere")
+    this.#options = options
+    this.#title = options.title
+  }
+
+  article(): MarkdownArticle {
+    const env = {}
+    const tokens = parser.parse(this.#source.join("\n"), env)
+    for (const [i, token] of tokens.entries()) this.#write(token, tokens[i - 1])
+    this.#reportUncovered(tokens, env)
+    const markdown = this.#entities.reduce((sum, { value: { data } }) => sum + (data.markdown ?? "").length, 0)
+    return {
+      ...(this.#title === undefined ? {} : { title: this.#title }),
+      content_state: { blocks: this.#blocks, entities: this.#entities },
+      images: [...this.#images.values()],
+      differences: [...this.#differences.values()].sort((a, b) => a.line - b.line),
+      length: this.#blocks.reduce((sum, { text }) => sum + text.length, markdown)
+    }
+  }
+
+  #differs(line: number, what: string, shown: string): void {
+    this.#differences.set(`${line} ${what}`, { line, what, shown })
+  }
+
+  #write(token: Token, before: Token | undefined): void {
+    const line = lineOf(token)
+    const outer = this.#containers.at(-1)
+    switch (token.type) {
+      case "blockquote_open":
+      case "bullet_list_open":
+      case "ordered_list_open":
+        return this.#enter(token, outer)
+      case "blockquote_close":
+      case "bullet_list_close":
+      case "ordered_list_close":
+        this.#containers.pop()
+        return
+      case "list_item_open":
+        if (outer !== undefined) outer.isFilled = false
+        return
+      case "list_item_close":
+        if (outer?.isFilled === false) this.#push({ text: "", type: outer.type })
+        return
+      case "inline":
+        if (token.level > 0 && before !== undefined) this.#writeText(token, before)
+        return
+      case "hr":
+        this.#leaf("divider", line)
+        return this.#atomic("divider", {})
+      case "fence":
+      case "code_block":
+        this.#leaf("code", line)
+        return this.#atomic("markdown", { markdown: fenced(token) })
+      case "table_open": {
+        this.#leaf("table", line)
+        this.#differs(line, "table", "as Markdown")
+        return this.#atomic("markdown", { markdown: this.#sourceOf(token) })
+      }
+      case "html_block":
+        return this.#writeHtml(token.content.trimEnd(), line)
+    }
+  }
+
+  #enter(token: Token, outer: Container | undefined): void {
+    const name = containers[token.type] ?? "quote"
+    const line = lineOf(token)
+    if (outer !== undefined) {
+      this.#differs(line, name === outer.name ? `nested ${name}` : `${name} in a ${outer.name}`, "without its nesting")
+    }
+    const start = attribute(token, "start")
+    if (start !== "" && start !== "1") this.#differs(line, `list that begins with ${start}`, "beginning with 1")
+    const type = name === "quote"
+      ? "blockquote"
+      : token.type === "bullet_list_open"
+      ? "unordered-list-item"
+      : "ordered-list-item"
+    if (outer !== undefined) outer.isFilled = true
+    this.#containers.push({ name, type, isFilled: name === "quote" })
+  }
+
+  /** Reports a block that lists and quotes cannot hold. */
+  #leaf(what: string, line: number): void {
+    const outer = this.#containers.at(-1)
+    if (outer === undefined) return
+    this.#differs(line, `${what} in a ${outer.name}`, `outside the ${outer.name}`)
+  }
+
+  #writeText(token: Token, before: Token): void {
+    if (before.type === "th_open" || before.type === "td_open") return
+    const line = lineOf(token)
+    const outer = this.#containers.at(-1)
+    const post = before.type === "paragraph_open" ? postAddress.exec(token.content) : null
+    if (post?.[1] !== undefined) {
+      this.#leaf("post", line)
+      return this.#atomic("post", { post_id: post[1] })
+    }
+    this.#open = opened(this.#typeOf(before, line))
+    if (outer !== undefined) outer.isFilled = true
+    const isFirst = this.#blocks.length === 0
+    this.#writeInline(token.children ?? [], line)
+    this.#flush()
+    if (isFirst && before.tag === "h1" && outer === undefined) this.#takeTitle(line)
+  }
+
+  #typeOf({ tag }: Token, line: number): BlockType {
+    const outer = this.#containers.at(-1)
+    if (tag === "p") {
+      if (outer?.name !== "list" || !outer.isFilled) return outer?.type ?? "unstyled"
+      this.#differs(line, "paragraph in a list", "outside the list")
+      return "unstyled"
+    }
+    this.#leaf("heading", line)
+    const type = headings[tag]
+    if (type === undefined) this.#differs(line, `heading of level ${tag.slice(1)}`, "as a heading of level 3")
+    return type ?? "header-three"
+  }
+
+  #takeTitle(line: number): void {
+    const [block, ...others] = this.#blocks
+    if (this.#title !== undefined || block === undefined || others.length > 0 || block.type === "atomic") return
+    if (block.inline_style_ranges !== undefined || block.entity_ranges !== undefined) {
+      this.#differs(line, "formatted title", "as plain text")
+    }
+    this.#title = block.text
+    this.#blocks.length = 0
+    this.#entities.length = 0
+  }
+
+  #writeInline(tokens: ReadonlyArray<Token>, first: number): void {
+    let line = first
+    for (const token of tokens) {
+      const [name = "", side] = token.type.split("_")
+      const style = styles[name]
+      if (style !== undefined) {
+        if (side === "open") this.#open.styles.push({ style, from: this.#open.text.length })
+        else this.#closeStyle()
+      } else if (name === "softbreak" || name === "hardbreak") {
+        line++
+        this.#append(name === "softbreak" ? " " : "\n")
+      } else if (name === "link") {
+        if (side === "open") this.#openLink(attribute(token, "href"), line)
+        else this.#closeLink()
+      } else if (name === "image") this.#writeImage(token, line)
+      else if (name === "html") this.#writeInlineHtml(token.content, line)
+      else {
+        if (name === "code") this.#differs(line, "code in a line", "as plain text")
+        else if (footnote.test(token.content)) this.#differs(line, "footnote", "as text where it stands")
+        this.#append(token.content)
+      }
+    }
+  }
+
+  #append(text: string): void {
+    if (this.#open.link !== undefined) this.#open.link.isEmpty = false
+    this.#open.text += this.#open.text === "" ? text.trimStart() : text
+  }
+
+  #closeStyle(): void {
+    const { inline_style_ranges, styles, text } = this.#open
+    const last = styles.pop()
+    if (last === undefined || last.from >= text.length) return
+    inline_style_ranges.push({ offset: last.from, length: text.length - last.from, style: last.style })
+  }
+
+  #openLink(address: string, line: number): void {
+    this.#used.add(address)
+    const isWeb = /^https?:\/\/./i.test(address)
+    if (!isWeb) this.#differs(line, `link to ${address || "nothing"}`, "as its text")
+    const { text } = this.#open
+    this.#open.link = isWeb
+      ? { url: parser.utils.lib.mdurl.encode(address), key: undefined, from: text.length, isEmpty: true }
+      : undefined
+  }
+
+  #closeLink(): void {
+    const { link } = this.#open
+    // A link without a text shows its address.
+    if (link?.isEmpty === true) this.#append(link.url)
+    this.#endLink()
+    this.#open.link = undefined
+  }
+
+  #endLink(): void {
+    const { entity_ranges, link, text } = this.#open
+    if (link === undefined || link.from >= text.length) return
+    link.key ??= this.#entity("link", "mutable", { url: link.url })
+    entity_ranges.push({ key: link.key, offset: link.from, length: text.length - link.from })
+  }
+
+  #writeImage(token: Token, line: number): void {
+    const { content: alt } = token
+    const name = attribute(token, "src")
+    const caption = attribute(token, "title")
+    const { media = {} } = this.#options
+    this.#used.add(name)
+    if (!this.#images.has(name)) this.#images.set(name, { name, alt, line })
+    const given = Object.hasOwn(media, name) ? media[name] : undefined
+    if (given === undefined) {
+      this.#differs(line, `picture ${name} without a media id`, "as its alt text")
+      return this.#append(alt)
+    }
+    if (this.#open.link !== undefined) {
+      this.#open.link.isEmpty = false
+      this.#differs(line, "link of a picture", "without the link")
+    }
+    this.#leaf("picture", line)
+    this.#flush()
+    const [media_id, category] = typeof given === "string" ? [given, media_category] : [given.id, given.category]
+    this.#atomic("image", {
+      ...(caption === "" ? {} : { caption }),
+      media_items: [{ media_id, media_category: category }]
+    })
+  }
+
+  #writeInlineHtml(html: string, line: number): void {
+    if (isComment(html)) return this.#differs(line, "comment", "nowhere")
+    this.#differs(line, "HTML", "as text")
+    this.#append(html)
+  }
+
+  #writeHtml(html: string, line: number): void {
+    if (isComment(html)) return this.#differs(line, "comment", "nowhere")
+    this.#leaf("HTML", line)
+    this.#differs(line, "HTML", "as text")
+    this.#push({ text: html, type: "unstyled" })
+  }
+
+  /** Ends a block, and begins the next one within the same styles and link. */
+  #flush(): void {
+    const { entity_ranges, inline_style_ranges, link, styles, text, type } = this.#open
+    this.#endLink()
+    for (const { from, style } of styles) {
+      if (from < text.length) inline_style_ranges.push({ offset: from, length: text.length - from, style })
+    }
+    if (text !== "") {
+      this.#push({
+        text,
+        type,
+        ...(inline_style_ranges.length === 0 ? {} : { inline_style_ranges }),
+        ...(entity_ranges.length === 0 ? {} : { entity_ranges })
+      })
+    }
+    this.#open = {
+      ...opened(type.endsWith("list-item") ? "unstyled" : type),
+      styles: styles.map(({ style }) => ({ style, from: 0 })),
+      link: link && { ...link, from: 0 }
+    }
+  }
+
+  #atomic(type: EntityType, data: EntityData): void {
+    const key = this.#entity(type, "immutable", data)
+    this.#push({ text: " ", type: "atomic", entity_ranges: [{ key, offset: 0, length: 1 }] })
+  }
+
+  #push(block: ArticleBlock): void {
+    this.#blocks.push(block)
+    const outer = this.#containers.at(-1)
+    if (outer !== undefined) outer.isFilled = true
+  }
+
+  #entity(type: EntityType, mutability: "immutable" | "mutable", data: EntityData): number {
+    const key = this.#entities.length
+    this.#entities.push({ key: String(key), value: { type, mutability, data } })
+    return key
+  }
+
+  #sourceOf({ map }: Token): string {
+    const lines = map === null ? [] : this.#source.slice(...map)
+    return lines.map((line) => this.#containers.length === 0 ? line : line.replace(/^[\s>]*/, "")).join("\n").trimEnd()
+  }
+
+  /** Reports lines that became no part of a block: definitions that nothing uses, and what is nested too deeply. */
+  #reportUncovered(tokens: ReadonlyArray<Token>, { references = {} }: Env): void {
+    const isCovered = new Set<number>()
+    for (const { map, nesting, type } of tokens) {
+      if (map === null || (nesting === 1 && type !== "table_open" && type !== "heading_open")) continue
+      for (let i = map[0]; i < map[1]; i++) isCovered.add(i)
+    }
+    let isDefinition = false
+    for (const [i, line] of this.#source.entries()) {
+      const label = isCovered.has(i) ? undefined : definition.exec(line)?.[1]
+      if (isCovered.has(i) || /^[\s>*+\-\d.)]*$/.test(line)) isDefinition = false
+      else if (label !== undefined) {
+        isDefinition = true
+        const { href } = references[parser.utils.normalizeReference(label)] ?? {}
+        if (href === undefined || !this.#used.has(href)) {
+          this.#differs(i + 1, "link definition without a link", "nowhere")
+        }
+      } else if (!isDefinition) this.#differs(i + 1, "text nested too deeply", "nowhere")
+    }
+  }
+}
+
+const opened = (type: BlockType): Open => ({
+  type,
+  text: "",
+  styles: [],
+  link: undefined,
+  inline_style_ranges: [],
+  entity_ranges: []
+})
+
+const lineOf = ({ map }: Token): number => (map?.[0] ?? 0) + 1
+
+const attribute = (token: Token, name: string): string => String(token.attrGet(name) ?? "")
+
+const isComment = (html: string): boolean => html.startsWith("<!--") && html.indexOf("-->") === html.length - 3
+
+/** Code as fenced Markdown. */
+const fenced = ({ content, info, markup }: Token): string => {
+  let fence = markup.startsWith("~") ? markup : "```"
+  while (content.includes(fence)) fence += fence[0]
+  return `${fence}${info}\n${content.endsWith("\n") || content === "" ? content : `${content}\n`}${fence}`
+}
+
+/** Addresses stay as written: pictures are looked up by them. */
+const makeParser = () => {
+  const parser = new MarkdownIt({ html: true })
+  parser.normalizeLink = (address) => address
+  parser.validateLink = () => true
+  parser.block.ruler.before("reference", "footnote", footnoteLine)
+  return parser
+}
+
+const parser = /*#__PURE__*/ makeParser()
+
+/** Keeps the definition of a footnote as a paragraph; it would be one of a link. */
+function footnoteLine(state: StateBlock, line: number, _end: number, silent: boolean): boolean {
+  const content = state.src.slice((state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0), state.eMarks[line])
+  if (!content.startsWith("[^") || !/^\[\^[^\][\s]{1,64}\]:/.test(content)) return false
+  if (silent) return true
+  state.line = line + 1
+  state.push("paragraph_open", "p", 1).map = [line, line + 1]
+  const inline = state.push("inline", "", 0)
+  inline.content = content
+  inline.map = [line, line + 1]
+  inline.children = []
+  state.push("paragraph_close", "p", -1)
+  return true
+}
