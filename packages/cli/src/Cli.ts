@@ -33,6 +33,7 @@ const commands = {
   plan: () => import("./commands/PlanCommand.ts"),
   stream: () => import("./commands/StreamCommand.ts"),
   hydrate: () => import("./commands/HydrateCommand.ts"),
+  analytics: () => import("./commands/AnalyticsCommand.ts"),
   comply: () => import("./commands/ComplyCommand.ts"),
   call: () => import("./commands/CallCommand.ts"),
   request: () => import("./commands/RequestCommand.ts"),

@@ -21,6 +21,7 @@ export const groups = {
     plan: "Estimate what an export costs",
     stream: "Write a stream to files",
     hydrate: "Fetch the posts or users of a file of ids",
+    analytics: "Fetch the figures of your own posts",
     comply: "Remove deleted content from a stored file",
     worker: "Run parts of exports for a cluster",
     status: "Show the exports of a cluster"

@@ -110,7 +110,7 @@ const ofModel = (model: Model.AnyModel, parameters: Parameters): Table => {
       .flatMap((name) => name.split(".", 1))
   ])
   return {
-    name: model.includes ?? `${model.kind}s`,
+    name: model.includes ?? `${model.kind.replace(/s$/, "")}s`,
     key: model.identifier,
     columns: [
       ...Object.entries(model.fields).flatMap(([name, field]) => asked.has(name) ? columnsOf(field.ast, [name]) : []),

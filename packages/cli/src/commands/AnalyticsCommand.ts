@@ -1,0 +1,103 @@
+/** `postwire analytics`: exports the figures of the account's own posts, resumably. */
+import { dataOf } from "@postwire/core/client/DataOf"
+import { getPostAnalytics } from "@postwire/core/operations/Analytics"
+import { getMe } from "@postwire/core/operations/Users"
+import * as Export from "@postwire/export/Export"
+import * as Analytics from "@postwire/export/sources/Analytics"
+import * as Plan from "@postwire/export/sources/Plan"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Connection from "../connection/Connection.ts"
+import * as Spending from "../connection/Spending.ts"
+import * as ExportRun from "../exporting/ExportRun.ts"
+import * as ExportTarget from "../exporting/ExportTarget.ts"
+import * as OperationFlags from "../flags/OperationFlags.ts"
+import * as Args from "../terminal/Args.ts"
+import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as Report from "../terminal/Report.ts"
+import * as Text from "../terminal/Text.ts"
+import * as ExportCommand from "./ExportCommand.ts"
+import { lines } from "./Lines.ts"
+
+const own = {
+  since: Flag.String("since").pipe(
+    Flag.withMetavar("TIME"),
+    Flag.withDescription("The beginning of the span, as 2026-11-01 or 2026-11-01T09:00:00Z")
+  ),
+  until: Args.text("until", "Its end (default: now)", "TIME"),
+  posts: Args.toggle("posts", "Add the time and the text of the post to each row"),
+  owner: ExportCommand.owner,
+  ...ExportTarget.flags,
+  ...Spending.flags,
+  ...Connection.flags
+}
+
+type Flags = Command.Command.Config.Infer<typeof own>
+
+const { definition } = getPostAnalytics
+
+export const command = Command.make(
+  "analytics",
+  { own, parameters: OperationFlags.make(definition, { without: ["ids", "start_time", "end_time"] }) },
+  ({ own, parameters }) => run(own, OperationFlags.parametersOf(parameters))
+).pipe(
+  Args.help(
+    "Export the figures of your own posts of a span of time: impressions, likes, clicks and others, counted in the same span. " +
+      "A hundred posts take two requests. An interrupted run can be resumed.",
+    lines.analytics,
+    {
+      "postwire analytics --since 2026-11-01 --out own.parquet --posts": "A row for each post, with its text",
+      "postwire analytics --since 2026-11-01 --granularity daily --out own.csv --resume":
+        "A row for each post and day; run it again until it is done"
+    }
+  )
+)
+
+/** A day is its beginning. */
+const timeOf = (text: string): string => /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text
+
+const run = Effect.fnUntraced(function*(flags: Flags, parameters: Readonly<Record<string, unknown>>) {
+  const options: Analytics.Options = {
+    ...parameters,
+    start_time: timeOf(flags.since),
+    end_time: Option.getOrUndefined(Option.map(flags.until, timeOf)),
+    posts: flags.posts
+  }
+  const inFlags = ErrorReport.inFlags((parameter) => {
+    const name = { start_time: "--since", end_time: "--until" }[parameter]
+    return name === undefined ? undefined : { name, isFile: false }
+  })
+  const exportFlags = { ...flags, limit: Option.none(), partitions: Option.none() }
+  const sink = yield* ExportTarget.sinkOf(exportFlags)
+  yield* inFlags(ExportRun.check(Analytics.make("0", options)))
+  yield* ExportRun.write(definition, exportFlags, (stop) =>
+    Effect.gen(function*() {
+      const { id } = yield* dataOf("getMe", getMe({ user_auth: options.user_auth }))
+      const source = Analytics.make(id, options)
+      let estimate: Option.Option<Plan.Estimate> = Option.none()
+      return yield* ExportRun.show(
+        exportFlags,
+        {
+          noun: "rows",
+          estimated: () => estimate,
+          confirmCost: Effect.fnUntraced(function*({ pages }) {
+            if (pages === 0) estimate = yield* confirmCost(flags, id, options)
+          })
+        },
+        (running) => Export.run(source, { ...running, sink, stop, account: Option.getOrUndefined(flags.owner) })
+      )
+    }).pipe(inFlags, Connection.provide(flags)))
+})
+
+/** Shows what reading the posts costs, by the number in the profile, and that the price of figures is unknown. */
+const confirmCost = Effect.fnUntraced(function*(flags: Flags, id: string, options: Analytics.Options) {
+  const posts = Analytics.postsOf(id, options)
+  const estimate = yield* Effect.option(Plan.estimate(posts))
+  if (Option.isNone(estimate)) return estimate
+  yield* Spending.confirmCost(flags, Spending.priceOf(posts, estimate.value))
+  const requests = Text.quantity(estimate.value.requests, "requests")
+  yield* Report.say(`Up to ${requests} for figures come on top; their price is not published.`)
+  return Option.none()
+})
