@@ -74,14 +74,14 @@ describe("postwire article", () => {
       const again = yield* run("--publish")
       assert.deepStrictEqual([again.code, creates().length], [1, 1], again.errors)
 
-      const found = yield* run("--draft", "17")
-      assert.deepStrictEqual([found.code, found.output, creates().length], [0, "17", 1], found.errors)
+      const draft = yield* run("--continue")
+      assert.deepStrictEqual([draft.code, creates().length], [0, 2], draft.errors)
       const published = yield* run("--publish", "--json")
       assert.strictEqual(published.code, 0, published.errors)
       const { article_id, post_id, resumed } = JSON.parse(published.output)
-      assert.deepStrictEqual([article_id, resumed, creates().length], ["17", true, 2])
+      assert.deepStrictEqual([article_id, resumed, creates().length], [draft.output, true, 3])
       assert.strictEqual((yield* run("--publish")).output, post_id)
-      assert.lengthOf(creates(), 2)
+      assert.lengthOf(creates(), 3)
 
       writeFileSync(file, "# Tea\n\nBoil more water.\n")
       const changed = yield* run()
@@ -89,6 +89,10 @@ describe("postwire article", () => {
         changed.errors.replaceAll(/\s+/g, " "),
         /The key of .*tea\.md belongs to an article with other content/
       )
+      faults.add({ operation: "createArticleDraft", reset: "after" })
+      assert.strictEqual((yield* run("--key", "found")).code, 1)
+      const found = yield* run("--key", "found", "--draft", "17")
+      assert.deepStrictEqual([found.code, found.output, creates().length], [0, "17", 4], found.errors)
       const other = yield* run("--key", "more")
       assert.match(other.output, /^\d+$/)
       assert.match(other.errors, /The draft is created: \d+\.\n {2}The same command with --publish publishes it\.$/)
