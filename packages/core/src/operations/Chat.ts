@@ -259,7 +259,7 @@ export const initializeChatGroup = /*#__PURE__*/ Operation.make({
  *     message_event_signature: { signature: "MEUCIQDx", signature_version: "4", public_key_version: "1780000000000" }
  *   }, {
  *     message_id: "5b0a3f0e-2b0b-4b3e-9d6b-1d0f6b0c9a54",
- *     encoded_message_event_detail: "CwABAAAA",
+ *     encoded_message_event_detail: "DAAEDAABDAABCwADAAAADFJXNWpjbmx3ZEdWawAAAAA=",
  *     message_event_signature: { signature: "MEUCIQDx", signature_version: "4", public_key_version: "1780000000000" }
  *   }]
  * })
@@ -309,6 +309,10 @@ export const createChatGroup = /*#__PURE__*/ change({
  *   ],
  *   action_signatures: [{
  *     message_id: "5b0a3f0e-2b0b-4b3e-9d6b-1d0f6b0c9a55",
+ *     encoded_message_event_detail: "CwABAAAA",
+ *     message_event_signature: { signature: "MEUCIQDx", signature_version: "4", public_key_version: "1780000000000" }
+ *   }, {
+ *     message_id: "5b0a3f0e-2b0b-4b3e-9d6b-1d0f6b0c9a57",
  *     encoded_message_event_detail: "CwABAAAA",
  *     message_event_signature: { signature: "MEUCIQDx", signature_version: "4", public_key_version: "1780000000000" }
  *   }]

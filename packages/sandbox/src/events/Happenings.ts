@@ -109,6 +109,8 @@ export const ofChange = (change: StoreEvent, scene: Scene): ReadonlyArray<Happen
     }
     case "Messaged":
       return ofMessage(change.id, scene)
+    case "Chatted":
+      return ofChat(change.id, scene)
     case "Talked": {
       const { id, type, userId } = change
       const content = () => ({ payload: { user: someone(scene, userId), broadcast_id: id, event_type: type } })
@@ -190,4 +192,27 @@ const ofMessage = (id: string, scene: Scene): ReadonlyArray<Happening> => {
     { type: "dm.sent", parties: [{ userId: sender }], content: content(others[0]) },
     ...others.map((userId) => ({ type: "dm.received" as const, parties: [{ userId }], content: content(userId) }))
   ]
+}
+
+/** An encrypted message, with the change of the key that it needs. */
+const ofChat = (id: string, { store: { chats } }: Scene): ReadonlyArray<Happening> => {
+  const event = chats.event(id)
+  const conversation = event && chats.conversation(event.conversation_id)
+  if (event === undefined || conversation === undefined) return []
+  const { encoded_event, sender_id } = event
+  const { id: conversationId, key_version, member_ids } = conversation
+  const content = (userId: string) => () => ({
+    payload: {
+      conversation_id: conversationId.replace(":", "-"),
+      sender_id,
+      encoded_event,
+      conversation_key_version: key_version,
+      conversation_key_change_event: chats.keyEvents(conversationId, userId).at(-1)?.encoded_event
+    }
+  })
+  return member_ids.map((userId) => ({
+    type: userId === sender_id ? "chat.sent" : "chat.received",
+    parties: [{ userId }],
+    content: content(userId)
+  }))
 }

@@ -1,5 +1,6 @@
 import * as AccountActivity from "./AccountActivity.ts"
 import * as Activity from "./Activity.ts"
+import * as Chat from "./Chat.ts"
 import * as Communities from "./Communities.ts"
 import * as Compliance from "./Compliance.ts"
 import * as Connections from "./Connections.ts"
@@ -27,6 +28,7 @@ import * as Webhooks from "./Webhooks.ts"
 export const handlers: Handlers = {
   ...AccountActivity.handlers,
   ...Activity.handlers,
+  ...Chat.handlers,
   ...Communities.handlers,
   ...Compliance.handlers,
   ...Connections.handlers,
@@ -47,24 +49,6 @@ export const handlers: Handlers = {
   ...Users.handlers,
   ...Webhooks.handlers,
   getOpenApiDocument: Document.getOpenApiDocument,
-  getChatConversations: Shape.handle,
-  getChatConversation: Shape.handle,
-  getChatConversationEvents: Shape.handle,
-  sendChatMessage: Shape.handle,
-  deleteChatMessages: Shape.handle,
-  markChatConversationRead: Shape.handle,
-  sendChatTyping: Shape.handle,
-  initializeChatGroup: Shape.handle,
-  createChatGroup: Shape.handle,
-  addChatGroupMembers: Shape.handle,
-  addChatConversationKeys: Shape.handle,
-  initializeChatMediaUpload: Shape.handle,
-  appendChatMediaUpload: Shape.handle,
-  finalizeChatMediaUpload: Shape.handle,
-  downloadChatMedia: Shape.handle,
-  getPublicKeys: Shape.handle,
-  getUserPublicKeys: Shape.handle,
-  addPublicKey: Shape.handle,
   getBroadcasts: Shape.handle,
   getBroadcast: Shape.handle,
   getScheduledBroadcasts: Shape.handle,

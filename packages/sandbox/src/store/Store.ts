@@ -13,6 +13,7 @@ import * as Attachments from "./Attachments.ts"
 import * as AuthorizationCodes from "./AuthorizationCodes.ts"
 import * as BookmarkFolders from "./BookmarkFolders.ts"
 import * as Charges from "./Charges.ts"
+import * as Chats from "./Chats.ts"
 import * as Communities from "./Communities.ts"
 import * as ComplianceJobs from "./ComplianceJobs.ts"
 import * as Credentials from "./Credentials.ts"
@@ -137,6 +138,7 @@ const stateOf = (database: Database) => {
     communities: Communities.make(database),
     spaces: Spaces.make(database, events),
     messages: Messages.make(database, events),
+    chats: Chats.make(database, events),
     complianceJobs: ComplianceJobs.make(database),
     publicPosts: PublicPosts.make(database),
     credentials,

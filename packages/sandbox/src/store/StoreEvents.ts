@@ -22,6 +22,8 @@ export type StoreEvent =
     readonly after: string | undefined
   }
   | { readonly _tag: "Messaged"; readonly id: string }
+  /** A message of an encrypted conversation. */
+  | { readonly _tag: "Chatted"; readonly id: string }
   /** A space began or ended. */
   | {
     readonly _tag: "Talked"

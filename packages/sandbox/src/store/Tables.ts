@@ -7,6 +7,7 @@
 /** The JSON columns of each table. */
 export const json = {
   apps: ["redirects"],
+  chat_keys: ["record"],
   dm_events: ["participant_ids", "entities", "attachments"],
   media: ["facts"],
   places: ["facts"],
@@ -217,6 +218,29 @@ export const tables: ReadonlyArray<string> = [
     grant_id INTEGER, expires_at INTEGER, used INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID`,
   "CREATE INDEX IF NOT EXISTS bearer_tokens_by_grant ON bearer_tokens (grant_id) WHERE grant_id IS NOT NULL",
+  `CREATE TABLE IF NOT EXISTS chat_keys (
+    key INTEGER PRIMARY KEY AUTOINCREMENT, user_id INTEGER NOT NULL, record TEXT NOT NULL
+  ) STRICT`,
+  "CREATE INDEX IF NOT EXISTS chat_keys_by_user ON chat_keys (user_id)",
+  // Reserved ids of groups are not opened.
+  `CREATE TABLE IF NOT EXISTS chat_conversations (
+    key INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, type TEXT NOT NULL, creator_id INTEGER NOT NULL,
+    group_name TEXT, key_version TEXT, opened INTEGER NOT NULL
+  ) STRICT`,
+  `CREATE TABLE IF NOT EXISTS chat_members (
+    conversation_id TEXT NOT NULL, user_id INTEGER NOT NULL, admin INTEGER NOT NULL,
+    PRIMARY KEY (conversation_id, user_id)
+  ) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS chat_members_by_user ON chat_members (user_id)",
+  `CREATE TABLE IF NOT EXISTS chat_events (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, conversation_id TEXT NOT NULL, sender_id INTEGER NOT NULL,
+    message_id TEXT NOT NULL, type TEXT NOT NULL, encoded TEXT NOT NULL, seen_by INTEGER,
+    UNIQUE (conversation_id, message_id)
+  ) STRICT`,
+  `CREATE TABLE IF NOT EXISTS chat_files (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, conversation_id TEXT NOT NULL, hash_key TEXT NOT NULL,
+    finalized INTEGER NOT NULL DEFAULT 0
+  ) STRICT`,
   // A grant has one current token and at most one spent token, its predecessor. All others are dead.
   `CREATE TABLE IF NOT EXISTS refresh_tokens (
     hash TEXT PRIMARY KEY, grant_id INTEGER NOT NULL, state TEXT NOT NULL, access_hash TEXT NOT NULL

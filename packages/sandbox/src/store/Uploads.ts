@@ -105,7 +105,7 @@ const statements = (database: Database, segments: string) => ({
 export const make = (database: Database) => {
   const segments = `${database.bulkIn}.media_segments`
   const sql = statements(database, segments)
-  const nextId = ids(database, "media", "uploads")
+  const nextId = ids(database, "media", "uploads", "chat_files")
 
   return {
     /** Returns the media id. */

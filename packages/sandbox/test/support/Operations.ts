@@ -69,6 +69,7 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
   const list = store.lists.insert({ ownerId: other, name: "List", createdAt: now - day })
   const space = store.spaces.insert({ creatorId: ada.id, title: "Needle talk", createdAt: now - day, startedAt: now })
   let strangers = 0
+  let texts = 0
   const stranger = () =>
     store.users.insert({ username: `stranger${++strangers}`, name: "Stranger", createdAt: now - 800 * day })
   // Of ada and in her conversation, so that it can be deleted as well as hidden.
@@ -102,7 +103,6 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
     return id
   }
   const { id: appId = "" } = store.credentials.appByConsumerKey(consumerKey) ?? {}
-  let texts = 0
   // One at a time, because an app may have few.
   const webhook = (app: string) => {
     for (const { id } of store.webhooks.ofApp(app)) store.webhooks.delete(id)
@@ -128,6 +128,39 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
     for (const { id } of store.webhooks.ofApp(app)) store.webhooks.accounts.set(id, user, true)
     return user
   }
+  // One for all, since several parameters name it; others act on groups of their own.
+  const chatter = () => {
+    const id = stranger()
+    store.chats.addPublicKeys(id, { public_key_version: "1", public_key: "BAQx" })
+    return id
+  }
+  const chatted = chatter()
+  store.chats.addPublicKeys(ada.id, { public_key_version: "1", public_key: "BAQx" })
+  const conversationId = store.chats.open(ada.id, chatted, now - day)
+  const group = (name: Name) => {
+    const id = store.chats.reserve(ada.id, now - day)
+    if (name !== "createChatGroup") {
+      store.chats.createGroup(id, { members: [ada.id, chatted], admins: [ada.id], title: "A" })
+    }
+    return id
+  }
+  const shared = group("getChatConversation")
+  const chatEvent = () =>
+    store.chats.append({
+      conversationId,
+      senderId: ada.id,
+      messageId: `message ${++texts}`,
+      type: "message",
+      createdAt: now - minute,
+      detail: Uint8Array.of(0),
+      signature: Uint8Array.of(0)
+    }).id
+  chatEvent()
+  const chatFile = () => {
+    const id = store.chats.beginFile(shared, "AbCdEf123", now)
+    store.uploads.put(id, 0, Uint8Array.of(1))
+    return id
+  }
   /** What stands for the things that examples name: new ones for each call, so that none sees what another one did. */
   const cast: Readonly<Record<string, (name: Name, app: string) => string>> = {
     "2244994945": (name, app) =>
@@ -135,6 +168,10 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
         ? authorizing(app)
         : name === "deleteAccountActivitySubscription"
         ? account(app)
+        : /Chat(Group|Group\w+)$/.test(name)
+        ? chatter()
+        : /Chat|PublicKeys/.test(name)
+        ? chatted
         : stranger(),
     "https://example.com/hook": (_, app) => {
       webhook(app)
@@ -145,7 +182,7 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
         subscription(app) :
         webhook(app),
     "1146654567674912770": (_, app) => subscription(app),
-    "783214": stranger,
+    "783214": chatter,
     "1460323737035677698": own,
     "20": own,
     "1501272736215322629": () => store.communities.insert({ name: "Compilers", createdAt: now - day }),
@@ -157,8 +194,10 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
     "1441162269824405510": () => store.lists.insert({ ownerId: ada.id, name: "List", createdAt: now - day }),
     "1DXxyRYNejbKM": () =>
       store.spaces.insert({ creatorId: ada.id, title: "effect", createdAt: now - day, startedAt: now }),
-    "1880028106020515840": (name) => sessions.includes(name) ? session() : video(),
+    "1880028106020515840": (name) => name.includes("Chat") ? chatFile() : sessions.includes(name) ? session() : video(),
     "1880028106020515841": subtitles,
+    g1580705921830768647: (name) => name.includes("ChatMedia") ? shared : group(name),
+    "1580705921830768648": chatEvent,
     "1580705921830768647": () =>
       store.messages.insert({
         conversationId: store.messages.open(ada.id, other),
