@@ -5,6 +5,7 @@
 import { dataOf } from "@postwire/core/wire/ResponseDecoder"
 import * as Effect from "effect/Effect"
 import type * as SchemaAST from "effect/SchemaAST"
+import type { Problem } from "../http/Problem.ts"
 import type { Reply } from "../projection/Reply.ts"
 import type { Call } from "./Handler.ts"
 
@@ -17,6 +18,18 @@ export const handle = (call: Call<object>): Effect.Effect<Reply> => {
   const data = valueOf(dataOf(result).ast, "", known)
   return Effect.succeed(Array.isArray(data) ? { data, meta: { result_count: data.length } } : { data })
 }
+
+/** Replies by shape if a check passes. */
+export const after = <P extends object>(
+  check: (call: Call<P>) => Effect.Effect<unknown, Problem>
+): (call: Call<P>) => Effect.Effect<Reply, Problem> => {
+  const handler = (call: Call<P>) => Effect.andThen(check(call), handle(call))
+  shaped.add(handler)
+  return handler
+}
+
+/** The handlers that reply by shape. */
+export const shaped = new WeakSet<object>([handle])
 
 const bytes = { size: 1, read: () => [Uint8Array.of(1)] }
 

@@ -1,7 +1,11 @@
 import * as AccountActivity from "./AccountActivity.ts"
 import * as Activity from "./Activity.ts"
+import * as Analytics from "./Analytics.ts"
+import * as Articles from "./Articles.ts"
+import * as Broadcasts from "./Broadcasts.ts"
 import * as Chat from "./Chat.ts"
 import * as Communities from "./Communities.ts"
+import * as CommunityNotes from "./CommunityNotes.ts"
 import * as Compliance from "./Compliance.ts"
 import * as Connections from "./Connections.ts"
 import * as Counts from "./Counts.ts"
@@ -11,11 +15,11 @@ import * as Follows from "./Follows.ts"
 import type { Handlers } from "./Handler.ts"
 import * as Lists from "./Lists.ts"
 import * as Media from "./Media.ts"
+import * as News from "./News.ts"
 import * as Posts from "./Posts.ts"
 import * as Reactions from "./Reactions.ts"
 import * as Reposts from "./Reposts.ts"
 import * as Search from "./Search.ts"
-import * as Shape from "./Shape.ts"
 import * as Spaces from "./Spaces.ts"
 import * as StreamRules from "./StreamRules.ts"
 import * as Timelines from "./Timelines.ts"
@@ -28,8 +32,12 @@ import * as Webhooks from "./Webhooks.ts"
 export const handlers: Handlers = {
   ...AccountActivity.handlers,
   ...Activity.handlers,
+  ...Analytics.handlers,
+  ...Articles.handlers,
+  ...Broadcasts.handlers,
   ...Chat.handlers,
   ...Communities.handlers,
+  ...CommunityNotes.handlers,
   ...Compliance.handlers,
   ...Connections.handlers,
   ...Counts.handlers,
@@ -37,6 +45,7 @@ export const handlers: Handlers = {
   ...Follows.handlers,
   ...Lists.handlers,
   ...Media.handlers,
+  ...News.handlers,
   ...Posts.handlers,
   ...Reactions.handlers,
   ...Reposts.handlers,
@@ -48,29 +57,5 @@ export const handlers: Handlers = {
   ...Usage.handlers,
   ...Users.handlers,
   ...Webhooks.handlers,
-  getOpenApiDocument: Document.getOpenApiDocument,
-  getBroadcasts: Shape.handle,
-  getBroadcast: Shape.handle,
-  getScheduledBroadcasts: Shape.handle,
-  getScheduledBroadcast: Shape.handle,
-  createScheduledBroadcast: Shape.handle,
-  updateScheduledBroadcast: Shape.handle,
-  deleteScheduledBroadcast: Shape.handle,
-  goLiveScheduledBroadcast: Shape.handle,
-  getBroadcastChat: Shape.handle,
-  sendBroadcastChat: Shape.handle,
-  deleteBroadcastChatMessage: Shape.handle,
-  muteBroadcastChatUser: Shape.handle,
-  unmuteBroadcastChatUser: Shape.handle,
-  createCommunityNote: Shape.handle,
-  evaluateCommunityNote: Shape.handle,
-  searchCommunityNotesWritten: Shape.handle,
-  searchPostsEligibleForNotes: Shape.handle,
-  deleteCommunityNote: Shape.handle,
-  createArticleDraft: Shape.handle,
-  publishArticle: Shape.handle,
-  searchNews: Shape.handle,
-  getNewsStory: Shape.handle,
-  getPostAnalytics: Shape.handle,
-  getMediaAnalytics: Shape.handle
+  getOpenApiDocument: Document.getOpenApiDocument
 }

@@ -61,6 +61,10 @@ export interface Private {
 const retention = 30 * 86_400_000
 
 const ofPost = {
+  article: fromPost(["id"], ({ id }, { store }) => {
+    const [article] = store.documents.all("article", { key: id })
+    return article && { title: article.body.title }
+  }),
   context_annotations: fromPost(["text"], ({ text }) => Recognition.contextsOf(text)),
   display_text_range: fromPost(["referenced_posts", "text"], ({ referenced_posts = [], text }) => {
     const length = Entities.counter(text)(text.length)

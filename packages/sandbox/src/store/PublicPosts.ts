@@ -5,6 +5,7 @@ import * as Records from "./Records.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 const publicPost = Records.record("p", {
+  id: Records.id(),
   text: Records.text(),
   entities: Records.optional(Records.json<Entities.Entities>()),
   /** Milliseconds since the epoch. */

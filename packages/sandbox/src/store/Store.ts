@@ -19,6 +19,7 @@ import * as ComplianceJobs from "./ComplianceJobs.ts"
 import * as Credentials from "./Credentials.ts"
 import type { Database } from "./Database.ts"
 import * as DatabaseFile from "./DatabaseFile.ts"
+import * as Documents from "./Documents.ts"
 import { NodeUnsupported } from "./Engine.ts"
 import * as Follows from "./Follows.ts"
 import * as Grants from "./Grants.ts"
@@ -140,6 +141,7 @@ const stateOf = (database: Database) => {
     messages: Messages.make(database, events),
     chats: Chats.make(database, events),
     complianceJobs: ComplianceJobs.make(database),
+    documents: Documents.make(database),
     publicPosts: PublicPosts.make(database),
     credentials,
     charges: Charges.make(database),

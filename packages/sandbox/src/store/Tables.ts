@@ -9,6 +9,7 @@ export const json = {
   apps: ["redirects"],
   chat_keys: ["record"],
   dm_events: ["participant_ids", "entities", "attachments"],
+  documents: ["body"],
   media: ["facts"],
   places: ["facts"],
   polls: ["options"],
@@ -175,6 +176,12 @@ export const tables: ReadonlyArray<string> = [
     consumer_key TEXT NOT NULL UNIQUE, consumer_secret TEXT NOT NULL, client_id TEXT NOT NULL UNIQUE,
     client_secret TEXT, redirects TEXT NOT NULL, rotation TEXT NOT NULL, app_token TEXT
   ) STRICT`,
+  `CREATE TABLE IF NOT EXISTS documents (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, owner_id INTEGER NOT NULL, of_key TEXT NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT`,
+  "CREATE INDEX IF NOT EXISTS documents_by_owner ON documents (kind, owner_id)",
+  "CREATE INDEX IF NOT EXISTS documents_by_key ON documents (kind, of_key)",
   `CREATE TABLE IF NOT EXISTS stream_rules (
     id INTEGER PRIMARY KEY AUTOINCREMENT, app_id INTEGER NOT NULL, value TEXT NOT NULL, tag TEXT,
     UNIQUE (app_id, value)

@@ -9,6 +9,7 @@ import * as Words from "@postwire/core/wire/Wire"
 import * as Redacted from "effect/Redacted"
 import { parameters as examples } from "../../../../examples/reference/parameters.ts"
 import * as MediaBytes from "../../../core/test/support/MediaBytes.ts"
+import { broadcastId } from "../../src/handlers/Broadcasts.ts"
 import * as Receiver from "./Receiver.ts"
 import { type Bench, day, minute, now } from "./Requests.ts"
 
@@ -68,6 +69,9 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
   const reply = store.posts.insert({ authorId: other, text: "no", createdAt: now - 3 * minute, inReplyToPostId: root })
   const list = store.lists.insert({ ownerId: other, name: "List", createdAt: now - day })
   const space = store.spaces.insert({ creatorId: ada.id, title: "Needle talk", createdAt: now - day, startedAt: now })
+  store.users.update(ada.id, "profile.update.bio", "An AI Note Writer")
+  const story = store.posts.insert({ authorId: other, text: "#lighthouse", createdAt: now - minute })
+  store.documents.insert("note", { ownerId: ada.id, createdAt: now, key: post, body: { info: { post_id: post } } })
   let strangers = 0
   let texts = 0
   const stranger = () =>
@@ -122,6 +126,22 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
       scopes
     })
     return ada.id
+  }
+  let plan = ""
+  /** A broadcast of ada: planned, or running where it has a chat. */
+  const broadcast = (name: Name) => {
+    const isRunning = /Chat|getBroadcast$/.test(name)
+    const body = {
+      scheduled_start_ms: now + day,
+      scheduled_end_ms: now + 2 * day,
+      manual_publish: true,
+      source_id: "source",
+      title: "Office hours",
+      ...isRunning && { live_ms: now }
+    }
+    plan = store.documents.insert("broadcast", { ownerId: ada.id, createdAt: now, body })
+    store.documents.insert("broadcast_message", { ownerId: other, createdAt: now, key: plan, body: { text: "Hi" } })
+    return broadcastId(plan)
   }
   const account = (app: string) => {
     const user = stranger()
@@ -192,12 +212,22 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
       return id
     },
     "1441162269824405510": () => store.lists.insert({ ownerId: ada.id, name: "List", createdAt: now - day }),
-    "1DXxyRYNejbKM": () =>
-      store.spaces.insert({ creatorId: ada.id, title: "effect", createdAt: now - day, startedAt: now }),
     "1880028106020515840": (name) => name.includes("Chat") ? chatFile() : sessions.includes(name) ? session() : video(),
     "1880028106020515841": subtitles,
     g1580705921830768647: (name) => name.includes("ChatMedia") ? shared : group(name),
     "1580705921830768648": chatEvent,
+    "1DXxyRYNejbKM": (name) =>
+      name.includes("Broadcast")
+        ? broadcast(name)
+        : store.spaces.insert({ creatorId: ada.id, title: "effect", createdAt: now - day, startedAt: now }),
+    "1880028106020515842": () => plan,
+    "1880028106020515843": () =>
+      store.documents.insert("broadcast_message", { ownerId: other, createdAt: now, key: plan, body: { text: "Hi" } }),
+    "1880028106020515844": () =>
+      store.documents.insert("note", { ownerId: ada.id, createdAt: now, body: { info: {} } }),
+    "1880028106020515845": () =>
+      store.documents.insert("article", { ownerId: ada.id, createdAt: now, body: { title: `Title ${++texts}` } }),
+    "1880028106020515846": () => story,
     "1580705921830768647": () =>
       store.messages.insert({
         conversationId: store.messages.open(ada.id, other),
