@@ -1,6 +1,7 @@
 /** The parts of documents that come from elsewhere: programs that are compiled and run, and what declarations say. */
 import { minimum } from "../../packages/core/src/runtime/SupportedNode.ts"
 import * as Bench from "./Bench.ts"
+import * as CoverageDocs from "./CoverageDocs.ts"
 import * as ErrorDocs from "./ErrorDocs.ts"
 import * as MediaDocs from "./MediaDocs.ts"
 import * as Moving from "./Moving.ts"
@@ -52,6 +53,8 @@ const make = (name: string): string => {
         : PlanDocs.access()
     case "bench":
       return argument === "exponents" ? Bench.exponents(Bench.run()) : Bench.table(argument, Bench.run())
+    case "coverage":
+      return argument === "counts" ? CoverageDocs.counts() : CoverageDocs.table()
     case "parity":
       return ParityDocs.table()
     case "tweepy":

@@ -25,7 +25,7 @@ const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArra
   },
   { label: "More ways to call", ids: ["blocking", "effect", "undeclared", "web", "bundling"] },
   { label: "Agents", ids: ["agents", "prompt-injection"] },
-  { label: "Testing", ids: ["testing", "sandbox", "console"] },
+  { label: "Testing", ids: ["testing", "sandbox", "coverage", "console"] },
   { label: "Exports", ids: ["export", "hydrate", "compliance", "cluster"] },
   { label: "Recipes", ids: ["recipes", "from-tweepy", "from-twitter-api-v2"] },
   { label: "Tools", ids: ["cli", "drift", "bench"] },

@@ -15,8 +15,8 @@ interface Span {
 }
 
 /**
- * Figures of the caller's own posts and videos. The sandbox does not note when somebody looks at a post: it spreads the counts
- * of a post over the time since its creation, a half of what is left each day, so that parts of a span add up to its whole.
+ * Figures of the caller's own posts and videos. The sandbox keeps no times of views: it spreads the counts of a post
+ * over the time since its creation, a half of the rest each day, so that parts of a span add up to its whole.
  */
 export const handlers = {
   getPostAnalytics: Effect.fnUntraced(function*({ caller, now, parameters, store }) {

@@ -67,12 +67,12 @@ export const handlers = {
   })
 } satisfies Partial<Handlers>
 
-/** How far back posts are eligible, in milliseconds. */
+/** The greatest age of eligible posts, in milliseconds. */
 const reach = 30 * 86_400_000
 
 const maxPosts = 1_000
 
-/** Nobody rates notes here. */
+/** Notes are never rated. */
 const shown = ({ body: { info }, id }: Document<"note">) => ({
   id,
   info: { ...info, rating_status: "needs_more_ratings" },
