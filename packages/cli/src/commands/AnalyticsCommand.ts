@@ -59,8 +59,10 @@ export const command = Command.make(
 const timeOf = (text: string): string => /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text
 
 const run = Effect.fnUntraced(function*(flags: Flags, parameters: Readonly<Record<string, unknown>>) {
+  const { analytics_fields } = parameters
   const options: Analytics.Options = {
     ...parameters,
+    ...(typeof analytics_fields === "string" ? { analytics_fields: analytics_fields.split(",") } : {}),
     start_time: timeOf(flags.since),
     end_time: Option.getOrUndefined(Option.map(flags.until, timeOf)),
     posts: flags.posts
@@ -69,6 +71,10 @@ const run = Effect.fnUntraced(function*(flags: Flags, parameters: Readonly<Recor
     const name = { start_time: "--since", end_time: "--until" }[parameter]
     return name === undefined ? undefined : { name, isFile: false }
   })
+  const { end_time = "", start_time } = options
+  if (Date.parse(end_time) <= Date.parse(start_time)) {
+    return yield* ErrorReport.refuse("--until is not after --since", "Nothing was requested. Pass a later time.")
+  }
   const exportFlags = { ...flags, limit: Option.none(), partitions: Option.none() }
   const sink = yield* ExportTarget.sinkOf(exportFlags)
   yield* inFlags(ExportRun.check(Analytics.make("0", options)))

@@ -3,4 +3,4 @@ import type { Definition } from "@postwire/core/schema/Definition"
 
 /** The plural of the items that an operation lists. */
 export const nounOf = ({ result }: Definition): string =>
-  result._tag === "Many" ? `${result.kind.replace("_", " ").replace(/s$/, "")}s` : "rows"
+  result._tag === "Many" && !result.kind.endsWith("s") ? `${result.kind.replace("_", " ")}s` : "rows"

@@ -73,10 +73,10 @@ const styles: Readonly<Record<string, BlockStyle>> = { strong: "bold", em: "ital
 
 const headings: Readonly<Record<string, BlockType>> = { h1: "header-one", h2: "header-two", h3: "header-three" }
 
-const containers: Readonly<Record<string, Container["name"]>> = {
-  blockquote_open: "quote",
-  bullet_list_open: "list",
-  ordered_list_open: "list"
+const containers: Readonly<Record<string, BlockType>> = {
+  blockquote: "blockquote",
+  bullet_list: "unordered-list-item",
+  ordered_list: "ordered-list-item"
 }
 
 /** A post's address alone in a paragraph. */
@@ -96,14 +96,25 @@ interface Container {
   isFilled: boolean
 }
 
+/** An open style or link. A link to anything but the web has no `url`. */
+interface Mark {
+  readonly style?: BlockStyle
+  readonly url?: string
+  /** The entity of a link. */
+  key?: number
+  /** Where it begins in the current block. */
+  from: number
+  /** It has a picture, which no block can link. */
+  hasPicture?: boolean
+}
+
 /** The part of a paragraph that becomes one block. */
 interface Open {
-  type: BlockType
+  readonly type: BlockType
   text: string
-  styles: Array<{ readonly style: BlockStyle; from: number }>
-  link: { readonly url: string; key: number | undefined; from: number; isEmpty: boolean } | undefined
-  inline_style_ranges: Array<{ offset: number; length: number; style: BlockStyle }>
-  entity_ranges: Array<{ key: number; offset: number; length: number }>
+  readonly marks: Array<Mark>
+  readonly inline_style_ranges: Array<{ offset: number; length: number; style: BlockStyle }>
+  readonly entity_ranges: Array<{ key: number; offset: number; length: number }>
 }
 
 /** One conversion. */
@@ -154,16 +165,13 @@ class Writer {
   #write(token: Token, before: Token | undefined): void {
     const line = lineOf(token)
     const outer = this.#containers.at(-1)
+    const container = containers[token.type.replace(/_(?:open|close)$/, "")]
+    if (container !== undefined) {
+      if (token.nesting === 1) this.#enter(container, outer, token)
+      else this.#containers.pop()
+      return
+    }
     switch (token.type) {
-      case "blockquote_open":
-      case "bullet_list_open":
-      case "ordered_list_open":
-        return this.#enter(token, outer)
-      case "blockquote_close":
-      case "bullet_list_close":
-      case "ordered_list_close":
-        this.#containers.pop()
-        return
       case "list_item_open":
         if (outer !== undefined) outer.isFilled = false
         return
@@ -180,30 +188,27 @@ class Writer {
       case "code_block":
         this.#leaf("code", line)
         return this.#atomic("markdown", { markdown: fenced(token) })
-      case "table_open": {
+      case "table_open":
         this.#leaf("table", line)
         this.#differs(line, "table", "as Markdown")
         return this.#atomic("markdown", { markdown: this.#sourceOf(token) })
-      }
       case "html_block":
-        return this.#writeHtml(token.content.trimEnd(), line)
+        return this.#writeHtml(token.content.trimEnd(), line, (text) => {
+          this.#leaf("HTML", line)
+          this.#push({ text, type: "unstyled" })
+        })
     }
   }
 
-  #enter(token: Token, outer: Container | undefined): void {
-    const name = containers[token.type] ?? "quote"
+  #enter(type: BlockType, outer: Container | undefined, token: Token): void {
+    const name = type === "blockquote" ? "quote" : "list"
     const line = lineOf(token)
     if (outer !== undefined) {
+      outer.isFilled = true
       this.#differs(line, name === outer.name ? `nested ${name}` : `${name} in a ${outer.name}`, "without its nesting")
     }
     const start = attribute(token, "start")
     if (start !== "" && start !== "1") this.#differs(line, `list that begins with ${start}`, "beginning with 1")
-    const type = name === "quote"
-      ? "blockquote"
-      : token.type === "bullet_list_open"
-      ? "unordered-list-item"
-      : "ordered-list-item"
-    if (outer !== undefined) outer.isFilled = true
     this.#containers.push({ name, type, isFilled: name === "quote" })
   }
 
@@ -260,17 +265,14 @@ class Writer {
     for (const token of tokens) {
       const [name = "", side] = token.type.split("_")
       const style = styles[name]
-      if (style !== undefined) {
-        if (side === "open") this.#open.styles.push({ style, from: this.#open.text.length })
-        else this.#closeStyle()
-      } else if (name === "softbreak" || name === "hardbreak") {
+      if (side === "close") this.#close()
+      else if (style !== undefined) this.#open.marks.push({ style, from: this.#open.text.length })
+      else if (name === "softbreak" || name === "hardbreak") {
         line++
         this.#append(name === "softbreak" ? " " : "\n")
-      } else if (name === "link") {
-        if (side === "open") this.#openLink(attribute(token, "href"), line)
-        else this.#closeLink()
-      } else if (name === "image") this.#writeImage(token, line)
-      else if (name === "html") this.#writeInlineHtml(token.content, line)
+      } else if (name === "link") this.#openLink(attribute(token, "href"), line)
+      else if (name === "image") this.#writeImage(token, line)
+      else if (name === "html") this.#writeHtml(token.content, line, (text) => this.#append(text))
       else {
         if (name === "code") this.#differs(line, "code in a line", "as plain text")
         else if (footnote.test(token.content)) this.#differs(line, "footnote", "as text where it stands")
@@ -280,40 +282,34 @@ class Writer {
   }
 
   #append(text: string): void {
-    if (this.#open.link !== undefined) this.#open.link.isEmpty = false
     this.#open.text += this.#open.text === "" ? text.trimStart() : text
-  }
-
-  #closeStyle(): void {
-    const { inline_style_ranges, styles, text } = this.#open
-    const last = styles.pop()
-    if (last === undefined || last.from >= text.length) return
-    inline_style_ranges.push({ offset: last.from, length: text.length - last.from, style: last.style })
   }
 
   #openLink(address: string, line: number): void {
     this.#used.add(address)
     const isWeb = /^https?:\/\/./i.test(address)
     if (!isWeb) this.#differs(line, `link to ${address || "nothing"}`, "as its text")
-    const { text } = this.#open
-    this.#open.link = isWeb
-      ? { url: parser.utils.lib.mdurl.encode(address), key: undefined, from: text.length, isEmpty: true }
-      : undefined
+    const from = this.#open.text.length
+    this.#open.marks.push(isWeb ? { url: parser.utils.lib.mdurl.encode(address), from } : { from })
   }
 
-  #closeLink(): void {
-    const { link } = this.#open
-    // A link without a text shows its address.
-    if (link?.isEmpty === true) this.#append(link.url)
-    this.#endLink()
-    this.#open.link = undefined
+  /** Ends the innermost style or link. A link without a text shows its address. */
+  #close(): void {
+    const mark = this.#open.marks.pop()
+    if (mark === undefined) return
+    const { hasPicture = false, key, url } = mark
+    if (url !== undefined && key === undefined && !hasPicture && mark.from >= this.#open.text.length) this.#append(url)
+    this.#end(mark)
   }
 
-  #endLink(): void {
-    const { entity_ranges, link, text } = this.#open
-    if (link === undefined || link.from >= text.length) return
-    link.key ??= this.#entity("link", "mutable", { url: link.url })
-    entity_ranges.push({ key: link.key, offset: link.from, length: text.length - link.from })
+  /** Adds the range of a style or link in the current block. */
+  #end(mark: Mark): void {
+    const { from, style, url } = mark
+    const { entity_ranges, inline_style_ranges, text } = this.#open
+    const range = { offset: from, length: text.length - from }
+    if (range.length <= 0) return
+    if (style !== undefined) inline_style_ranges.push({ ...range, style })
+    if (url !== undefined) entity_ranges.push({ ...range, key: mark.key ??= this.#entity("link", "mutable", { url }) })
   }
 
   #writeImage(token: Token, line: number): void {
@@ -328,8 +324,9 @@ class Writer {
       this.#differs(line, `picture ${name} without a media id`, "as its alt text")
       return this.#append(alt)
     }
-    if (this.#open.link !== undefined) {
-      this.#open.link.isEmpty = false
+    const link = this.#open.marks.find(({ url }) => url !== undefined)
+    if (link !== undefined) {
+      link.hasPicture = true
       this.#differs(line, "link of a picture", "without the link")
     }
     this.#leaf("picture", line)
@@ -341,26 +338,16 @@ class Writer {
     })
   }
 
-  #writeInlineHtml(html: string, line: number): void {
-    if (isComment(html)) return this.#differs(line, "comment", "nowhere")
-    this.#differs(line, "HTML", "as text")
-    this.#append(html)
-  }
-
-  #writeHtml(html: string, line: number): void {
-    if (isComment(html)) return this.#differs(line, "comment", "nowhere")
-    this.#leaf("HTML", line)
-    this.#differs(line, "HTML", "as text")
-    this.#push({ text: html, type: "unstyled" })
+  #writeHtml(html: string, line: number, show: (text: string) => void): void {
+    const isComment = html.startsWith("<!--") && html.indexOf("-->") === html.length - 3
+    this.#differs(line, isComment ? "comment" : "HTML", isComment ? "nowhere" : "as text")
+    if (!isComment) show(html)
   }
 
   /** Ends a block, and begins the next one within the same styles and link. */
   #flush(): void {
-    const { entity_ranges, inline_style_ranges, link, styles, text, type } = this.#open
-    this.#endLink()
-    for (const { from, style } of styles) {
-      if (from < text.length) inline_style_ranges.push({ offset: from, length: text.length - from, style })
-    }
+    const { entity_ranges, inline_style_ranges, marks, text, type } = this.#open
+    for (const mark of marks) this.#end(mark)
     if (text !== "") {
       this.#push({
         text,
@@ -369,11 +356,8 @@ class Writer {
         ...(entity_ranges.length === 0 ? {} : { entity_ranges })
       })
     }
-    this.#open = {
-      ...opened(type.endsWith("list-item") ? "unstyled" : type),
-      styles: styles.map(({ style }) => ({ style, from: 0 })),
-      link: link && { ...link, from: 0 }
-    }
+    const next = opened(type.endsWith("list-item") ? "unstyled" : type)
+    this.#open = { ...next, marks: marks.map((mark) => ({ ...mark, from: 0 })) }
   }
 
   #atomic(type: EntityType, data: EntityData): void {
@@ -423,8 +407,7 @@ class Writer {
 const opened = (type: BlockType): Open => ({
   type,
   text: "",
-  styles: [],
-  link: undefined,
+  marks: [],
   inline_style_ranges: [],
   entity_ranges: []
 })
@@ -432,8 +415,6 @@ const opened = (type: BlockType): Open => ({
 const lineOf = ({ map }: Token): number => (map?.[0] ?? 0) + 1
 
 const attribute = (token: Token, name: string): string => String(token.attrGet(name) ?? "")
-
-const isComment = (html: string): boolean => html.startsWith("<!--") && html.indexOf("-->") === html.length - 3
 
 /** Code as fenced Markdown. */
 const fenced = ({ content, info, markup }: Token): string => {
