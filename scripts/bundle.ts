@@ -114,8 +114,8 @@ const command = {
   outdir: "dist/bundled/bin",
   entryPoints: ["src/main.ts"],
   splitting: true,
-  // An addon that `pg` takes where it is installed.
-  external: ["pg-native"],
+  // An addon that `pg` takes where it is installed, and the libraries of encrypted chat, which users install.
+  external: ["pg-native", "@xdevplatform/chat-xdk", "juicebox-sdk/*"],
   // CommonJS dependencies call require for modules of Node.
   banner: {
     js: `import{createRequire as makeRequire}from"node:module";const require=makeRequire(import.meta.url);`

@@ -1,4 +1,5 @@
 // Every package, with the types of all that they depend on (`skipLibCheck: false`).
+import type * as Chat from "@postwire/chat"
 import type * as Core from "@postwire/core"
 import type * as Export from "@postwire/export"
 import * as postwire from "@postwire/node"
@@ -8,7 +9,15 @@ import type * as Sync from "@postwire/sync"
 import type * as Web from "@postwire/web"
 import { scenario, settingsOf } from "./scenario.ts"
 
-export type Everything = [typeof Core, typeof Export, typeof WithEffect, typeof Sandbox, typeof Sync, typeof Web]
+export type Everything = [
+  typeof Chat,
+  typeof Core,
+  typeof Export,
+  typeof WithEffect,
+  typeof Sandbox,
+  typeof Sync,
+  typeof Web
+]
 
 const settings = settingsOf(process.env)
 const client = postwire.createClient(settings)

@@ -82,7 +82,7 @@ const signIn = async ({ baseUrl, grants, seeded }: Sandbox.RunningSandbox, token
 
 /** What needs a service of its own is type-checked, and is what tests of that service do. */
 // These run until they are stopped, and a sandbox registers no webhook of another machine.
-const endless = ["events.ts", "follow.ts", "shared-streams.ts"]
+const endless = ["chat.ts", "events.ts", "follow.ts", "shared-streams.ts"]
 
 const programs = readdirSync(folder).filter((name) => !endless.includes(name))
 

@@ -15,6 +15,7 @@ interface Manifest {
 
 /** The pages of the documentation that concern a package. */
 const pages: Readonly<Record<string, ReadonlyArray<string>>> = {
+  chat: ["docs/chat.md", "docs/cli.md"],
   cli: ["docs/cli.md", "docs/export.md"],
   cluster: ["docs/cluster.md"],
   core: ["docs/effect.md", "docs/client.md"],

@@ -20,6 +20,7 @@ const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArra
       "rules",
       "events",
       "listen",
+      "chat",
       "spend"
     ]
   },
@@ -51,6 +52,7 @@ export const titleWeightOf = (id: string): number => 10 * (id in sought ? 1 : we
 const sought: Readonly<Record<string, string>> = {
   articles: "markdown md long text draft",
   agents: "mcp model context protocol ai llm claude cursor copilot tools skill",
+  chat: "xchat encrypted dm direct message passcode pin juicebox end-to-end e2e",
   errors: "catch exception",
   events: "webhook webhooks mention notification account activity crc challenge",
   export: "csv parquet sqlite download archive",

@@ -47,6 +47,7 @@ const commands = {
   upload: () => import("./commands/UploadCommand.ts"),
   thread: () => import("./commands/ThreadCommand.ts"),
   article: () => import("./commands/ArticleCommand.ts"),
+  chat: () => import("./commands/ChatCommand.ts"),
   login: () => import("./commands/LoginCommand.ts"),
   logout: () => import("./commands/LogoutCommand.ts"),
   accounts: () => import("./commands/AccountsCommand.ts"),

@@ -57,6 +57,10 @@ export const topics: Readonly<Record<string, Help.Section>> = {
         text: "allow or refuse requests while that record cannot be used (default refuse)"
       },
       { name: "POSTWIRE_APP_OWNER", text: "The id of the user who owns the app: own posts cost less" },
+      {
+        name: "POSTWIRE_CHAT_PASSCODE, POSTWIRE_CHAT_KEYS",
+        text: "The passcode of your chats' keys, or the keys themselves: secrets, as tokens are"
+      },
       { name: "POSTWIRE_REDIS_URL", text: "A Redis that shares rate limits between machines" },
       { name: "POSTWIRE_TOKEN_STORE", text: "The store of accounts: a folder, redis://... or postgres://..." },
       { name: "POSTWIRE_JOURNAL", text: "The folder with the progress of uploads and threads" },

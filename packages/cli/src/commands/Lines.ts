@@ -16,6 +16,9 @@ export const groups = {
     rules: "Rules of the filtered stream from a file",
     webhooks: "A webhook and its subscriptions from a file"
   },
+  Chat: {
+    chat: "Read and write encrypted chats"
+  },
   "Keep in files": {
     export: "Export an operation into a file",
     plan: "Estimate what an export costs",
@@ -49,6 +52,7 @@ export const groups = {
 export const lines = {
   ...groups.Read,
   ...groups.Write,
+  ...groups.Chat,
   ...groups["Keep in files"],
   ...groups["Accounts and settings"],
   ...groups.Develop

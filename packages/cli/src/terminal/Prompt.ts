@@ -1,5 +1,8 @@
 /** Prompts on standard error, so that standard output has results only. */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Redacted from "effect/Redacted"
 import * as Stdio from "effect/Stdio"
 import * as Input from "effect/Terminal"
 import * as ErrorReport from "./ErrorReport.ts"
@@ -19,6 +22,30 @@ export const line = Effect.fnUntraced(function*(what: string, question: string) 
   })
   return typed.trim()
 })
+
+/** Reads a secret, which is not shown. Without a terminal it is the next line of standard input. */
+export const secret = Effect.fnUntraced(function*(what: string, question: string) {
+  if (!(yield* isPossible)) return Redacted.make(yield* line(what, question))
+  const { errors } = yield* Terminal
+  const keys = yield* (yield* Input.Terminal).readInput
+  errors.write(`${question} `)
+  let typed = ""
+  return yield* Effect.gen(function*() {
+    for (;;) {
+      const { input, key } = yield* Queue.take(keys)
+      if (key.name === "return" || key.name === "enter") return Redacted.make(typed)
+      typed = key.name === "backspace" ? typed.slice(0, -1) : typed + Option.getOrElse(input, () => "")
+    }
+  }).pipe(
+    Effect.mapError(() =>
+      new ErrorReport.Failure({
+        message: `The prompt ended before ${what} came`,
+        advice: "Run the command again."
+      })
+    ),
+    Effect.ensuring(Effect.sync(() => errors.write("\n")))
+  )
+}, Effect.scoped)
 
 /** Checks whether a user can answer prompts. */
 export const isPossible = Effect.gen(function*() {

@@ -25,6 +25,8 @@ export const bundled = async (program: URL, outfile: string): Promise<string> =>
     bundle: true,
     platform: "node",
     format: "esm",
+    // Users install the libraries of encrypted chat.
+    external: ["@xdevplatform/chat-xdk", "juicebox-sdk/*"],
     // Of what it holds, something asks for modules of Node as CommonJS does.
     banner: {
       js: `import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url)`

@@ -1,0 +1,99 @@
+/**
+ * The keys of a user, in a store of secrets: a text that processes share, under a lock. It holds the keys of conversations; private
+ * keys only while they are being registered, or if there is no passcode that they are backed up with.
+ */
+import { StorageFailure } from "@postwire/core/errors/Errors"
+import type { Texts } from "@postwire/core/storage/Texts"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+
+/** A key of a conversation. */
+export const ConversationKey = Schema.Struct({
+  version: Schema.String,
+  /** The key's bytes, as base64 text. */
+  key: Schema.RedactedFromValue(Schema.String),
+  /** False if the signature of its change cannot be verified, as of members who left: it decrypts, and never encrypts. */
+  verified: Schema.Boolean
+})
+/** A key of a conversation. */
+export interface ConversationKey extends Schema.Schema.Type<typeof ConversationKey> {}
+
+/** The public keys of a registration. */
+const Registration = Schema.Struct({
+  version: Schema.String,
+  generate_version: Schema.Boolean,
+  public_key: Schema.String,
+  signing_public_key: Schema.String,
+  identity_public_key_signature: Schema.String,
+  signing_public_key_signature: Schema.optional(Schema.String),
+  public_key_fingerprint: Schema.optional(Schema.String),
+  registration_method: Schema.String
+})
+const State = Schema.Struct({
+  format: Schema.Literal(1),
+  /** The key blob. */
+  privateKey: Schema.optionalKey(Schema.RedactedFromValue(Schema.String)),
+  /** The registration, until it has succeeded. */
+  registration: Schema.optionalKey(Registration),
+  conversations: Schema.Record(Schema.String, Schema.Array(ConversationKey))
+})
+/** The keys of a user. */
+export interface State extends Schema.Schema.Type<typeof State> {}
+
+/** The keys of one user in a store. */
+export interface ChatStore {
+  readonly read: Effect.Effect<State, StorageFailure>
+  readonly write: (state: State) => Effect.Effect<void, StorageFailure>
+  /** Holds the lock while the effect runs. */
+  readonly locked: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | StorageFailure, R>
+  /** Adds keys of a conversation. A verified key replaces one that is not. */
+  readonly addKeys: (id: string, keys: ReadonlyArray<ConversationKey>) => Effect.Effect<void, StorageFailure>
+}
+
+const Text = Schema.fromJsonString(State)
+
+const empty: State = { format: 1, conversations: {} }
+
+/** The keys of a user in a store. */
+export const make = (texts: Texts, userId: string): ChatStore => {
+  const name = `chat-${userId}`
+  const damaged = (action: "read" | "write") =>
+    new StorageFailure({ kind: "token store", place: texts.describe(name), fault: "damaged", action })
+  const read = Effect.flatMap(texts.read(name), (text) =>
+    text === undefined
+      ? Effect.succeed(empty)
+      : Effect.mapError(Schema.decodeEffect(Text)(text), () => damaged("read")))
+  const write = (state: State) =>
+    Effect.flatMap(
+      Effect.mapError(Schema.encodeEffect(Text)(state), () => damaged("write")),
+      (text) => texts.write(name, text)
+    )
+  const locked: ChatStore["locked"] = (effect) => Effect.scoped(Effect.andThen(texts.lock(name), effect))
+  return {
+    read,
+    write,
+    locked,
+    addKeys: (id, keys) =>
+      locked(Effect.flatMap(read, (state) => {
+        const known = state.conversations[id] ?? []
+        const better = keys.filter((key) =>
+          !known.some((old) => old.version === key.version && old.verified >= key.verified)
+        )
+        if (better.length === 0) return Effect.void
+        const kept = known.filter(({ version }) => !better.some((key) => key.version === version))
+        return write({ ...state, conversations: { ...state.conversations, [id]: [...kept, ...better] } })
+      }))
+  }
+}
+
+/** The bytes of a key. */
+export const bytesOf = ({ key }: ConversationKey): Uint8Array =>
+  Uint8Array.from(globalThis.atob(Redacted.value(key)), (char) => char.charCodeAt(0))
+
+/** A key of a conversation from its bytes. */
+export const keyOf = (version: string, bytes: Uint8Array, verified: boolean): ConversationKey => ({
+  version,
+  key: Redacted.make(globalThis.btoa(String.fromCharCode(...bytes)), { label: "conversation key" }),
+  verified
+})

@@ -1,0 +1,73 @@
+/** The calls of a chat: by the `Client` of Effect, or by the methods of a Promise client on any platform. */
+import { Client } from "@postwire/core/client/Client"
+import type { AnyError, StreamError } from "@postwire/core/errors/Errors"
+import type { ActivityEvent } from "@postwire/core/schema/models/Activity"
+import { streamActivity } from "@postwire/core/streams/operations/ActivityStreams"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+
+/** Calls of one user. */
+export interface Calls {
+  readonly client: Client["Service"]
+  /** Everything that the app has subscribed to. */
+  readonly activity: Stream.Stream<ActivityEvent, AnyError | StreamError>
+}
+
+/** Calls by a client of Effect, by default with a user's bearer token. */
+export const ofClient = (client: Client["Service"], userAuth = false): Calls => ({
+  client: {
+    ...client,
+    request: (definition, parameters, options) =>
+      client.request(
+        definition,
+        definition.userAuth === undefined ? parameters : { ...Object(parameters), user_auth: userAuth },
+        options
+      )
+  },
+  activity: Stream.provideService(Stream.map(streamActivity(), ({ event }) => event), Client, client)
+})
+
+/** The methods of a Promise client, which have the names of operations. */
+export interface Methods {
+  readonly streamActivity: () => AsyncIterable<{ readonly event: ActivityEvent }>
+}
+
+/** Calls by the methods of a Promise client. */
+export const ofMethods = (methods: Methods, userAuth?: boolean): Calls => {
+  const client = {
+    request: ({ name }: { readonly name: string }, parameters: unknown) =>
+      Effect.tryPromise({
+        try: async (signal) => Reflect.apply(Reflect.get(methods, name), methods, [parameters, { signal }]),
+        // A method rejects with the errors of its operation.
+        catch: (error) => error as AnyError
+      }),
+    // A method has read its response, and redacted its errors.
+    read: (_: unknown, response: unknown) => Effect.succeed(response),
+    redact: Effect.succeed((text: string) => text)
+  }
+  const activity = Stream.suspend(() =>
+    Stream.fromAsyncIterable(methods.streamActivity(), (error) => error as AnyError)
+  )
+  return {
+    // oxlint-disable-next-line postwire/no-blind-assertion -- Operations use nothing else of a client.
+    client: ofClient(client as never, userAuth).client,
+    activity: Stream.map(activity, ({ event }) => event)
+  }
+}
+
+/**
+ * Repeats a create whose outcome is unknown, unless `happened` shows that it took effect. Only for creates that send the same
+ * signed bytes again.
+ */
+export const confirmed = <A, E, E2, R>(
+  create: Effect.Effect<A, E, R>,
+  happened: Effect.Effect<boolean, E2, R>
+): Effect.Effect<void, E | E2, R> =>
+  Effect.asVoid(create).pipe(
+    Effect.catchIf(
+      Predicate.isTagged("OutcomeUnknown"),
+      (lost) => Effect.flatMap(happened, (yes) => yes ? Effect.void : Effect.fail(lost))
+    ),
+    Effect.retry({ times: 2, while: Predicate.isTagged("OutcomeUnknown") })
+  )

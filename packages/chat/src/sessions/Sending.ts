@@ -1,0 +1,153 @@
+/** Sending: messages, replies, edits, files. */
+import type { Client } from "@postwire/core/client/Client"
+import { dataOf } from "@postwire/core/client/DataOf"
+import { sendChatMessage } from "@postwire/core/operations/Chat"
+import {
+  appendChatMediaUpload,
+  downloadChatMedia,
+  finalizeChatMediaUpload,
+  initializeChatMediaUpload
+} from "@postwire/core/operations/ChatMedia"
+import type { AttachmentDescriptor, SendPayload } from "@xdevplatform/chat-xdk"
+import * as Effect from "effect/Effect"
+import type { ConversationId } from "../conversations/ConversationId.ts"
+import * as ConversationKeys from "../conversations/ConversationKeys.ts"
+import type { ChatMedia, Message } from "../conversations/Message.ts"
+import { refused } from "../errors/ChatErrors.ts"
+import { bytesOf, type ConversationKey } from "../keys/ChatStore.ts"
+
+/** A file to send. */
+export interface File {
+  readonly data: Uint8Array
+  readonly filename: string
+}
+
+/** What was sent. */
+export interface Sent {
+  /** The id of the message, which its sender makes. */
+  readonly id: string
+  readonly conversation: string
+  /** Assigned by the service; undefined if its answer does not show it. */
+  readonly sequenceId: string | undefined
+  /** The signed event, as in `Message`. */
+  readonly event: string | undefined
+}
+
+/** The contents of a message. */
+export interface Contents {
+  readonly text: string
+  readonly files?: ReadonlyArray<File> | undefined
+  readonly replyTo?: Pick<Message, "event"> | undefined
+}
+
+/** Encrypts and sends a message. */
+export const send = Effect.fnUntraced(function*(
+  opened: ConversationKeys.Opened,
+  conversation: ConversationId,
+  { files = [], replyTo, text }: Contents
+): Effect.fn.Return<Sent, ConversationKeys.UseError, Client> {
+  const { library } = opened
+  const { id: conversationId } = conversation
+  if (replyTo !== undefined && replyTo.event === undefined) return yield* unusable(conversation)
+  const key = yield* ConversationKeys.current(opened, conversation)
+  const attachments = yield* Effect.forEach(files, (file) => upload(opened, conversation, key, file))
+  const contents = { conversationId, text, attachments, ...libraryKey(key) }
+  const payload = yield* ConversationKeys.use(conversationId, () =>
+    replyTo?.event === undefined
+      ? library.encryptMessage(contents)
+      : library.encryptReply({ ...contents, replyToEvent: replyTo.event }))
+  return yield* deliver(opened, conversation, payload, key)
+})
+
+/** Encrypts and sends the new text of a message. */
+export const edit = Effect.fnUntraced(function*(
+  opened: ConversationKeys.Opened,
+  conversation: ConversationId,
+  { event: targetEvent }: Pick<Message, "event">,
+  updatedText: string
+): Effect.fn.Return<Sent, ConversationKeys.UseError, Client> {
+  if (targetEvent === undefined) return yield* unusable(conversation)
+  const key = yield* ConversationKeys.current(opened, conversation)
+  const payload = yield* ConversationKeys.use(
+    conversation.id,
+    () => opened.library.encryptEdit({ updatedText, targetEvent, ...libraryKey(key) })
+  )
+  return yield* deliver(opened, conversation, payload, key)
+})
+
+const unusable = ({ id }: ConversationId) => refused(id, "unusable message")
+
+const libraryKey = (key: ConversationKey) => ({ conversationKey: bytesOf(key), conversationKeyVersion: key.version })
+
+/** Sends a payload. The client retries it as it is, so that a lost answer makes no second message. */
+const deliver = Effect.fnUntraced(function*(
+  { library, publicKeys, userId }: ConversationKeys.Opened,
+  { id, path }: ConversationId,
+  payload: SendPayload,
+  key: ConversationKey
+) {
+  const { data } = yield* sendChatMessage({
+    id: path,
+    message_id: payload.messageId,
+    encoded_message_create_event: payload.encryptedContent,
+    encoded_message_event_signature: payload.encodedEventSignature
+  })
+  const event = data?.encoded_message_event
+  const signers = yield* publicKeys.signers([userId])
+  const sequenceId = event === undefined ? undefined : yield* Effect.orElseSucceed(
+    ConversationKeys.use(id, () => library.decryptEvent(event, { [key.version]: bytesOf(key) }, signers).sequenceId),
+    () => undefined
+  )
+  const sent: Sent = { id: payload.messageId, conversation: id, sequenceId, event }
+  return sent
+})
+
+/** The longest segment of an upload, in bytes. */
+const longestSegment = 4 * 1024 * 1024
+
+/** Encrypts and uploads a file. */
+const upload = Effect.fnUntraced(function*(
+  { library }: ConversationKeys.Opened,
+  { id, path }: ConversationId,
+  key: ConversationKey,
+  { data, filename }: File
+) {
+  const encrypted = yield* ConversationKeys.use(id, () => library.encryptStream(data, bytesOf(key)))
+  const { media_hash_key, session_id } = yield* dataOf(
+    "initializeChatMediaUpload",
+    initializeChatMediaUpload({ conversation_id: path, total_bytes: encrypted.length })
+  )
+  const file = { id: session_id, conversation_id: path, media_hash_key }
+  const count = Math.ceil(encrypted.length / longestSegment)
+  for (let index = 0; index < count; index++) {
+    const media = encrypted.subarray(index * longestSegment, (index + 1) * longestSegment)
+    yield* appendChatMediaUpload({ ...file, segment_index: index, media })
+  }
+  yield* finalizeChatMediaUpload({ ...file, num_parts: count })
+  const { height = 0, width = 0 } = library.dimensionsOf(data) ?? {}
+  const attachment: AttachmentDescriptor = {
+    attachment_type: "media",
+    media_hash_key,
+    width,
+    height,
+    filesize_bytes: data.length,
+    filename
+  }
+  return attachment
+})
+
+/** Downloads a file, and decrypts it with the key that its message had. */
+export const download = Effect.fnUntraced(function*(
+  opened: ConversationKeys.Opened,
+  conversation: ConversationId,
+  { keyVersion }: Pick<Message, "keyVersion">,
+  { mediaHashKey }: Pick<ChatMedia, "mediaHashKey">
+): Effect.fn.Return<Uint8Array, ConversationKeys.UseError, Client> {
+  const { id, path } = conversation
+  const key = yield* ConversationKeys.ofVersion(opened, conversation, keyVersion)
+  const data = yield* dataOf("downloadChatMedia", downloadChatMedia({ id: path, media_hash_key: mediaHashKey }))
+  return yield* Effect.try({
+    try: () => opened.library.decryptStream(data, bytesOf(key)),
+    catch: () => refused(id, "unreadable file")
+  })
+})
