@@ -97,6 +97,26 @@ describe("a blocking client", () => {
     assert.strictEqual(client.getMe().data?.username, "ada")
   })
 
+  it("creates an article once, with its pictures, and publishes it", () => {
+    using client = Sync.createClientSync(settings())
+    const media_items = [{ media_id: "long.png", media_category: "tweet_image" }]
+    const article: Sync.Article = {
+      title: "On colours",
+      content_state: {
+        blocks: [{ type: "atomic", text: " ", entity_ranges: [{ key: 0, offset: 0, length: 1 }] }],
+        entities: [{ key: "0", value: { type: "image", mutability: "immutable", data: { media_items } } }]
+      },
+      images: { "long.png": { file: join(folder, "long.png"), alt: "A colour" } },
+      cover: picture
+    }
+    const files = new Set<number>()
+    const draft = client.createArticle(article, { key: "colours", onProgress: ({ file }) => files.add(file) })
+    assert.deepStrictEqual([draft.resumed, [...files].toSorted()], [false, [1, 2]])
+    const published = client.createArticle(article, { key: "colours", publish: true })
+    assert.deepInclude(published, { article_id: draft.article_id, resumed: true })
+    assert.strictEqual(client.getPost({ id: published.post_id ?? "" }).data?.text, "On colours")
+  })
+
   it("uploads once what it resumes, and publishes a thread once", () => {
     using client = Sync.createClientSync(settings())
     const media = client.upload(join(folder, "long.png"), { resume: "one", alt: "A colour" })

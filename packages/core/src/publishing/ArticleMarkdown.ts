@@ -102,7 +102,7 @@ interface Mark {
   readonly url?: string
   /** The entity of a link. */
   key?: number
-  /** Where it begins in the current block. */
+  /** Its offset in the current block. */
   from: number
   /** It has a picture, which no block can link. */
   hasPicture?: boolean
