@@ -116,10 +116,11 @@ const open = Effect.fnUntraced(function*(
   fingerprint: Checkpoint.Fingerprint
 ): Effect.fn.Return<Summary | Writer, ExportError, Scope.Scope> {
   const shown = fullText ? FullText.joinedTable : (table: Table.Table) => table
+  const items = Table.marked(Table.items(source.definition, source.parameters), source.marks)
   const job = {
     fingerprint,
     start: Checkpoint.start(yield* now),
-    items: shown(Table.marked(Table.items(source.definition, source.parameters), source.marks)),
+    items: shown(source.isRepeated === true ? { ...items, key: undefined } : items),
     included: (bucket: string) => shown(Table.included(bucket, source.parameters)),
     ...(source.hasOutcomes === true ? { outcomes: Table.outcomes } : {}),
     expected: Table.expected(source.definition, source.parameters)

@@ -2,9 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import * as Service from "../../core/test/support/Service.ts"
 import * as Export from "../src/Export.ts"
 import * as JsonLines from "../src/sinks/JsonLines.ts"
+import * as Sqlite from "../src/sinks/Sqlite.ts"
 import * as Analytics from "../src/sources/Analytics.ts"
 import { folder, linesIn, now } from "./support/Scene.ts"
 
@@ -91,5 +93,23 @@ describe("figures of own posts", () => {
         { ...post, timestamp: "2026-11-01", likes: 1 },
         { ...post, timestamp: "2026-11-02", likes: 1 }
       ])
+    }))
+
+  it.effect("are all in one table of a database, though rows share the id of their post", () =>
+    Effect.gen(function*() {
+      const { layer } = start()
+      yield* TestClock.setTime(now)
+      const out = join(yield* folder, "own.sqlite")
+      const source = Analytics.make("42", { ...options, granularity: "daily", posts: true })
+      yield* Effect.provide(Export.run(source, { sink: Sqlite.make(out) }), layer())
+      const database = new DatabaseSync(out, { readOnly: true })
+      const rows = database.prepare("SELECT id, timestamp, likes, text FROM analytics ORDER BY rowid LIMIT 2").all()
+      const count = database.prepare("SELECT count(*) AS rows FROM analytics").get()
+      database.close()
+      assert.deepStrictEqual(rows.map((row) => ({ ...row })), [
+        { id: "0", timestamp: "2026-11-01", likes: 1, text: "post 0" },
+        { id: "0", timestamp: "2026-11-02", likes: 1, text: "post 0" }
+      ])
+      assert.strictEqual(count?.["rows"], (total - 1) * 2)
     }))
 })

@@ -80,6 +80,7 @@ export const make = (id: string, options: Options): Source.Source => {
     parameters: { ...parameters, analytics_fields: isSeries ? ["timestamp", ...analytics_fields] : analytics_fields },
     perRequest: { ids: ["1"], end_time: end_time ?? start_time },
     ...(posts ? { marks } : {}),
+    isRepeated: true,
     fingerprint: { user: id, posts: String(posts), "end time": end_time ?? "the first request" },
     // A prefetched page of a run that is killed would be paid twice.
     pages: (cursor) =>

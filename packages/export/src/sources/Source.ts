@@ -21,6 +21,8 @@ export interface Source<out E = never> {
   readonly parameters: Readonly<Record<string, unknown>>
   /** Members that the source adds to items to name their origin; they become the first columns. */
   readonly marks?: ReadonlyArray<Column>
+  /** True if items can share an id, so that a table of them has no key. Default no. */
+  readonly isRepeated?: boolean
   /** Additional or clearer parts of the identity. */
   readonly fingerprint?: Readonly<Record<string, string>>
   /** Parameters that differ per request, with placeholder values; they are not in the fingerprint. */
