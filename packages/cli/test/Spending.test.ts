@@ -1,6 +1,7 @@
 /** What commands may spend: told before the first request, agreed to where it is much, refused above `--max-spend`. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
+import { catalogue } from "@postwire/core/Catalogue"
 import { Effect, Option, Stdio, Terminal as Input } from "effect"
 import { TestConsole } from "effect/testing"
 import { isLoopback } from "../src/connection/Loopback.ts"
@@ -55,6 +56,20 @@ describe("agree", () => {
       const { said } = yield* agree({ price: { items: 1, of: "users", requests: 1, micros: 0, duration: 10 } })
       assert.deepStrictEqual(said, ["postwire: 1 user, 1 request, free."])
     }))
+
+  it.effect("does not call a price free that is unknown", () =>
+    Effect.gen(function*() {
+      const source = { definition: catalogue.getChatConversations.definition, parameters: {} }
+      const limits = { requests: 15, pace: undefined, from: "usual" } as const
+      const unknown = Spending.priceOf(source, { items: 20, requests: 2, limits })
+      const { said } = yield* agree({ price: { ...unknown, duration: 0 } })
+      assert.deepStrictEqual(said, ["postwire: 20 chat conversations, 2 requests, price unknown."])
+      assert.strictEqual(Spending.amount({ micros: 10_000, isUnknown: true }), "up to $0.01 and more")
+      assert.isUndefined(Spending.plain(unknown).dollars)
+      yield* Spending.sayEach(source, none, "chat conversations")
+      const lines = yield* TestConsole.errorLines
+      assert.include(String(lines.at(-1)), "The price of the chat conversations is unknown, and is not counted.")
+    }).pipe(Effect.provide(TestConsole.layer)))
 
   it.effect("asks at a terminal before more than the threshold", () =>
     Effect.gen(function*() {

@@ -91,6 +91,16 @@ describe("money", () => {
       assert.strictEqual(sandbox.requests.length, 0)
     }))
 
+  it.effect("an unknown price is not called free", () =>
+    Effect.gen(function*() {
+      const { call, sandbox } = yield* host({})
+      const name = "getChatConversations"
+      assert.include((yield* call("find_operation", { query: name })).text, `${name} [read, price unknown]`)
+      const { text } = yield* call("call_operation", { name, parameters: {}, dry_run: true })
+      assert.match(text, /\nIts price is unknown\. Nothing was sent\.$/)
+      assert.strictEqual(sandbox.requests.length, 0)
+    }))
+
   it.effect("writes are refused, and with allowWrites prepared", () =>
     Effect.gen(function*() {
       const write = { name: "createPost", parameters: { text: "hello" } }

@@ -68,17 +68,18 @@ const run = Effect.fnUntraced(
     const cap = Option.getOrUndefined(flags.postCap)
     const { buckets, ...rest } = estimate
     const micros = Spending.mostOf(definition, source.parameters, estimate)
+    const isUnknown = Spending.isUnknown(definition)
     const share = cap && estimate.capped ? estimate.items / cap : undefined
     yield* Report.print(
       flags.json,
       {
         ...rest,
-        ...Spending.plain({ ...estimate, micros }),
+        ...Spending.plain({ ...estimate, micros, isUnknown }),
         dollarsExpected: sample && Math.round(sample.expected / 10_000) / 100,
         sample: sample && { items: sample.items, dollars: Prices.dollarsOf(sample.micros) },
         postCapShare: share === undefined ? undefined : Number(share.toFixed(6))
       },
-      () => linesOf(estimate, { buckets, cap, micros, sample })
+      () => linesOf(estimate, { buckets, cap, price: { micros, isUnknown }, sample })
     )
   },
   Effect.scoped
@@ -87,27 +88,32 @@ const run = Effect.fnUntraced(
 /** Plans an operation for each row of a file. The cost of counting is shown and confirmed first. */
 const planEach = Effect.fnUntraced(function*(job: EachPlan.Job, flags: Flags) {
   const estimate = yield* EachFlags.estimate(job, flags, true).pipe(Connection.provide(flags))
-  const micros = EachFlags.mostOf(job, estimate)
+  const price = { micros: EachFlags.mostOf(job, estimate), isUnknown: Spending.isUnknown(job.definition) }
   const { duration, isBound, items, limits, of, operation, requests, rows } = estimate
   yield* Report.print(
     flags.json,
-    { ...estimate, ...Spending.plain({ ...estimate, micros }) },
+    { ...estimate, ...Spending.plain({ ...estimate, ...price }) },
     () => [
       operation,
       `  rows      ${Text.count(rows)}`,
       `  ${of.padEnd(8)}  ${Text.count(items)}${isBound ? " at most" : ""}`,
       `  requests  ${Text.count(requests)}${isBound ? " at most" : " or a few more"}`,
-      priced(micros),
+      priced(price),
       limited(limits),
       ...isBound ? [] : [timed(duration)]
     ]
   )
 })
 
-const priced = (micros: number, expected?: number): string =>
+const priced = ({ isUnknown, micros }: Amount, expected?: number): string =>
   `  price     ${expected === undefined ? "" : `about ${Text.roundDollars(expected)}, `}${
-    micros === 0 ? "free" : `${Text.dollars(micros)} or less`
+    isUnknown ? "unknown" : micros === 0 ? "free" : `${Text.dollars(micros)} or less`
   }, by the prices of ${Prices.current.since}`
+
+interface Amount {
+  readonly micros: number
+  readonly isUnknown: boolean
+}
 
 const sampled = ({ items, micros }: Sample.Sample, of: string): string =>
   `  sample    ${Text.quantity(items, of)} for ${Text.dollars(micros)}, which are not charged again today (UTC)`
@@ -129,9 +135,9 @@ const because: Readonly<Record<Plan.Limits["from"], string>> = {
 
 const linesOf = (
   { capped, duration, items, limits, of, operation, pageSize, requests }: Plan.Estimate,
-  { buckets, cap, micros, sample }: Pick<Plan.Estimate, "buckets"> & {
+  { buckets, cap, price, sample }: Pick<Plan.Estimate, "buckets"> & {
     readonly cap: number | undefined
-    readonly micros: number
+    readonly price: Amount
     readonly sample: Sample.Sample | undefined
   }
 ): ReadonlyArray<string> => [
@@ -141,7 +147,7 @@ const linesOf = (
     : [`  span      ${Text.minute(buckets.at(-1)?.start ?? "")} to ${Text.minute(buckets[0]?.end ?? "")}`],
   `  ${of.padEnd(8)}  ${Text.count(items)}`,
   `  requests  ${Text.count(requests)} or a few more, of up to ${pageSize} ${of}`,
-  priced(micros, sample?.expected),
+  priced(price, sample?.expected),
   ...sample === undefined ? [] : [sampled(sample, of)],
   limited(limits),
   timed(duration),

@@ -43,6 +43,8 @@ export interface Price {
   readonly requests: number
   /** The most it can cost, in millionths of a dollar. */
   readonly micros: number
+  /** True if `micros` lacks a price that is not known. */
+  readonly isUnknown?: boolean
   /** The least duration in milliseconds, if known. */
   readonly duration?: number | undefined
   /** The cost of earlier runs of the same work, in millionths of a dollar. `--max-spend` limits the sum. */
@@ -62,6 +64,13 @@ export const mostOf = (
   return items * Prices.most(definition, { ...parameters, max_results: 1 }, prices)
 }
 
+/** Tests whether the price of an operation is not known. */
+export const isUnknown = ({ price }: Pick<Definition, "price">): boolean => price === "unknown"
+
+/** An amount in words: `up to $0.50`. */
+export const amount = ({ isUnknown = false, micros }: Pick<Price, "isUnknown" | "micros">): string =>
+  micros === 0 ? isUnknown ? "price unknown" : "free" : `up to ${Text.dollars(micros)}${isUnknown ? " and more" : ""}`
+
 /** The price of a source, or of the rest of it. */
 export const priceOf = (
   { definition, parameters }: Pick<Source<unknown>, "definition" | "parameters">,
@@ -71,6 +80,7 @@ export const priceOf = (
   of: nounOf(definition),
   requests,
   micros: mostOf(definition, parameters, { items, requests }),
+  isUnknown: isUnknown(definition),
   duration: requests === 0 ? 0 : Plan.durationOf(requests, limits, 0)
 })
 
@@ -82,7 +92,9 @@ export const sayEach = (
 ): Effect.Effect<void> => {
   const micros = mostOf(definition, parameters, { items: 1, requests: 1 })
   return Report.say(
-    micros === 0
+    isUnknown(definition)
+      ? `The price of the ${of} is unknown, and is not counted.`
+      : micros === 0
       ? `The ${of} are free.`
       : `Each ${of.replace(/s$/, "")} costs up to ${Text.dollars(micros)}; ${
         Option.isSome(maxSpend) ? `stops at ${Text.dollars(maxSpend.value)}` : "--max-spend sets a limit"
@@ -108,21 +120,21 @@ const threshold = Effect.gen(function*() {
   return Prices.microsOf(defaultThreshold)
 })
 
-export const describe = ({ duration, items, micros, of, requests }: Price): string =>
+export const describe = ({ duration, items, of, requests, ...price }: Price): string =>
   [
     Text.quantity(items, of),
     Text.quantity(requests, "requests"),
-    micros === 0 ? "free" : `up to ${Text.dollars(micros)}`,
+    amount(price),
     ...duration === undefined || duration < 1_000 ? [] : [`${Text.duration(duration / 1000)} or more`]
   ].join(", ")
 
 /** A price as JSON. */
-export const plain = ({ duration, items, micros, of, requests }: Price) => ({
+export const plain = ({ duration, isUnknown = false, items, micros, of, requests }: Price) => ({
   items,
   of,
   requests,
   duration: duration === undefined ? undefined : Math.round(duration),
-  dollars: Prices.dollarsOf(micros),
+  dollars: isUnknown ? undefined : Prices.dollarsOf(micros),
   prices: Prices.current.since
 })
 

@@ -24,7 +24,10 @@ export class DryRun extends Data.TaggedError("DryRun")<{
   readonly micros: number
 }> {
   override get message(): string {
-    return `Would send ${this.request}\nIt would cost ${dollars(this.micros)} at most. Nothing was sent.`
+    const price = this.definition.price === "unknown"
+      ? "Its price is unknown"
+      : `It would cost ${dollars(this.micros)} at most`
+    return `Would send ${this.request}\n${price}. Nothing was sent.`
   }
 }
 

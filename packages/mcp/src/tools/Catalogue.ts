@@ -58,10 +58,9 @@ const mostBesides = 5
 
 const priceOf = (definition: Definition): string => {
   const { effect, price } = definition
-  const micros = typeof price === "string" ? 0 : Prices.most(definition, { max_results: 1 })
-  return `${effect === "read" ? "read" : "write"}, ${
-    micros === 0 ? "free" : `up to ${dollars(micros)}${typeof price !== "string" && "request" in price ? "" : " each"}`
-  }`
+  const kind = effect === "read" ? "read" : "write"
+  if (typeof price === "string") return `${kind}, ${price === "free" ? "free" : "price unknown"}`
+  return `${kind}, up to ${dollars(Prices.most(definition, { max_results: 1 }))}${"request" in price ? "" : " each"}`
 }
 
 const summary = (definition: Definition): string => {
