@@ -54,6 +54,13 @@ describe("documentation", () => {
     assert.include(documents, page)
   })
 
+  it.each(["createCommunityNote", "evaluateCommunityNote"])(
+    "has the name of a member that %s sends on every wire",
+    (name) => {
+      assert.match(text(`docs/reference/${name}.md`), /`post_id` \(required\).* body `post_id` *\|/)
+    }
+  )
+
   it("names the Node version that is needed, and leaves that of the compiler alone", () => {
     assert.match(
       Blocks.current("Node 1.0 or newer, TypeScript 5.9 or newer"),

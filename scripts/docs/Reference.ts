@@ -237,7 +237,7 @@ const travels = (definition: Definition, name: string): string => {
     ? Wire.x.path(key)
     : place === "query"
     ? Wire.x.queryKey(definition, key)
-    : Wire.x.bodyKey(key)
+    : Wire.positionOf(Wire.x, definition, name)
   return `${place} ${code(key)}${x === key ? "" : `, x: ${code(x)}`}`
 }
 
