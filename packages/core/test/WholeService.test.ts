@@ -142,6 +142,26 @@ describe("a Community Note", () => {
     }))
 })
 
+describe("a structure", () => {
+  const blocks = [{ type: "unstyled", text: "Tea", inlineStyleRanges: [{ style: "bold", offset: 0, length: 3 }] }]
+  const keys = { id: "1-2", conversation_key_version: "1" }
+
+  it.effect("is refused with members that the service does not have, which would be lost", () =>
+    Effect.gen(function*() {
+      const service = answering()
+      const draft = catalogue.createArticleDraft({ title: "Tea", content_state: { blocks, entities: [] } } as never)
+      const content = yield* fails(Effect.provide(draft, service.layer()), Errors.InvalidParameters)
+      assert.strictEqual(content.parameter, "content_state")
+      const change = catalogue.addChatConversationKeys({
+        ...keys,
+        conversation_participant_keys: [{ userId: "1", encryptedKey: "S2V5", publicKeyVersion: "1" }]
+      } as never)
+      const unnamed = yield* fails(Effect.provide(change, service.layer()), Errors.InvalidParameters)
+      assert.strictEqual(unnamed.parameter, "conversation_participant_keys")
+      assert.lengthOf(service.requests, 0)
+    }))
+})
+
 describe("the document of the service", () => {
   it.effect("comes whole, without a credential", () =>
     Effect.gen(function*() {

@@ -29,7 +29,7 @@ export const createArticleDraft = /*#__PURE__*/ Operation.make({
     content_state: /*#__PURE__*/ Parameters.required(
       /*#__PURE__*/ Parameters.structure(
         ArticleContent,
-        "must be an object with blocks and entities, of the types and styles that the reference lists"
+        "must be an object with blocks and entities, of the members, types and styles that the reference lists"
       )
     ),
     cover_media: /*#__PURE__*/ Parameters.structure(

@@ -28,7 +28,7 @@ const signatures = /*#__PURE__*/ Parameters.structure(
 
 const participantKeys = /*#__PURE__*/ Parameters.structure(
   /*#__PURE__*/ Schema.Array(ParticipantKey),
-  "must be a list of keys of the conversation, each encrypted for one member"
+  "must be a list of keys of the conversation, each with user_id, encrypted_conversation_key and public_key_version"
 )
 
 const text = /*#__PURE__*/ Parameters.text()

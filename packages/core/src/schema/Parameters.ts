@@ -46,6 +46,8 @@ export interface Parameter<in out In, out Required extends boolean = false> {
   readonly required: Required
   /** From the values that callers pass to the value that is sent. */
   readonly schema: Schema.Codec<In, EncodedValue>
+  /** True where members that the schema does not have are refused. They are omitted elsewhere. */
+  readonly isExact?: boolean
   /** The rule of its type in words; `describe` adds the bounds. */
   readonly rule: string
   /** Enforced unless the client leaves them to the service (`checks: "identifiers"`). */
@@ -251,11 +253,11 @@ export const object: Parameter<Schema.JsonObject> = {
   rule: "must be a JSON object"
 }
 
-/** A JSON value of a schema, which the rule describes. */
+/** A JSON value of a schema, which the rule describes. Members that the schema does not have are refused. */
 export const structure = <A>(
   schema: Schema.Codec<A, Schema.JsonObject | ReadonlyArray<Schema.JsonObject>>,
   rule: string
-): Parameter<A> => ({ kind: "json", required: false, schema, rule })
+): Parameter<A> => ({ kind: "json", required: false, schema, isExact: true, rule })
 
 /** A list of JSON objects. */
 export const objectArray: Parameter<ReadonlyArray<Schema.JsonObject>> = {

@@ -151,7 +151,8 @@ const encoderOf = (
   parameter: Parameters.AnyParameter,
   words: ReadonlyMap<string, WireNames.Translation> | undefined
 ) => {
-  const encode = Schema.encodeUnknownResult(parameter.schema)
+  const { isExact, schema } = parameter
+  const encode = Schema.encodeUnknownResult(schema, isExact === true ? { onExcessProperty: "error" } : undefined)
   const isKnown = (name: unknown): boolean => typeof name === "string" && words?.has(name) === true
   return (value: unknown): Parameters.EncodedValue | undefined => {
     // The values of nearly every call are their own encoding; the schema encodes all others.
