@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import { inspect } from "node:util"
 import { catalogue } from "../src/Catalogue.ts"
 import * as Errors from "../src/errors/Errors.ts"
 import { type Answer, fails, make, secrets, transportError } from "./support/Service.ts"
@@ -159,6 +160,33 @@ describe("a structure", () => {
       const unnamed = yield* fails(Effect.provide(change, service.layer()), Errors.InvalidParameters)
       assert.strictEqual(unnamed.parameter, "conversation_participant_keys")
       assert.lengthOf(service.requests, 0)
+    }))
+})
+
+describe("the backup of private keys", () => {
+  const keys = { version: "1", public_key: "BAQx" }
+  const token = "eyJhbGciOiJ-realm-token"
+  const backup = { realms: [{ id: "1" }], tokens: { 1: token } }
+
+  it.effect("is in the response, and in no text of it or of an error", () =>
+    Effect.gen(function*() {
+      const bodies = [
+        { data: { public_key_version: "1", juicebox_config: backup } },
+        { data: { public_key_version: "1", juicebox_config: JSON.stringify(backup) } },
+        { data: { public_key_version: "1", juicebox_config: token } },
+        { data: [{ juicebox_config: token }] },
+        `{"data":{"juicebox_config":{"tokens":"${token}"`
+      ]
+      for (const body of bodies) {
+        const service = make(() => ({ body }))
+        const exit = yield* Effect.exit(Effect.provide(catalogue.addPublicKey(keys), service.layer()))
+        assert.strictEqual(Exit.isSuccess(exit), bodies.indexOf(body) < 3)
+        assert.notInclude(inspect(exit, { depth: 20, showHidden: true }), token)
+        if (Exit.isFailure(exit)) continue
+        const { anomalies, data } = exit.value
+        assert.deepStrictEqual(data?.juicebox_config, body === bodies[0] ? backup : undefined)
+        assert.notInclude(JSON.stringify(anomalies) + String(exit.value), token)
+      }
     }))
 })
 

@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import type { Redact } from "../auth/Redaction.ts"
 import * as Redaction from "../auth/Redaction.ts"
 import * as Errors from "../errors/Errors.ts"
+import * as SecretMembers from "../internal/secretMembers.ts"
 import * as Anomaly from "../schema/Anomaly.ts"
 import type { Definition } from "../schema/Definition.ts"
 import { Problem } from "../schema/models/Problem.ts"
@@ -206,7 +207,11 @@ const undecodable = (
   { reason, text }: { readonly reason: string; readonly text: string },
   redact: Redact
 ): Errors.UndecodableResponse | Errors.OutcomeUnknown => {
-  const common = { operation, reason: excerptOf(redact(reason)), excerpt: excerptOf(redact(text)) }
+  const common = {
+    operation,
+    reason: excerptOf(redact(reason)),
+    excerpt: excerptOf(SecretMembers.before(redact(text)))
+  }
   return effect === "create"
     ? new Errors.OutcomeUnknown({ ...common, ...knownOf(answer, redact), confirmWith })
     : new Errors.UndecodableResponse({
@@ -237,7 +242,7 @@ const refusal = (
     ...described,
     requestId: requestIdOf(headers, redact),
     rateLimit,
-    excerpt: described.problems.length === 0 && redacted !== "" ? excerptOf(redacted) : undefined
+    excerpt: described.problems.length === 0 && redacted !== "" ? excerptOf(SecretMembers.before(redacted)) : undefined
   }
   if (isOfMoney(status, described)) {
     const isCapped = described.title === "SpendCapReached"

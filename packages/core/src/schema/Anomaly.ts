@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import type { Redact } from "../internal/redact.ts"
+import * as SecretMembers from "../internal/secretMembers.ts"
 import { show } from "./Show.ts"
 
 /** How to treat a response with anomalies: keep the rest of it (`lenient`), or fail with `UndecodableResponse` (`strict`). */
@@ -36,7 +37,9 @@ export class Found implements Anomaly {
 
   /** The value received, redacted. */
   glimpseWith(redact: Redact): string | undefined {
-    return this.#value === undefined ? undefined : show(this.#value, redact)
+    if (this.#value === undefined) return undefined
+    if (SecretMembers.isSecret(this.path)) return SecretMembers.marker
+    return show(this.#value, (text) => SecretMembers.before(redact(text)))
   }
 }
 

@@ -5,6 +5,7 @@
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import { NodeInspectSymbol } from "effect/Inspectable"
 import type * as Schema from "effect/Schema"
+import * as SecretMembers from "../internal/secretMembers.ts"
 import type { Anomaly } from "./Anomaly.ts"
 import * as Joins from "./Joins.ts"
 import type { AnyModel, Kind } from "./Model.ts"
@@ -251,6 +252,8 @@ class ResponseImpl implements Response<unknown, unknown> {
       ? pickDefaults(result.model, this.data)
       : result._tag === "Many" && Array.isArray(this.data)
       ? this.data.map((item) => pickDefaults(result.model, item))
+      : result._tag === "Value"
+      ? SecretMembers.without(this.data)
       : this.data
     return {
       data,
