@@ -1,6 +1,10 @@
+import * as TokenStore from "@postwire/core/storage/TokenStore"
+import { createClient } from "@postwire/node/EffectClient"
 import { sandboxTest } from "@postwire/sandbox/vitest"
+import * as Effect from "effect/Effect"
 import { assert, describe } from "vitest"
 import * as MediaBytes from "../../core/test/support/MediaBytes.ts"
+import * as Chat from "../src/Chat.ts"
 import { type Item, type Message, openChat } from "../src/index.ts"
 import { person, stranger } from "./support/Scene.ts"
 
@@ -86,11 +90,31 @@ describe("two users", () => {
     await using ada = await person(sandbox, "ada1")
     await using ben = await person(sandbox, "ben1")
     await ada.client.createDirectMessage({ participant_id: ben.id, text: "in the open", user_auth: false })
+    assert.deepStrictEqual(texts(await ben.chat.read(ada.id)), ["in the open"])
     await ada.chat.send(ben.id, "in private")
     const read = await ben.chat.read(ada.id)
     assert.deepStrictEqual(texts(read), ["in the open", "in private"])
     assert.strictEqual(message(read, "in the open").source, "dm")
     assert.deepStrictEqual(texts(await ben.chat.read(ada.id, { directMessages: false })), ["in private"])
+  })
+})
+
+describe("with Effect", () => {
+  test("a Layer has the chat of a user", async ({ sandbox }) => {
+    await using ada = await person(sandbox, "ada1")
+    await using ben = await person(sandbox, "ben1")
+    const client = createClient(sandbox.user({ username: "cleo1" }).settings())
+    const store = TokenStore.makeMemory()
+    const program = Effect.gen(function*() {
+      const { keyBlob } = yield* Chat.register({ store })
+      assert.include(String(keyBlob), "redacted")
+      const send = Chat.Chat.use((chat) => chat.send(ben.id, "from a Layer"))
+      return yield* Effect.provide(send, Chat.layer({ store: TokenStore.makeMemory(), keyBlob }))
+    })
+    const { conversation } = await client.effect.runPromise(program)
+    await client.close()
+    assert.deepStrictEqual(texts(await ben.chat.read(conversation)), ["from a Layer"])
+    assert.isEmpty(await ada.chat.read(ben.id))
   })
 })
 

@@ -139,11 +139,3 @@ const signatureOf = (signature: ActionSignature) => ({
   },
   ...signature.signaturePayload !== undefined && { signature_payload: signature.signaturePayload }
 })
-
-/** The key of a version that an event of the conversation was encrypted with. */
-export const ofVersion = Effect.fnUntraced(
-  function*({ store }: Opened, { id }: ConversationId, version: string | undefined) {
-    const key = ((yield* store.read).conversations[id] ?? []).find((key) => key.version === version)
-    return key ?? (yield* refused(id, "no conversation key"))
-  }
-)

@@ -4,6 +4,7 @@ import { getChatConversationEvents } from "@postwire/core/operations/Chat"
 import { getDirectMessageEvents } from "@postwire/core/operations/DirectMessages"
 import type { Event } from "@xdevplatform/chat-xdk"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import type { ConversationKey } from "../keys/ChatStore.ts"
 import type { Library } from "../library/Library.ts"
@@ -57,7 +58,7 @@ const rowsOf = Effect.fnUntraced(
       chat_message_event_fields: ConversationKeys.eventFields,
       max_results: Math.min(100, limit)
     }, { limit })
-    yield* Stream.runForEach(pages, ({ data = [], meta }) =>
+    const gather = Stream.runForEach(pages, ({ data = [], meta }) =>
       Effect.sync(() => {
         for (const { created_at, encoded_event, id, sender_id } of data) {
           if (sender_id !== undefined) senders.add(sender_id)
@@ -65,6 +66,8 @@ const rowsOf = Effect.fnUntraced(
         }
         for (const change of meta.conversation_key_events ?? []) changes.add(change)
       }))
+    // Two users may have old direct messages only.
+    yield* Effect.catchIf(gather, Predicate.isTagged("NotFound"), () => Effect.void)
     const signers = yield* opened.publicKeys.signers(senders)
     const events = [...changes, ...rows.map(({ event }) => event)]
     const keys = yield* ConversationKeys.harvest(opened, conversation, events, signers)

@@ -11,29 +11,8 @@ import * as Semaphore from "effect/Semaphore"
 import { type ChatError, type ChatFault, ChatLibraryMissing, keysRefused } from "../errors/ChatErrors.ts"
 import { type Backup, loadBackup } from "./Backup.ts"
 
-/** The operations of the library on the keys of one user. */
-export type Crypto = Pick<
-  ChatWithJuicebox,
-  | "decryptEvent"
-  | "decryptEvents"
-  | "decryptStream"
-  | "encryptEdit"
-  | "encryptMessage"
-  | "encryptReply"
-  | "encryptStream"
-  | "extractConversationKeys"
-  | "generateKeypairs"
-  | "matchesRegisteredKey"
-  | "prepareConversationKeyChange"
-  | "prepareGroupCreate"
-  | "prepareGroupMembersChange"
-  | "setIdentity"
-  | "setRejectUnverified"
-  | "verifyKeyBinding"
->
-
 /** An opened library: locked, and its memory freed, when the scope ends. */
-export interface Library extends Crypto {
+export interface Library extends Omit<ChatWithJuicebox, "setup" | "unlock"> {
   /** The private keys, as text that `load` accepts. */
   readonly keyBlob: Effect.Effect<Redacted.Redacted, ChatError>
   readonly load: (keyBlob: Redacted.Redacted) => Effect.Effect<void, ChatError>

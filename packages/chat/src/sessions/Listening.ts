@@ -28,9 +28,9 @@ export const listen = (
       Stream.mapEffect((event) => itemsOf(opened, event.payload)),
       Stream.flatMap(Stream.fromIterable),
       Stream.filter((item) => {
-        const id = item.kind === "tombstone" ? item.sequenceId : item.id
-        if (seen.has(id)) return false
-        seen.add(id)
+        if (item.kind === "tombstone") return true
+        if (seen.has(item.id)) return false
+        seen.add(item.id)
         // Repetitions come soon.
         const [oldest] = seen.size > mostRemembered ? seen : []
         if (oldest !== undefined) seen.delete(oldest)

@@ -138,16 +138,16 @@ const upload = Effect.fnUntraced(function*(
 
 /** Downloads a file, and decrypts it with the key that its message had. */
 export const download = Effect.fnUntraced(function*(
-  opened: ConversationKeys.Opened,
-  conversation: ConversationId,
+  { library, store }: ConversationKeys.Opened,
+  { id, path }: ConversationId,
   { keyVersion }: Pick<Message, "keyVersion">,
   { mediaHashKey }: Pick<ChatMedia, "mediaHashKey">
 ): Effect.fn.Return<Uint8Array, ConversationKeys.UseError, Client> {
-  const { id, path } = conversation
-  const key = yield* ConversationKeys.ofVersion(opened, conversation, keyVersion)
+  const key = (yield* store.read).conversations[id]?.find(({ version }) => version === keyVersion)
+  if (key === undefined) return yield* refused(id, "no conversation key")
   const data = yield* dataOf("downloadChatMedia", downloadChatMedia({ id: path, media_hash_key: mediaHashKey }))
   return yield* Effect.try({
-    try: () => opened.library.decryptStream(data, bytesOf(key)),
+    try: () => library.decryptStream(data, bytesOf(key)),
     catch: () => refused(id, "unreadable file")
   })
 })
