@@ -109,6 +109,31 @@ describe("answers", () => {
       assert.strictEqual(sandbox.requests.length, 3)
     }))
 
+  it.effect("keep within the budget where one line is longer, and a cut text stays in a fence", () =>
+    Effect.gen(function*() {
+      const { call, sandbox } = yield* host()
+      const mallory = sandbox.user({ username: "mallory" })
+      const text = Array.from({ length: 300 }, (_, index) => `${index} \u{1F680}`).join()
+      mallory.message(sandbox.ada, text)
+      const parts: Array<string> = []
+      let cursor: string | undefined
+      do {
+        const answer = yield* call("messages", {
+          detail: "full",
+          max_tokens: 100,
+          ...cursor !== undefined && { cursor }
+        })
+        const part = answer.text.split(/\n(?:more|cost): /)[0]?.split("\ncost ")[0] ?? ""
+        assert.isAtMost(part.length, 402)
+        assert.isTrue(part.isWellFormed())
+        parts.push(...[...part.matchAll(new RegExp(`«${mallory.id}\\|([^«»]*)»`, "g"))].map(([, piece = ""]) => piece))
+        assert.match(part.replace(/«\d+\|[^«»]*»/g, ""), /^[^«»🚀]*$/u)
+        cursor = answer.cursor
+      } while (cursor !== undefined)
+      assert.isAbove(parts.length, 4)
+      assert.strictEqual(parts.join("").replaceAll("……", ""), text)
+    }))
+
   it.effect("name what is wrong with a cursor", () =>
     Effect.gen(function*() {
       const { call } = yield* host()

@@ -104,7 +104,9 @@ for (const revision of revisions) {
 
     it.effect("a host that cannot ask is refused, until the user approves in a terminal", () =>
       Effect.gen(function*() {
-        const journal = Journal.makeMemory()
+        const memory = Journal.makeMemory()
+        // As with a journal of files, others run meanwhile.
+        const journal = { ...memory, lock: (name: string) => Effect.andThen(Effect.yieldNow, memory.lock(name)) }
         const wire = yield* connect({ revision, journal, command: "npx -y @postwire/cli", ...writes })
         const handle = handleIn((yield* wire.call("prepare_post", { text: "Good morning" })).text)
         const refused = yield* wire.call("publish", { handle })
@@ -122,6 +124,15 @@ for (const revision of revisions) {
         assert.isTrue(yield* approve(/approve (\w+)/.exec(direct.text)?.[1] ?? ""))
         assert.match((yield* wire.call("act", input)).text, /^done: delete/)
         assert.isTrue((yield* wire.call("act", input)).isError)
+
+        // Nor can two calls at once use one approval.
+        const message = { do: "message", ids: [wire.sandbox.user({ username: "grace" }).id], text: "Hello" }
+        const asked = yield* wire.call("act", message)
+        assert.isTrue(yield* approve(/approve (\w+)/.exec(asked.text)?.[1] ?? ""))
+        const both = yield* Effect.all([wire.call("act", message), wire.call("act", message)], {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(both.map(({ isError }) => isError).sort(), [false, true])
       }))
 
     it.effect("small acts are confirmed only after a read of strangers' texts, which are not in the question's words", () =>
@@ -140,6 +151,15 @@ for (const revision of revisions) {
         assert.include(wire.questions[1]?.message, "text: «?|a › Allow nothing\\nAllow this»")
       }))
 
+    it.effect("a file with strangers' texts counts as a read of them", () =>
+      Effect.gen(function*() {
+        const wire = yield* connect({ revision, answers: accept, folder: yield* folder, askAbove: 1e9, ...writes })
+        const post = wire.sandbox.user({ username: "mallory" }).post("Like this")
+        yield* wire.call("search", { query: "like", rows: 101 })
+        yield* wire.call("act", { do: "like", ids: [post.id] })
+        assert.include(wire.questions[0]?.message, "The agent has read texts of strangers")
+      }))
+
     it.effect("several follows or deletes are prepared, and publish reports each", () =>
       Effect.gen(function*() {
         const wire = yield* connect({ revision, answers: accept, ...writes })
@@ -152,6 +172,20 @@ for (const revision of revisions) {
         assert.match(text, new RegExp(`^done: 2 of 3\\n${posts[1]?.id}: Forbidden`))
         const follows = yield* wire.call("act", { do: "follow", ids: ["@grace", "1"] })
         assert.match(follows.text, /2 users, \d+ \(@grace\), 1$/m)
+        const messages = yield* wire.call("act", { do: "message", ids: ["1", "2"], text: "Hello ".repeat(1_600) })
+        assert.match(handleIn(messages.text), /^\w{32}$/)
+      }))
+
+    it.effect("an act has no other target than the one that is confirmed", () =>
+      Effect.gen(function*() {
+        const wire = yield* connect({ revision, answers: accept, ...writes })
+        const [old, dear] = [wire.sandbox.ada.post("Old"), wire.sandbox.ada.post("Dear")]
+        for (const ids of [[old.id], [old.id, "1"]]) {
+          const { isError, text } = yield* wire.call("act", { do: "delete", ids, list_id: dear.id })
+          assert.isTrue(isError)
+          assert.strictEqual(text, "Refused: list_id: delete changes no list. Omit it.")
+        }
+        assert.strictEqual(wire.sandbox.requests.length, 0)
       }))
   })
 }
@@ -175,6 +209,11 @@ describe("call_operation", () => {
       assert.match(done.text, /^done: createList\n\{"id":"\d+"/)
       assert.include(wire.questions[0]?.message, "Allow createList, for up to $")
       assert.include(wire.questions[0]?.message, "private: «?|true»")
+
+      const unpriced = yield* wire.call("call_operation", { name: "deleteCommunityNote", parameters: { id: "1" } })
+      assert.match(unpriced.text, /^deleteCommunityNote, at an unknown price:\nid: /)
+      yield* wire.call("publish", { handle: handleIn(unpriced.text) })
+      assert.match(wire.questions[1]?.message ?? "", /^Allow deleteCommunityNote\?\ndeleteCommunityNote, at an unknown/)
 
       const bad = yield* wire.call("call_operation", { name: "createList", parameters: { nam: "x" } })
       assert.match(bad.text, /^InvalidParameters: createList: nam .*name/)
@@ -281,16 +320,15 @@ describe("a handle", () => {
 })
 
 describe("an answer of a host", () => {
-  it.effect("counts only with a state that this server has signed, for the same call, once", () =>
+  it.effect("counts only with a state that this process has given, for the same call, once", () =>
     Effect.gen(function*() {
       let kept: string | undefined
       for (
         const meddle of [
           (state: string) => state.replace(/.$/, (last) => last === "0" ? "1" : "0"),
-          (state: string) => state.replace(/^\d+/, (until) => `${Number(until) + 1}`),
           () => undefined,
           () => "",
-          () => "9999999999999.a.b"
+          () => "__proto__"
         ]
       ) {
         const wire = yield* connect({
@@ -315,6 +353,24 @@ describe("an answer of a host", () => {
       assert.match((yield* wire.call("act", { do: "repost", ids: [first.id] })).text, /^done/)
       assert.strictEqual((yield* wire.call("act", { do: "repost", ids: [first.id] })).text, "asked again")
       assert.strictEqual((yield* wire.call("act", { do: "delete", ids: [second.id] })).text, "asked again")
+
+      // A host may send an answer again once the process that has asked is gone.
+      const journal = Journal.makeMemory()
+      const states: Array<string | undefined> = []
+      for (const result of [/^done/, /^asked again$/]) {
+        const later = yield* connect({
+          revision: "2026-07-28",
+          journal,
+          answers: accept,
+          meddle: (second) => {
+            states.push(second.requestState)
+            return { ...second, requestState: states[0] }
+          },
+          ...writes
+        })
+        const message = { do: "message", ids: [later.sandbox.user({ username: "grace" }).id], text: "Hello" }
+        assert.match((yield* later.call("act", message)).text, result)
+      }
     }))
 })
 

@@ -62,8 +62,10 @@ const approve = Effect.fnUntraced(function*(handle: Option.Option<string>) {
 const decide = Effect.fnUntraced(function*({ contents: { kind, lines, micros, of }, handle }: Book.Entry) {
   const { errors } = yield* Terminal
   errors.write(`${handle}\n${lines.map((line) => `  ${line}\n`).join("")}`)
-  const question = kind === "write" ? `Allow ${of}, for up to` : `Let ${of} spend up to`
-  const isAllowed = yield* Prompt.confirm(`${question} ${Text.dollars(micros)}?`)
+  const price = Text.dollars(micros)
+  const isAllowed = yield* Prompt.confirm(
+    kind === "cost" ? `Let ${of} spend up to ${price}?` : `Allow ${of}${micros === 0 ? "" : `, for up to ${price}`}?`
+  )
   if (!(yield* Book.move(handle, ["waiting"], isAllowed ? "approved" : undefined))) {
     return yield* ErrorReport.refuse("It has expired meanwhile", "Let the agent prepare it again.")
   }

@@ -11,6 +11,7 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Fence from "../text/Fence.ts"
 import { dollars } from "./Dollars.ts"
 import type { Cost } from "./Ledger.ts"
 import type { Refused } from "./Refused.ts"
@@ -142,10 +143,10 @@ export const pass = <A, E, R>(
     )
   })
 
-/** A prepared request as text; `{me}` is the user's id, which is not known yet. */
+/** A prepared request as text, whose values may be those of strangers; `{me}` is the user's id, which is not known yet. */
 const shown = ({ body, identityAt, method, path, query }: RequestEncoder.Prepared): string => {
   const whole = identityAt === undefined ? path : `${path.slice(0, identityAt)}{me}${path.slice(identityAt)}`
-  return `${method} ${whole}${query === "" ? "" : `?${decodeURIComponent(query)}`}${
-    typeof body === "string" ? ` ${body}` : ""
+  return `${method} ${whole}${query === "" ? "" : `?${Fence.exact(decodeURIComponent(query))}`}${
+    typeof body === "string" ? ` ${Fence.exact(body)}` : ""
   }`
 }

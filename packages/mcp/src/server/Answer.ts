@@ -4,6 +4,7 @@ import {
   type LoginRequired,
   type MissingAccessToken,
   type MissingScope,
+  reasonsOf,
   type SpendLimitReached,
   statementOf,
   type Unauthorized
@@ -17,6 +18,7 @@ import type { DryRun } from "../money/Gate.ts"
 import * as Ledger from "../money/Ledger.ts"
 import { type Place, Session, type Settings } from "../session/Session.ts"
 import type { Failure, Listing } from "../session/Tool.ts"
+import * as Fence from "../text/Fence.ts"
 import { sanitize } from "../text/Sanitize.ts"
 
 /** The tokens of an answer for which the call sets no number. */
@@ -27,16 +29,29 @@ const textOf = (text: string) => McpSchema.TextContent.make({ text })
 /** The estimated characters of a token. */
 const charactersPerToken = 4
 
-/** The number of lines, from the first on, that fit; at least one, so that every answer makes progress. */
-const fitting = (lines: ReadonlyArray<string>, maxTokens: number): number => {
-  let characters = 0
-  let count = 0
-  for (const line of lines) {
-    characters += line.length + 1
-    if (count > 0 && characters > maxTokens * charactersPerToken) break
-    count++
-  }
-  return count
+/** The lines that fit, from the first on, and the rest. A first line that is too long is cut, so that every answer makes progress. */
+const divided = (
+  lines: ReadonlyArray<string>,
+  rows: number,
+  characters: number
+): readonly [fitting: ReadonlyArray<string>, left: ReadonlyArray<string>] => {
+  let room = characters
+  const end = lines.findIndex((line, i) => i >= rows || (room -= line.length + 1) < 0)
+  if (end < 0) return [lines, []]
+  if (end > 0) return [lines.slice(0, end), lines.slice(end)]
+  const [first = "", ...others] = lines
+  const [head, tail] = cut(first, characters - 1)
+  return [[head], [tail, ...others]]
+}
+
+/** Cuts a line in two. A fence that is cut ends there, and begins again with its author. */
+const cut = (line: string, characters: number): readonly [head: string, tail: string] => {
+  const at = /[\uD800-\uDBFF]/.test(line.charAt(characters - 1)) ? characters - 1 : characters
+  const [head, tail] = [line.slice(0, at), line.slice(at)]
+  const open = head.lastIndexOf("«")
+  return tail === "" || open <= head.lastIndexOf("»")
+    ? [head, tail]
+    : [`${head}…»`, `${line.slice(open, line.indexOf("|", open) + 1)}…${tail}`]
 }
 
 /** The most cursors of a session; the oldest is forgotten first. */
@@ -54,15 +69,14 @@ const keep = ({ cursors }: Session["Service"], place: Place): string => {
 /** Fits a listing into an answer; the rest stays behind a cursor. The last line is about money if there were requests. */
 export const ofListing = (
   tool: string,
-  { hasStrangers = false, lines, link, next, rows = Infinity }: Listing,
+  { hasStrangers = false, lines, link, next, rows }: Listing,
   maxTokens: number = usualTokens,
   cost: Ledger.Cost
 ): Effect.Effect<McpSchema.CallToolResult, never, Session | Ledger.Ledger> =>
   Effect.gen(function*() {
     const session = yield* Session
     if (hasStrangers) session.hasReadStrangers = true
-    const count = Math.min(fitting(lines, maxTokens), rows)
-    const left = lines.slice(count)
+    const [fitting, left] = rows === undefined ? [lines, []] : divided(lines, rows, maxTokens * charactersPerToken)
     const footer: Array<string> = []
     if (left.length > 0 || next !== undefined) {
       const handle = keep(session, { tool, rest: { lines: left, next, rows, hasStrangers } })
@@ -73,7 +87,7 @@ export const ofListing = (
     if (cost.requests > 0) footer.push(Ledger.line(cost, yield* (yield* Ledger.Ledger).accounts))
     return new McpSchema.CallToolResult({
       content: [
-        textOf([...lines.slice(0, count), ...footer].join("\n")),
+        textOf([...fitting, ...footer].join("\n")),
         ...link === undefined ? [] : [McpSchema.ResourceLink.make({ ...link })]
       ]
     })
@@ -136,11 +150,23 @@ const signIn = (
 export const ofFailure = (failure: Mendable | DryRun, settings: Settings): McpSchema.CallToolResult => {
   if (failure._tag === "DryRun") return new McpSchema.CallToolResult({ content: [textOf(failure.message)] })
   const statement = failure._tag === "Refused" ? failure.message : statementOf(withoutValue(failure))
+  const fenced = wordsOfService(failure).map((words) => sanitize(words.replace(/\.$/, ""))).reduce(
+    (text, words) => text.replace(words, () => Fence.fence(words, undefined)),
+    sanitize(statement)
+  )
   return new McpSchema.CallToolResult({
-    content: [textOf(`${failure._tag}: ${sanitize(statement).slice(0, longestError)}${adviceOf(failure, settings)}`)],
+    content: [textOf(`${failure._tag}: ${cut(fenced, longestError)[0]}${adviceOf(failure, settings)}`)],
     isError: true
   })
 }
+
+/** The words of the service in an error, which may have a text of strangers. */
+const wordsOfService = (failure: Mendable): ReadonlyArray<string> =>
+  "problems" in failure
+    ? reasonsOf(failure)
+    : "status" in failure && failure.status !== undefined
+    ? [failure.reason]
+    : []
 
 /** The error without what the model has passed, which may be a text of strangers. */
 const withoutValue = (failure: Mendable) =>

@@ -87,7 +87,7 @@ export interface Link {
 /** The result of a tool. */
 export interface Listing {
   readonly lines: ReadonlyArray<string>
-  /** The most lines in one answer. */
+  /** The most lines in one answer, which keeps within its budget. Without it, the answer is whole. */
   readonly rows?: number | undefined
   /** Requests the lines that follow. */
   readonly next?: Effect.Effect<Listing, Failure, Needs> | undefined
@@ -113,8 +113,8 @@ export class Session extends Context.Service<Session, {
   listed: ReadonlySet<string> | undefined
   /** The rests of answers by their handles, oldest first. */
   readonly cursors: Map<string, Place>
-  /** The questions that have been answered: a host may send an answer again. */
-  readonly answered: Set<string>
+  /** The questions that have no answer yet, by their states. */
+  readonly asked: Map<string, { readonly handle: string; readonly until: number }>
   /** The names of lists in lower case, by their ids. */
   readonly lists: Map<string, string>
   /** True once an answer had texts of strangers: writes after that need the user's consent. */
@@ -128,7 +128,7 @@ const make = (settings: Settings): Session["Service"] => ({
   lists: new Map(),
   listed: undefined,
   cursors: new Map(),
-  answered: new Set(),
+  asked: new Map(),
   hasReadStrangers: false
 })
 

@@ -81,14 +81,14 @@ const references = (item: Item): string =>
   )
 
 /** Tests whether the author of a post has only repeated the text of another user. */
-const isRepost = (item: Item, text: string): boolean =>
-  /^RT @\w{1,15}: /.test(text) || referencesOf(item).some((one) => member(one, "type") === "reposted")
+const isRepost = (item: Item): boolean =>
+  /^RT @\w{1,15}: /.test(String(item["text"])) || referencesOf(item).some((one) => member(one, "type") === "reposted")
 
 const post = (item: Item, author: Item | undefined, { detail, isTrusted, now }: Options): string => {
   const authorId = ofText(item["author_id"])
   const username = author?.["username"]
   const text = ofText(member(item["note_post"], "text")) ?? ofText(item["text"]) ?? ""
-  const [writer, writerId] = isRepost(item, text) ? [] : [author, authorId]
+  const [writer, writerId] = isRepost(item) ? [] : [author, authorId]
   return facts(
     username === undefined ? authorId && `by:${Fence.id(authorId)}` : Fence.handle(username),
     detail === "low" ? undefined : age(item["created_at"], now),

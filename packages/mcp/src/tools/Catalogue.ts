@@ -127,7 +127,9 @@ export const call = Tool.make({
         of: definition.name,
         micros,
         lines: [
-          `${definition.name}, for up to ${dollars(micros)}:`,
+          `${definition.name}, ${
+            definition.price === "unknown" ? "at an unknown price" : `for up to ${dollars(micros)}`
+          }:`,
           ...Object.entries(parameters).map(([parameter, value]) =>
             `${Fence.id(parameter)}: ${Fence.exact(typeof value === "string" ? value : JSON.stringify(value))}`
           )

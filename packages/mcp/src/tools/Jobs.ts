@@ -37,7 +37,7 @@ export const tool = Tool.make({
       }
       const rows = text.split("\n").slice(0, -1).map((line): unknown => JSON.parse(line))
       const first = yield* Page.linesOf(found.definition, { data: rows, errors: [], author: () => undefined }, detail)
-      return { ...first, lines: [`${lineOf(found)}. The first ${rows.length}:`, ...first.lines] }
+      return { ...first, rows: Infinity, lines: [`${lineOf(found)}. The first ${rows.length}:`, ...first.lines] }
     })
 })
 

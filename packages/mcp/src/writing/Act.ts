@@ -66,6 +66,10 @@ export const tool = Tool.make({
       const act = acts[name]
       if (act === undefined) return yield* new Refused({ reason: "do: is unknown.", advice: names.join(", ") })
       const { definition, id, isQuiet, of } = act
+      // `id` is another parameter of the operations that change no list: the post that `delete` removes, for example.
+      if (list_id !== undefined && id !== "user_id") {
+        return yield* new Refused({ reason: `list_id: ${name} changes no list.`, advice: "Omit it." })
+      }
       const targets = of === "post" ? ids : yield* Effect.forEach(ids, Page.userIdOf)
       const parameters = targets.map((target): Readonly<Record<string, string>> => ({
         [id]: target,

@@ -115,7 +115,7 @@ const begin = (): Record => ({ version: 1, key: randomBytes(32).toString("hex"),
 const macOf = (key: string, text: string): string => createHmac("sha256", key).update(text).digest("hex").slice(0, 32)
 
 /** Compares two texts in constant time. */
-export const isSame = (a: string, b: string): boolean => {
+const isSame = (a: string, b: string): boolean => {
   const [x, y] = [Buffer.from(a), Buffer.from(b)]
   return x.length === y.length && timingSafeEqual(x, y)
 }
@@ -155,11 +155,9 @@ const entryOf = ({ entries, key }: Record, handle: string, now: number): Entry |
   )
 }
 
-/** Signs a text with the key of the book. */
-export const sign = (text: string): Effect.Effect<string, Refused, Journal> => use(({ key }) => [macOf(key, text)])
-
 /** The handle of a question that is not prepared: the same call has the same one. */
-export const handleOf = (contents: Contents): Effect.Effect<string, Refused, Journal> => sign(encode(contents))
+export const handleOf = (contents: Contents): Effect.Effect<string, Refused, Journal> =>
+  use(({ key }) => [macOf(key, encode(contents))])
 
 /** Enters contents, and returns their handle. Prepared writes get a handle of their own each time. */
 export const enter = (given: Contents): Effect.Effect<string, Refused, Journal> =>

@@ -68,11 +68,11 @@ const consentTo = Effect.fnUntraced(function*(question: Question) {
   const { handle: prepared, ...rest } = question
   const contents = { account: yield* account, ...rest }
   const handle = prepared ?? (yield* Book.handleOf(contents))
-  const entry = yield* Book.find(handle)
-  if (entry?.state === "approved" && !entry.isExpired) {
-    if (prepared === undefined) yield* Book.move(handle, ["approved"], undefined)
-    return
-  }
+  const isApproved = prepared === undefined
+    // Of two equal calls, one has the approval.
+    ? yield* Book.move(handle, ["approved"], undefined)
+    : (yield* Book.find(handle))?.state === "approved"
+  if (isApproved) return
   const answer = yield* asked(question, handle)
   if (answer === "accept") return
   if (answer === "none") {
@@ -108,7 +108,7 @@ const formOf = ({ kind, lines, micros, of }: Question) =>
     ElicitRequestFormParams.make({
       mode: "form",
       message: [
-        `${kind === "write" ? `Allow ${of}` : `Spend on ${of}`}, for up to ${dollars(micros)}${
+        `${kind === "write" ? `Allow ${of}` : `Spend on ${of}`}${micros === 0 ? "" : `, for up to ${dollars(micros)}`}${
           settings.account === undefined ? "" : `, as ${settings.account}`
         }?`,
         ...lines,
@@ -131,31 +131,29 @@ const elicited = (form: ElicitRequestFormParams): Effect.Effect<Answer> =>
     return answerOf(yield* client.elicit(form))
   }).pipe(Effect.scoped, Effect.orElseSucceed((): Answer => "none"))
 
-/** The answer in the request, if it answers this question; otherwise the question. Hosts may change the state: it is signed. */
+/**
+ * The answer in the request, if it answers this question; otherwise the question. The handle covers the account and the whole call.
+ * An answer counts once, and not for another process: a host may send it again.
+ */
 const askedAgain = Effect.fnUntraced(function*(form: ElicitRequestFormParams, handle: string) {
-  const { answered } = yield* Session
-  const { inputResponses, requestState } = yield* McpRequestContext
+  const { asked } = yield* Session
+  const { inputResponses, requestState = "" } = yield* McpRequestContext
   const now = yield* Clock.currentTimeMillis
-  const [until = "", nonce = "", mac = ""] = (requestState ?? "").split(".")
+  for (const [state, { until }] of asked) if (until <= now) asked.delete(state)
   const response = inputResponses?.["consent"]
-  if (response !== undefined && Number(until) > now && !answered.has(nonce)) {
-    if (Book.isSame(mac, yield* Book.sign(stateOf(handle, until, nonce)))) {
-      answered.add(nonce)
-      return answerOf(response)
-    }
+  if (response !== undefined && asked.get(requestState)?.handle === handle) {
+    asked.delete(requestState)
+    return answerOf(response)
   }
-  const next = { until: String(now + Book.validMillis), nonce: globalThis.crypto.randomUUID() }
+  const state = globalThis.crypto.randomUUID()
+  asked.set(state, { handle, until: now + Book.validMillis })
   return yield* Effect.fail(
     new InputRequired({
       inputRequests: { consent: { method: "elicitation/create", params: { ...form } } },
-      requestState: [next.until, next.nonce, yield* Book.sign(stateOf(handle, next.until, next.nonce))].join(".")
+      requestState: state
     })
   )
 })
-
-/** The handle covers the account and the whole call. */
-const stateOf = (handle: string, until: string, nonce: string): string =>
-  JSON.stringify(["state", handle, until, nonce])
 
 const answerOf = ({ action, content }: McpInputResponse): Answer =>
   action === "accept"
