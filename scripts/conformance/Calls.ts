@@ -1,4 +1,8 @@
 /** Random valid calls of an operation, from its declaration. */
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import { type Definition, parametersOf } from "../../packages/core/src/schema/Definition.ts"
 import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
 import type { Random } from "../../packages/sandbox/src/text/random.ts"
@@ -31,6 +35,18 @@ export const callOf = (
   )
 }
 
+const samples = new Map<Parameters.AnyParameter, ReadonlyArray<unknown>>()
+
+/** Values of a structure. */
+const samplesOf = (parameter: Parameters.AnyParameter): ReadonlyArray<unknown> => {
+  let found = samples.get(parameter)
+  if (found === undefined) {
+    const values = Arbitrary.schema(Schema.make<Schema.Top>(SchemaAST.toType(parameter.schema.ast)))
+    samples.set(parameter, found = Effect.runSync(Arbitrary.sampleEffect(values, { count: 20, seed: parameter.rule })))
+  }
+  return found
+}
+
 const valueOf = (parameter: Parameters.AnyParameter, { below, chance, pick }: Random): unknown => {
   const { bounds, kind, rule, values } = parameter
   const between = (minimum: number, maximum: number): number => minimum + below(maximum - minimum + 1)
@@ -39,7 +55,7 @@ const valueOf = (parameter: Parameters.AnyParameter, { below, chance, pick }: Ra
   const id = (): string => rule.includes("media key") ? `3_${number()}` : number()
   switch (kind) {
     case "boolean":
-      return chance(0.5)
+      return SchemaAST.isLiteral(parameter.schema.ast) || chance(0.5)
     case "integer":
       return between(minimum, maximum)
     case "choice":
@@ -62,6 +78,8 @@ const valueOf = (parameter: Parameters.AnyParameter, { below, chance, pick }: Ra
         ? `ada_${below(1000)}`
         : rule === Parameters.language.rule
         ? pick(["EN", "DE"])
+        : rule === Parameters.linked(1).rule
+        ? "Look: https://example.com"
         : "x".repeat(between(minimum, Math.min(maximum, 200)))
     case "bytes":
       return new Uint8Array(between(1, 100))
@@ -70,7 +88,10 @@ const valueOf = (parameter: Parameters.AnyParameter, { below, chance, pick }: Ra
         return [{ value: `cat${below(100)}`, ...(chance(0.5) ? { tag: "a" } : {}) }]
       }
       // What is in them, no document says.
-      return rule === Parameters.objectArray.rule ? [{}] : {}
+      if (rule === Parameters.objectArray.rule) return [{}]
+      return [Parameters.object, Parameters.activityFilter].some((free) => free.rule === rule)
+        ? {}
+        : pick(samplesOf(parameter))
     case "token":
       return `7140dibdnow9c7btw${below(1e6)}`
   }

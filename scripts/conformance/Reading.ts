@@ -1,5 +1,6 @@
 /** How well the client reads what a document allows: random valid bodies, refused or with members that cannot be reached. */
 import * as ResponseDecoder from "../../packages/core/src/wire/ResponseDecoder.ts"
+import * as TextNumbers from "../../packages/core/src/wire/TextNumbers.ts"
 import type { Wire } from "../../packages/core/src/wire/Wire.ts"
 import * as Random from "../../packages/sandbox/src/text/random.ts"
 import { type Endpoint, endpoints } from "../drift/Endpoint.ts"
@@ -36,8 +37,8 @@ export const shared = (document: OpenApiDocument, wire: Wire): ReadonlyArray<Sha
   const operations = new Map(document.operations.map((operation) => [keyOf(operation), operation]))
   return endpoints(wire).flatMap((endpoint) => {
     const operation = operations.get(keyOf(endpoint))
-    // Of a file, a document says no more than that it is one.
-    return operation === undefined || endpoint.definition.result._tag === "Bytes"
+    // A document says no more of a file, or of itself, than that it is one.
+    return operation === undefined || ["Bytes", "Document"].includes(endpoint.definition.result._tag)
       ? []
       : [[endpoint, operation] as const]
   })
@@ -84,7 +85,15 @@ export const measure = (
   let refused = 0
   let lost = 0
   let anomalous = 0
-  for (const [i, body] of bodies.entries()) {
+  // A document says of numbers that are sent as text only that they are text.
+  const toDigits = TextNumbers.conversion(
+    ResponseDecoder.dataOf(definition.result),
+    (value) => typeof value === "string" ? String(value.length) : value
+  )
+  const toNumbers = TextNumbers.reader(ResponseDecoder.dataOf(definition.result))
+  for (const [i, given] of bodies.entries()) {
+    const body = structuredClone(given)
+    if (isObject(body)) toDigits?.(body["data"])
     const text = JSON.stringify(body)
     const response = ResponseDecoder.decode(definition, wire, text, {})
     if (response instanceof ResponseDecoder.Undecodable) {
@@ -92,7 +101,9 @@ export const measure = (
       note(`refused: ${withoutIndexes(response.reason)}`, i)
       continue
     }
-    const missing = missingOf(JSON.parse(text), response.body)
+    const sent: unknown = JSON.parse(text)
+    if (isObject(sent)) toNumbers?.(sent["data"])
+    const missing = missingOf(sent, response.body)
     lost += missing.length
     for (const place of new Set(missing)) note(`lost: ${place}`, i)
     const anomalies = anomaliesOf(response)
@@ -145,7 +156,8 @@ export const missingOf = (sent: unknown, got: unknown, place = ""): ReadonlyArra
 }
 
 /** The neutral spelling of a name or of a known value, wherever it stands. */
-const neutral = (name: string): string => name.replaceAll("retweet", "repost").replaceAll("tweet", "post")
+const neutral = (name: string): string =>
+  name.replaceAll("retweet", "repost").replaceAll("tweet", "post").replace("twitter_", "")
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

@@ -273,7 +273,9 @@ const jsonStructure = (ast: SchemaAST.AST, wire: WireName): JsonSchema => {
     case "Arrays":
       return { type: "array", items: jsonSchemaOf(ast.rest[0]!, wire) }
     case "Union":
-      return { oneOf: ast.types.map((type) => jsonSchemaOf(type, wire)) }
+      return ast.types.every(SchemaAST.isLiteral)
+        ? { enum: ast.types.map(({ literal }) => literal) }
+        : { oneOf: ast.types.map((type) => jsonSchemaOf(type, wire)) }
     case "String": {
       const known = Model.knownValues(ast)
       return known === undefined ? { type: "string" } : open(known.map(named[wire].fromNeutral({ ast })))
@@ -326,17 +328,20 @@ const parameterType = (
     case "bytes":
       return { type: "string", contentMediaType: "application/octet-stream" }
     case "json":
-      return type === "array" ? { type, items: membersOf(schema.ast) } : { type: "object" }
+      return type === "array" ? { type, items: membersOf(schema.ast) } : structureOf(schema.ast)
     default:
       return { type }
   }
 }
 
-/** The items of a list of objects: with their members, where these are known. */
-const membersOf = (ast: SchemaAST.AST): JsonSchema => {
-  const item = SchemaAST.isArrays(ast) ? ast.rest[0] : undefined
-  return item !== undefined && SchemaAST.isObjects(item) && !isRecord(item)
-    ? jsonStructure(item, "neutral")
+/** The items of a list of objects. */
+const membersOf = (ast: SchemaAST.AST): JsonSchema => structureOf(SchemaAST.isArrays(ast) ? ast.rest[0] : undefined)
+
+/** An object as it is sent: with its members, where these are known. */
+const structureOf = (ast: SchemaAST.AST | undefined): JsonSchema => {
+  const sent = ast && SchemaAST.toEncoded(ast)
+  return sent !== undefined && SchemaAST.isObjects(sent) && !isRecord(sent)
+    ? jsonStructure(sent, "neutral")
     : { type: "object" }
 }
 

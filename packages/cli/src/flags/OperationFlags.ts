@@ -93,7 +93,13 @@ const flagOf = (
   standard: unknown,
   others: ReadonlyArray<string>
 ): Flag.Flag<Option.Option<unknown>> => {
-  const needed = others.length === 0 ? "" : ` (this, or ${others.map((other) => `--${nameOf(other)}`).join(" or ")})`
+  // A flag that is absent would be false.
+  const isSwitch = parameter.required && parameter.kind === "boolean"
+  const needed = others.length > 0
+    ? ` (this, or ${others.map((other) => `--${nameOf(other)}`).join(" or ")})`
+    : isSwitch
+    ? " (required)"
+    : ""
   const flag = plain(nameOf(name), parameter).pipe(
     Flag.withDescription(describe(name, parameter, standard) + needed)
   )

@@ -12,6 +12,12 @@ export const reader = (schema: { readonly ast: SchemaAST.AST }): Convert | undef
 /** Compiles a schema into the conversion of numbers to texts, for servers. */
 export const writer = (schema: { readonly ast: SchemaAST.AST }): Convert | undefined => compile(schema.ast, toText)
 
+/** Compiles a schema into a conversion of the values that are sent as text. */
+export const conversion = (
+  schema: { readonly ast: SchemaAST.AST },
+  convert: Convert
+): Convert | undefined => compile(schema.ast, convert)
+
 const toNumber: Convert = (value) => typeof value === "string" && /^-?\d{1,16}$/.test(value) ? Number(value) : value
 
 const toText: Convert = (value) => typeof value === "number" ? String(value) : value
