@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber } from "effect"
+import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
+import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
+import * as Credentials from "../src/auth/Credentials.ts"
 import { catalogue } from "../src/Catalogue.ts"
+import * as Client from "../src/client/Client.ts"
 import * as Errors from "../src/errors/Errors.ts"
-import { type Answer, fails, make, secrets, transportError } from "./support/Service.ts"
+import { type Answer, baseUrl, fails, make, secrets, transportError } from "./support/Service.ts"
 
 const message = { id: "1:2", message_id: "m", encoded_message_create_event: "CwAB" }
 
@@ -50,6 +53,26 @@ describe("a message of encrypted chat", () => {
         Effect.provide(catalogue.sendChatMessage(message, { retries: 0 }), service.layer()),
         Errors.TransportFailure
       )
+    }))
+
+  it.effect("has an unknown outcome when the credential that replaces a refused one does not fit", () =>
+    Effect.gen(function*() {
+      const service = answering(lost, { status: 401 })
+      const values = { bearerToken: Redacted.make("a") }
+      const credentials = Credentials.Credentials.of({
+        current: Effect.succeed(values),
+        renew: () => Effect.succeed({ bearerToken: Redacted.make("b") }),
+        admit: (call, given) =>
+          given === values ? call : new Errors.LoginRequired({ account: "ada", reason: "not renewable" })
+      })
+      const layer = Client.layer({ baseUrl, retries: 1 }).pipe(
+        Layer.provide(Layer.succeed(Credentials.Credentials, credentials)),
+        Layer.provide(Layer.succeed(HttpClient.HttpClient, service.http))
+      )
+      const call = catalogue.sendChatMessage({ ...message, user_auth: false })
+      const error = yield* fails(running(Effect.provide(call, layer)), Errors.OutcomeUnknown)
+      assert.instanceOf(error.cause, Errors.LoginRequired)
+      assert.lengthOf(service.requests, 2)
     }))
 
   it.effect("is base64 text: anything else is refused before it is sent", () =>

@@ -105,7 +105,8 @@ export const getBroadcast = /*#__PURE__*/ read({
  * Lists the planned broadcasts of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with
  * `user_auth: false`.
  *
- * `max_results` is 1 to 100. `oldest_start_time` and `newest_start_time` bound the beginning of the broadcasts.
+ * `max_results` is 1 to 100. `oldest_start_time` and `newest_start_time` bound the beginning of the broadcasts; their
+ * format is not documented.
  *
  * ```ts
  * const schedules = getScheduledBroadcasts.items({ max_results: 20 })

@@ -60,7 +60,7 @@ export const getUserPublicKeys = /*#__PURE__*/ Operation.make({
  * Registers public keys of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`.
  * Needs write permission.
  *
- * Save the private keys before: a registration that is interrupted after it cannot be read back. `version` is the time in
+ * Save the private keys before the call: no operation returns them. `version` is the time in
  * milliseconds; with `generate_version` the service chooses it. A create is never sent twice: when its answer does not come it
  * fails with `OutcomeUnknown`.
  *

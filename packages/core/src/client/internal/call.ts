@@ -60,9 +60,12 @@ export const make = (
     return baseUrl + filled + (query === "" ? "" : `?${query}`)
   }
 
-  const errorOf = (failure: AttemptFailure.Failure, { applied, prepared, values }: CallSeries) => {
-    const error = CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) })
-    return applied && prepared.effect === "create" ? CallErrors.openSince(error, prepared) : error
+  const errorOf = (failure: AttemptFailure.Failure, series: CallSeries) => {
+    const { prepared, values } = series
+    return since(
+      CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) }),
+      series
+    )
   }
 
   /** Credentials that are available immediately. */
@@ -125,9 +128,9 @@ export const make = (
     before?: CallSeries
   ): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
     const prepared = admit === undefined ? call : admit(call, values)
-    if (prepared instanceof Error) return Effect.fail(prepared)
+    if (prepared instanceof Error) return Effect.fail(since(prepared, before))
     const authorize = authorizeWith(prepared, values)
-    if (authorize instanceof Error) return Effect.fail(authorize)
+    if (authorize instanceof Error) return Effect.fail(since(authorize, before))
     return run({
       fiber,
       call,
@@ -191,6 +194,15 @@ export const make = (
     })
   }
 }
+
+/** The error of a series, of which an earlier attempt may have taken effect. */
+const since = (
+  error: CallErrors.SendError,
+  series: Pick<CallSeries, "applied" | "prepared"> | undefined
+): CallErrors.SendError =>
+  series?.applied === true && series.prepared.effect === "create"
+    ? CallErrors.openSince(error, series.prepared)
+    : error
 
 const isSame = (one: Redacted.Redacted, other: Redacted.Redacted): boolean =>
   Redacted.value(one) === Redacted.value(other)
