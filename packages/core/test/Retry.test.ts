@@ -122,7 +122,7 @@ describe("what is repeated", () => {
       const error = yield* Effect.flip(service.run(createPost({ text: "a" }, { retries: 5 })))
       assert.lengthOf(service.requests, 1)
       assert.instanceOf(error, Errors.OutcomeUnknown)
-      assert.include(error.message, "check with getUsersPosts")
+      assert.include(error.message, "Check with getUsersPosts")
     }
     const fetchRefused = new TypeError("fetch failed", {
       cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED" })
