@@ -7,6 +7,7 @@ import * as Credentials from "../src/auth/Credentials.ts"
 import { catalogue } from "../src/Catalogue.ts"
 import * as Client from "../src/client/Client.ts"
 import * as Errors from "../src/errors/Errors.ts"
+import type { Definition } from "../src/schema/Definition.ts"
 import { type Answer, baseUrl, fails, make, secrets, transportError } from "./support/Service.ts"
 
 const message = { id: "1:2", message_id: "m", encoded_message_create_event: "CwAB" }
@@ -74,6 +75,13 @@ describe("a message of encrypted chat", () => {
       assert.instanceOf(error.cause, Errors.LoginRequired)
       assert.lengthOf(service.requests, 2)
     }))
+
+  it("is the only create that may be sent twice", () => {
+    const keyed = Object.values(catalogue).map(({ definition }): Definition => definition).filter(({ key }) => key)
+    assert.deepStrictEqual(keyed.map(({ effect, key, name }) => [name, effect, key]), [
+      ["sendChatMessage", "create", "message_id"]
+    ])
+  })
 
   it.effect("is base64 text: anything else is refused before it is sent", () =>
     Effect.gen(function*() {
