@@ -17,6 +17,7 @@ const transcript = (protocolVersion: NonNullable<Options["protocolVersion"]>) =>
       verified: "blue"
     })
     const post = grace.post("On compilers")
+    grace.post("At the #lighthouse")
     sandbox.ada.reply(post, "Which one?")
     sandbox.ada.follows(grace)
     sandbox.ada.bookmarks(post)
@@ -44,6 +45,8 @@ const transcript = (protocolVersion: NonNullable<Options["protocolVersion"]>) =>
       ["bookmarks", {}],
       ["bookmarks", { show: "folders" }],
       ["trends", {}],
+      ["trends", { news: "lighthouse" }],
+      ["trends", { story: "1" }],
       ["messages", { rows: 1 }],
       ["jobs", {}],
       ["spend", {}],

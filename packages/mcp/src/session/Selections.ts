@@ -39,7 +39,21 @@ const message: Readonly<Record<Detail, Selection>> = {
   full: wholeMessage
 }
 
-const byKind: Readonly<Record<string, Readonly<Record<Detail, Selection>>>> = { post, user, list, dm_event: message }
+const story = ["category", "cluster_posts_results", "name", "summary", "updated_at"]
+
+const news: Readonly<Record<Detail, Selection>> = {
+  low: { news_fields: ["name", "updated_at"] },
+  normal: { news_fields: story },
+  full: { news_fields: [...story, "disclaimer", "hook"] }
+}
+
+const byKind: Readonly<Record<string, Readonly<Record<Detail, Selection>>>> = {
+  post,
+  user,
+  list,
+  dm_event: message,
+  news
+}
 
 /** The fields on which trust depends; authors are charged here, too. */
 const trusting: Readonly<Record<string, Selection>> = {

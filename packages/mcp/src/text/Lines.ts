@@ -158,6 +158,28 @@ const message = (item: Item, sender: Item | undefined, { detail, isTrusted, now 
   )
 }
 
+/** A story. Its texts are neither of a person nor of the service's own facts. */
+const news = (item: Item, _: Item | undefined, { detail, isTrusted, now }: Options): string => {
+  const cluster = item["cluster_posts_results"]
+  const posts = (Array.isArray(cluster) ? cluster : []).slice(0, mostPosts).map((one) =>
+    Fence.id(member(one, "post_id"))
+  )
+  const texts = [item["name"], item["hook"], item["summary"], item["disclaimer"]]
+  return facts(
+    `id:${Fence.id(item["id"])}`,
+    age(item["updated_at"], now),
+    posts.length === 0 ? undefined : `posts:${posts.join(",")}`,
+    ofText(item["category"]) && Fence.fence(String(item["category"]), undefined, 64),
+    "written by a model:",
+    ...isTrusted(undefined)
+      ? texts.map((text) => ofText(text) && Fence.fence(String(text), undefined, longest[detail]))
+      : ["(text withheld: no trusted user has written it)"]
+  )
+}
+
+/** The number of posts of a story that a line names. */
+const mostPosts = 5
+
 /** Members whose values are facts of the service, if they look like that. */
 const isFact = (name: string, value: string): boolean =>
   /^\d{1,20}$/.test(value) ||
@@ -187,7 +209,8 @@ const renderers: { readonly [K in Kind]?: (item: Item, author: Item | undefined,
   post,
   user,
   list,
-  dm_event: message
+  dm_event: message,
+  news
 }
 
 /** The line of a resource. A kind without a form of its own is JSON. */

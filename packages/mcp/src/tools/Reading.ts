@@ -186,22 +186,33 @@ export const bookmarks = Tool.make({
       })
 })
 
-/** `trends`: what many posts are about. */
+/** `trends`: what many posts are about, and stories made of posts. */
 export const trends = Tool.make({
   name: "trends",
   title: "Read trends",
-  description: "Reads the trends of a place, or those picked for the account (personal).",
+  description:
+    "Reads the trends of a place, those picked for the account (personal), or news: stories of posts, whose texts a model has written.",
   toolset: "trends",
   effect: "read",
-  operations: [catalogue.getTrends.definition],
+  operations: [catalogue.getTrends.definition, catalogue.searchNews.definition],
   inputs: {
+    news: Parameters.text(2048),
+    story: Parameters.id,
     woeid: Parameters.integer({ minimum: 1, maximum: 999_999_999 }),
     personal: Parameters.boolean,
     ...Inputs.reading
   },
-  hints: { woeid: "Where On Earth id; 1 (default) is the world" },
-  run: ({ detail, personal = false, woeid = 1 }) =>
-    personal
+  hints: {
+    news: "Words of stories, instead of trends",
+    story: "The id of a story",
+    woeid: "Where On Earth id; 1 (default) is the world"
+  },
+  run: ({ detail, news, personal = false, story, woeid = 1 }) =>
+    story !== undefined
+      ? Page.read(catalogue.getNewsStory.definition, { id: story }, { detail: detail ?? "full" })
+      : news !== undefined
+      ? Page.read(catalogue.searchNews.definition, { query: news }, { detail, rows: 10 })
+      : personal
       ? Page.read(
         catalogue.getPersonalizedTrends.definition,
         { personalized_trend_fields: ["category", "trend_name"] },
