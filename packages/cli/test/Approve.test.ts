@@ -16,7 +16,8 @@ import * as Commands from "./Commands.ts"
 import { start } from "./support/Processes.ts"
 
 const prepared: Book.Contents = {
-  account: "ada",
+  account: "5d41402a",
+  as: "ada",
   kind: "write",
   of: "publish",
   micros: 15_000,
@@ -63,7 +64,7 @@ describe("postwire approve", () => {
       assert.strictEqual(
         shown,
         `${handle}\n  A post, for up to $0.015:\n  text: «?|Good morning» (12 of 280)\n` +
-          "Allow publish, for up to $0.015? [y/N] "
+          "Allow publish, for up to $0.015, as ada? [y/N] "
       )
       assert.include(errors, "Approved. The agent can repeat its call.")
       assert.strictEqual((yield* book(Book.find(handle)))?.state, "approved")

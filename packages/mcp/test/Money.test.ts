@@ -91,6 +91,22 @@ describe("money", () => {
       assert.strictEqual(sandbox.requests.length, 0)
     }))
 
+  it.effect("a call with several questions is answered once all of them are", () =>
+    Effect.gen(function*() {
+      const wire = yield* connect({
+        revision: "2026-07-28",
+        askAbove: 0,
+        rounds: 9,
+        answers: () => ({ action: "accept", content: { allow: true } })
+      })
+      const post = wire.sandbox.user({ username: "grace" }).post("On compilers")
+      assert.include((yield* wire.call("read_thread", { id: post.id, rows: 10 })).text, "On compilers")
+      assert.deepStrictEqual(wire.questions.map(({ message }) => message), [
+        "Spend on getPosts, for up to $0.015?",
+        "Spend on searchRecentPosts, for up to $0.165?"
+      ])
+    }))
+
   it.effect("an unknown price is not called free", () =>
     Effect.gen(function*() {
       const { call, sandbox } = yield* host({})

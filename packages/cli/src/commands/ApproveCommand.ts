@@ -59,13 +59,14 @@ const approve = Effect.fnUntraced(function*(handle: Option.Option<string>) {
   for (const entry of entries) yield* decide(entry)
 })
 
-const decide = Effect.fnUntraced(function*({ contents: { kind, lines, micros, of }, handle }: Book.Entry) {
+const decide = Effect.fnUntraced(function*({ contents: { as, kind, lines, micros, of }, handle }: Book.Entry) {
   const { errors } = yield* Terminal
   errors.write(`${handle}\n${lines.map((line) => `  ${line}\n`).join("")}`)
   const price = Text.dollars(micros)
-  const isAllowed = yield* Prompt.confirm(
-    kind === "cost" ? `Let ${of} spend up to ${price}?` : `Allow ${of}${micros === 0 ? "" : `, for up to ${price}`}?`
-  )
+  const act = kind === "cost"
+    ? `Let ${of} spend up to ${price}`
+    : `Allow ${of}${micros === 0 ? "" : `, for up to ${price}`}`
+  const isAllowed = yield* Prompt.confirm(`${act}${as === undefined ? "" : `, as ${as}`}?`)
   if (!(yield* Book.move(handle, ["waiting"], isAllowed ? "approved" : undefined))) {
     return yield* ErrorReport.refuse("It has expired meanwhile", "Let the agent prepare it again.")
   }

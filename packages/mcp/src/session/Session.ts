@@ -102,6 +102,14 @@ export interface Place {
   readonly rest: Listing
 }
 
+/** A question to the user by a host that calls again. */
+export interface Asked {
+  readonly handle: string
+  readonly until: number
+  /** The handles of the same call to which the user has agreed. */
+  readonly accepted: Set<string>
+}
+
 /** The state of a session. */
 export class Session extends Context.Service<Session, {
   readonly settings: Settings
@@ -114,7 +122,7 @@ export class Session extends Context.Service<Session, {
   /** The rests of answers by their handles, oldest first. */
   readonly cursors: Map<string, Place>
   /** The questions that have no answer yet, by their states. */
-  readonly asked: Map<string, { readonly handle: string; readonly until: number }>
+  readonly asked: Map<string, Asked>
   /** The names of lists in lower case, by their ids. */
   readonly lists: Map<string, string>
   /** True once an answer had texts of strangers: writes after that need the user's consent. */

@@ -19,7 +19,13 @@ export const tool = Tool.make({
   toolset: "posts",
   effect: "read",
   operations: [getPosts.definition, searchRecentPosts.definition],
-  inputs: { id: Parameters.required(Parameters.id), archive: Parameters.boolean, ...Inputs.listing },
+  inputs: {
+    id: Parameters.required(Parameters.id),
+    archive: Parameters.boolean,
+    ...Inputs.listing,
+    // A conversation is not written to a file.
+    rows: Parameters.integer({ minimum: 1, maximum: 100 })
+  },
   run: ({ archive, detail = "normal", id, rows = usualRows }) =>
     Effect.gen(function*() {
       const { settings: { trustedOnly = false } } = yield* Session
@@ -31,7 +37,7 @@ export const tool = Tool.make({
       }
       const opened = yield* Conversation.open(id, options)
       // The price of a search depends on the size of its page.
-      const query = { ...opened.query, max_results: Math.min(Math.max(rows, smallestPage), opened.query.max_results) }
+      const query = { ...opened.query, max_results: Math.max(rows, smallestPage) }
       return yield* part({ ...opened, query }, options, { detail, rows }, undefined)
     })
 })

@@ -57,6 +57,8 @@ export type Action = typeof Action.Type
 const Contents = Schema.Struct({
   /** A hash of the credentials. */
   account: Schema.String,
+  /** The name of the account. */
+  as: Schema.optionalKey(Schema.String),
   kind: Schema.Literals(["cost", "write"]),
   of: Schema.String,
   micros: Schema.Finite,

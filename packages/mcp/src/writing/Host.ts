@@ -19,7 +19,7 @@ import type * as Scope from "effect/Scope"
 import { dollars } from "../money/Dollars.ts"
 import type { Ask, Question } from "../money/Gate.ts"
 import { Refused } from "../money/Refused.ts"
-import { type Listing, Session } from "../session/Session.ts"
+import { type Asked, type Listing, Session } from "../session/Session.ts"
 import * as Book from "./Book.ts"
 
 /** A hash of the credentials that calls use. */
@@ -29,12 +29,18 @@ export const account: Effect.Effect<string, never, Client> = Effect.gen(function
   return (yield* Effect.all(hashes)).join()
 })
 
+/** The account in the book. */
+const identity = Effect.gen(function*() {
+  const { settings } = yield* Session
+  return { account: yield* account, ...settings.account !== undefined && { as: settings.account } }
+})
+
 /** Enters a write for `publish`, and returns its preview with its handle. */
 export const prepare = (
   write: Required<Pick<Book.Contents, "of" | "micros" | "lines" | "action">>
-): Effect.Effect<Listing, Refused, Client | Journal> =>
+): Effect.Effect<Listing, Refused, Client | Journal | Session> =>
   Effect.gen(function*() {
-    const handle = yield* Book.enter({ account: yield* account, kind: "write", ...write })
+    const handle = yield* Book.enter({ ...yield* identity, kind: "write", ...write })
     return {
       lines: [
         ...write.lines,
@@ -66,7 +72,7 @@ type Answer = "accept" | "decline" | "cancel" | "none"
 
 const consentTo = Effect.fnUntraced(function*(question: Question) {
   const { handle: prepared, ...rest } = question
-  const contents = { account: yield* account, ...rest }
+  const contents = { ...yield* identity, ...rest }
   const handle = prepared ?? (yield* Book.handleOf(contents))
   const isApproved = prepared === undefined
     // Of two equal calls, one has the approval.
@@ -131,22 +137,32 @@ const elicited = (form: ElicitRequestFormParams): Effect.Effect<Answer> =>
     return answerOf(yield* client.elicit(form))
   }).pipe(Effect.scoped, Effect.orElseSucceed((): Answer => "none"))
 
+/** The questions that requests answer. */
+const answering = new WeakMap<McpRequestContext["Service"], Asked>()
+
 /**
  * The answer in the request, if it answers this question; otherwise the question. The handle covers the account and the whole call.
- * An answer counts once, and not for another process: a host may send it again.
+ * A state counts for one request, and not for another process: a host may send it again. A call may need several answers.
  */
 const askedAgain = Effect.fnUntraced(function*(form: ElicitRequestFormParams, handle: string) {
   const { asked } = yield* Session
-  const { inputResponses, requestState = "" } = yield* McpRequestContext
-  const now = yield* Clock.currentTimeMillis
-  for (const [state, { until }] of asked) if (until <= now) asked.delete(state)
+  const request = yield* McpRequestContext
+  const { inputResponses, requestState = "" } = request
+  const until = (yield* Clock.currentTimeMillis) + Book.validMillis
+  for (const [state, old] of asked) if (old.until <= until - Book.validMillis) asked.delete(state)
+  const answered = answering.get(request) ?? asked.get(requestState) ?? { handle: "", until, accepted: new Set() }
+  asked.delete(requestState)
+  answering.set(request, answered)
+  const { accepted } = answered
+  if (accepted.has(handle)) return "accept"
   const response = inputResponses?.["consent"]
-  if (response !== undefined && asked.get(requestState)?.handle === handle) {
-    asked.delete(requestState)
-    return answerOf(response)
+  if (response !== undefined && answered.handle === handle) {
+    const answer = answerOf(response)
+    if (answer === "accept") accepted.add(handle)
+    return answer
   }
   const state = globalThis.crypto.randomUUID()
-  asked.set(state, { handle, until: now + Book.validMillis })
+  asked.set(state, { handle, until, accepted })
   return yield* Effect.fail(
     new InputRequired({
       inputRequests: { consent: { method: "elicitation/create", params: { ...form } } },

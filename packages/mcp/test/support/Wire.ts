@@ -37,6 +37,8 @@ export interface WireOptions extends Options {
   readonly revision: "2025-11-25" | "2026-07-28"
   /** The user's answer. Without it, the host cannot ask. */
   readonly answers?: (asked: Asked) => Json
+  /** The most round trips of a call. Default 1. */
+  readonly rounds?: number
   /** Changes the second request of a round trip. */
   readonly meddle?: (continuation: Continuation) => Continuation
 }
@@ -51,7 +53,7 @@ export interface Wire {
 
 /** Starts a server, and connects a host. */
 export const connect = Effect.fnUntraced(function*(options: WireOptions) {
-  const { answers, meddle = (continuation) => continuation, revision } = options
+  const { answers, meddle = (continuation) => continuation, revision, rounds = 1 } = options
   yield* TestClock.setTime(now)
   const context = yield* Layer.build(Sandbox.layer({ posts: 0, start: now }))
   const questions: Array<Asked> = []
@@ -80,15 +82,17 @@ export const connect = Effect.fnUntraced(function*(options: WireOptions) {
   const connected: Wire = {
     call: Effect.fnUntraced(function*(name, input = {}) {
       const params = { name, arguments: input, ...meta }
-      const first = yield* request("tools/call", params)
-      const { inputRequests = {}, requestState, resultType } = first.result ?? {}
-      if (resultType !== "input_required") return shown(first)
-      const inputResponses = Object.fromEntries(
-        Object.entries(inputRequests).map(([key, asked]) => [key, answer(asked.params)])
-      )
-      return shown(
-        yield* request("tools/call", { ...params, ...meddle({ arguments: input, inputResponses, requestState }) })
-      )
+      let reply = yield* request("tools/call", params)
+      for (let round = 0; round < rounds; round++) {
+        const { inputRequests = {}, requestState, resultType } = reply.result ?? {}
+        if (resultType !== "input_required") break
+        const inputResponses = Object.fromEntries(
+          Object.entries(inputRequests).map(([key, asked]) => [key, answer(asked.params)])
+        )
+        const continuation = meddle({ arguments: input, inputResponses, requestState })
+        reply = yield* request("tools/call", { ...params, ...continuation })
+      }
+      return shown(reply)
     }),
     questions,
     sandbox: yield* Effect.provideContext(Sandbox.Sandbox, context)
