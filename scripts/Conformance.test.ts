@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { neutral } from "../packages/core/src/wire/Wire.ts"
 import * as Asking from "./conformance/Asking.ts"
+import { explanations } from "./conformance/Explained.ts"
 import * as Reading from "./conformance/Reading.ts"
 import * as Validity from "./conformance/Validity.ts"
 import { openApi } from "./docs/OpenApi.ts"
@@ -20,7 +21,7 @@ const readings = (source: string, bodies: number, isWanted = (_name: string) => 
     Reading.measure(
       route,
       neutral,
-      Array.from({ length: bodies }, (_, i) => Reading.bodyOf(document, route[1], 1, i))
+      Array.from({ length: bodies }, (_, i) => Reading.bodyOf(document, route, 1, i))
     )
   )
 }
@@ -37,10 +38,10 @@ describe("bodies by the document of the catalogue", () => {
     const document = service(text)
     const validate = Validity.make(text, "test")
     const [route] = Reading.shared(document, neutral).filter(([{ definition }]) => definition.name === "getPosts")
-    const bodies = Array.from({ length: 10 }, (_, i) => Reading.bodyOf(document, route![1], 1, i))
+    const bodies = Array.from({ length: 10 }, (_, i) => Reading.bodyOf(document, route!, 1, i))
     for (const body of bodies) assert.deepStrictEqual(await validate(route![1], body), [])
     assert.isNotEmpty(await validate(route![1], { data: [{ id: 1 }] }))
-    assert.deepStrictEqual(bodies[3], Reading.bodyOf(document, route![1], 1, 3))
+    assert.deepStrictEqual(bodies[3], Reading.bodyOf(document, route!, 1, 3))
     assert.strictEqual(new Set(bodies.map((body) => JSON.stringify(body))).size, 10)
   })
 
@@ -54,7 +55,7 @@ describe("bodies by the document of the catalogue", () => {
     const document = service(text)
     const [route] = Reading.shared(document, neutral).filter(([{ definition }]) => definition.name === "getPost")
     const nulls = (chance: number) =>
-      Array.from({ length: 20 }, (_, i) => JSON.stringify(Reading.bodyOf(document, route![1], 1, i, chance)))
+      Array.from({ length: 20 }, (_, i) => JSON.stringify(Reading.bodyOf(document, route!, 1, i, chance)))
         .filter((body) => /"(lang|created_at|geo)":null/.test(body)).length
     assert.strictEqual(nulls(0), 0)
     assert.isAbove(nulls(0.5), 0)
@@ -81,6 +82,32 @@ describe("what a body has and its result lacks", () => {
     ["may be an item", { a: [1, 2] }, { a: [1] }, ["a"]]
   ])("%s", (_, sent, got, lost) => {
     assert.deepStrictEqual(Reading.missingOf(sent, got), lost)
+  })
+})
+
+describe("a finding is explained by an accepted difference", () => {
+  const { definition } = endpoints(neutral).find(({ definition }) => definition.name === "getPost")!
+  const explains = explanations(
+    [["query", "max_results maximum"], ["body", "text required"], ["result", "data.lang type"], ["result", "post.geo"]]
+      .map(([aspect, name], i) => ({
+        aspect: aspect as "query",
+        name: name!,
+        change: "differs",
+        effect: "missed",
+        operations: [i === 3 ? "post" : "getPost"],
+        reason: ""
+      }))
+  )
+  it.each<readonly [finding: string, isExplained: boolean]>([
+    ["query max_results maximum", true],
+    ["query max_results minimum", false],
+    ["body text is missing", true],
+    ["lost: data.lang", true],
+    ["anomaly: data.lang: a string", true],
+    ["refused: data.geo is not an object", true],
+    ["lost: data.source", false]
+  ])("%s: %s", (finding, isExplained) => {
+    assert.strictEqual(explains(definition, finding), isExplained)
   })
 })
 

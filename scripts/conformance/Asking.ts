@@ -88,7 +88,10 @@ const bodyViolations = (body: object, place: string, facts: Facts): ReadonlyArra
       ? [...own, ...bodyViolations(inside, `${at}${end}`, facts)]
       : own
   }),
-  ...missingOf("body", Object.keys(body).map((name) => `${place}${name}`), facts, place)
+  // An empty object stands for one whose contents are left to the service.
+  ...place !== "" && Object.keys(body).length === 0
+    ? []
+    : missingOf("body", Object.keys(body).map((name) => `${place}${name}`), facts, place)
 ]
 
 /** The members of a body; of bytes, nothing but that they are there. */
@@ -128,13 +131,14 @@ const broken = (bounds: Bounds, value: unknown, items: ReadonlyArray<unknown>): 
   const [isLow, isHigh] = isOutside(typeof value === "number" ? [value] : [], bounds.minimum, bounds.maximum)
   const [isShort, isLong] = isOutside(texts.map((text) => text.length), bounds.minLength, bounds.maxLength)
   const [isFew, isMany] = isOutside(Array.isArray(value) ? [value.length] : [], bounds.minItems, bounds.maxItems)
-  const { pattern } = bounds
+  const { minItems = 0, minLength = 0, pattern } = bounds
   return [
     ...isLow ? ["minimum" as const] : [],
     ...isHigh ? ["maximum" as const] : [],
-    ...isShort ? ["minLength" as const] : [],
+    // A minimum of one is not compared by `pnpm drift` either.
+    ...isShort && minLength > 1 ? ["minLength" as const] : [],
     ...isLong ? ["maxLength" as const] : [],
-    ...isFew ? ["minItems" as const] : [],
+    ...isFew && minItems > 1 ? ["minItems" as const] : [],
     ...isMany ? ["maxItems" as const] : [],
     ...pattern !== undefined && texts.some((text) => !RegExp(pattern, "u").test(text)) ? ["pattern" as const] : []
   ]

@@ -26,8 +26,11 @@ export const valueOf = (
   /** `kindOf` is the schema that named this one as one of its kinds, which is then a part of it and not a choice again. */
   const value = (given: JsonSchema, place: string, depth: number, kindOf?: JsonSchema): unknown => {
     const schema = document.resolve(given)
-    // An enumeration says itself whether null is among its values.
-    if (schema.nullable === true && (schema.enum?.includes(null) ?? true) && chance(0.2)) return null
+    // An enumeration says itself whether null is among its values; without a type, the member means nothing.
+    if (
+      schema.nullable === true && (schema.oneOf ?? schema.anyOf) === undefined &&
+      (schema.enum?.includes(null) ?? true) && chance(0.2)
+    ) return null
     const { discriminator, oneOf: alternatives = schema.anyOf?.filter(isWhole) ?? [] } = schema
     if (alternatives.length > 0) {
       const chosen = pick(alternatives)
@@ -78,6 +81,8 @@ export const valueOf = (
       const isNull = !mustBe && nulls > 0 && chance(nulls)
       entries.push([name, isNull ? null : value(member, at, depth + 1)])
     }
+    // A document may require what it does not describe.
+    for (const name of required) if (!(name in properties)) entries.push([name, {}])
     const isFree = Object.keys(properties).length === 0
     if (additionalProperties !== false && (isFree ? depth < 12 : chance(0.05))) {
       for (let i = below(isFree ? 4 : 2) + (isFree ? 0 : 1); i > 0; i--) {

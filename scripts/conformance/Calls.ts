@@ -1,6 +1,7 @@
 /** Random valid calls of an operation, from its declaration. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { type Definition, parametersOf } from "../../packages/core/src/schema/Definition.ts"
@@ -37,14 +38,16 @@ export const callOf = (
 
 const samples = new Map<Parameters.AnyParameter, ReadonlyArray<unknown>>()
 
-/** Values of a structure. */
+/** Values of a schema. Where it describes nothing that is in them, no document does either. */
 const samplesOf = (parameter: Parameters.AnyParameter): ReadonlyArray<unknown> => {
-  let found = samples.get(parameter)
-  if (found === undefined) {
-    const values = Arbitrary.schema(Schema.make<Schema.Top>(SchemaAST.toType(parameter.schema.ast)))
-    samples.set(parameter, found = Effect.runSync(Arbitrary.sampleEffect(values, { count: 20, seed: parameter.rule })))
-  }
-  return found
+  if (parameter.rule === Parameters.objectArray.rule) return [[{}]]
+  if (parameter.rule === Parameters.object.rule) return [{}]
+  const encode = Schema.encodeUnknownResult(parameter.schema)
+  const known = samples.get(parameter) ?? Effect.runSync(
+    Arbitrary.sampleEffect(Arbitrary.schema(parameter.schema), { count: 50, seed: parameter.rule })
+  ).filter((value) => Result.isSuccess(encode(value)))
+  samples.set(parameter, known)
+  return known
 }
 
 const valueOf = (parameter: Parameters.AnyParameter, { below, chance, pick }: Random): unknown => {
@@ -87,11 +90,7 @@ const valueOf = (parameter: Parameters.AnyParameter, { below, chance, pick }: Ra
       if (rule === Parameters.streamRules.rule) {
         return [{ value: `cat${below(100)}`, ...(chance(0.5) ? { tag: "a" } : {}) }]
       }
-      // What is in them, no document says.
-      if (rule === Parameters.objectArray.rule) return [{}]
-      return [Parameters.object, Parameters.activityFilter].some((free) => free.rule === rule)
-        ? {}
-        : pick(samplesOf(parameter))
+      return pick(samplesOf(parameter))
     case "token":
       return `7140dibdnow9c7btw${below(1e6)}`
   }

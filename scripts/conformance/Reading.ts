@@ -1,4 +1,5 @@
 /** How well the client reads what a document allows: random valid bodies, refused or with members that cannot be reached. */
+import * as SchemaAST from "effect/SchemaAST"
 import * as ResponseDecoder from "../../packages/core/src/wire/ResponseDecoder.ts"
 import * as TextNumbers from "../../packages/core/src/wire/TextNumbers.ts"
 import type { Wire } from "../../packages/core/src/wire/Wire.ts"
@@ -6,7 +7,7 @@ import * as Random from "../../packages/sandbox/src/text/random.ts"
 import { type Endpoint, endpoints } from "../drift/Endpoint.ts"
 import type { DocumentOperation, OpenApiDocument } from "../drift/OpenApiDocument.ts"
 import { keyOf } from "../drift/ServiceFacts.ts"
-import { type Choices, valueOf } from "./Bodies.ts"
+import { valueOf } from "./Bodies.ts"
 
 /** What was found of one route. */
 export interface Reading {
@@ -32,10 +33,10 @@ interface Reason {
 /** A route that the catalogue and a document share. */
 export type Shared = readonly [endpoint: Endpoint, operation: DocumentOperation]
 
-/** The routes of the catalogue that a document has, with its operations. */
-export const shared = (document: OpenApiDocument, wire: Wire): ReadonlyArray<Shared> => {
+/** The routes, of the catalogue if no others are given, that a document has, with its operations. */
+export const shared = (document: OpenApiDocument, wire: Wire, routes = endpoints(wire)): ReadonlyArray<Shared> => {
   const operations = new Map(document.operations.map((operation) => [keyOf(operation), operation]))
-  return endpoints(wire).flatMap((endpoint) => {
+  return routes.flatMap((endpoint) => {
     const operation = operations.get(keyOf(endpoint))
     // A document says no more of a file, or of itself, than that it is one.
     return operation === undefined || ["Bytes", "Document"].includes(endpoint.definition.result._tag)
@@ -44,20 +45,53 @@ export const shared = (document: OpenApiDocument, wire: Wire): ReadonlyArray<Sha
   })
 }
 
-/** The `index`th valid body of an operation: the same for the same seed. */
+/** The `index`th valid body of an operation: the same for the same seed. What the declaration requires is in it. */
 export const bodyOf = (
   document: OpenApiDocument,
-  { id, success = {} }: DocumentOperation,
+  [{ definition }, { id, success = {} }]: Shared,
   seed: number,
   index: number,
   nulls = 0
 ): unknown => {
   const presence = presences[index % presences.length] ?? 0
-  const make = (always: Choices["always"]) =>
-    valueOf(document, success, Random.make(seed, `${id} ${index}`), { presence, nulls, always })
-  const body = make(isIdentity)
+  const required = requiredBy(definition)
+  const make = (more: string) =>
+    valueOf(document, success, Random.make(seed, `${id} ${index}`), {
+      presence,
+      nulls,
+      always: (place) => place === more || isIdentity(place) || required.has(neutral(place))
+    })
+  const body = make("")
   // With neither data nor errors it is no answer.
-  return isAnswer(body) ? body : make((place) => place === "data" || isIdentity(place))
+  return isAnswer(body) ? body : make("data")
+}
+
+const requirements = new Map<string, ReadonlySet<string>>()
+
+/** The members of an answer that its declaration requires. */
+const requiredBy = ({ name, result }: Endpoint["definition"]): ReadonlySet<string> => {
+  const known = requirements.get(name) ?? requiredIn(ResponseDecoder.dataOf(result).ast, "data")
+  requirements.set(name, known)
+  return known
+}
+
+const requiredIn = (ast: SchemaAST.AST, place: string): ReadonlySet<string> => {
+  switch (ast._tag) {
+    case "Arrays":
+      return ast.rest[0] === undefined ? new Set() : requiredIn(ast.rest[0], `${place}[]`)
+    case "Union":
+      // What each of the forms requires.
+      return ast.types.map((type) => requiredIn(type, place)).reduce((all, some) =>
+        new Set([...all].filter((at) => some.has(at)))
+      )
+    case "Objects":
+      return new Set(ast.propertySignatures.flatMap(({ name, type }) => {
+        const at = `${place}.${String(name)}`
+        return [...SchemaAST.isOptional(type) ? [] : [at], ...requiredIn(type, at)]
+      }))
+    default:
+      return new Set()
+  }
 }
 
 /** From nothing but what must be there to everything. */
@@ -157,7 +191,9 @@ export const missingOf = (sent: unknown, got: unknown, place = ""): ReadonlyArra
 
 /** The neutral spelling of a name or of a known value, wherever it stands. */
 const neutral = (name: string): string =>
-  name.replaceAll("retweet", "repost").replaceAll("tweet", "post").replace("twitter_", "")
+  name === "tweet_author_id"
+    ? "liked_post_author_id"
+    : name.replaceAll("retweet", "repost").replaceAll("tweet", "post").replace("twitter_", "")
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

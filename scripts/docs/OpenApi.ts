@@ -159,7 +159,9 @@ const operationOf = (endpoints: ReadonlyArray<Endpoint>, wire: WireName): JsonSc
           : "A stream, with one of these in each line; an empty line is a heartbeat.",
         content: definition.result._tag === "Bytes"
           ? { "application/octet-stream": {} }
-          : json(jsonSchemaOf(answerOf(definition).ast, wire))
+          : json(
+            definition.result._tag === "Document" ? { type: "object" } : jsonSchemaOf(answerOf(definition).ast, wire)
+          )
       },
       default: { $ref: "#/components/responses/Refusal" }
     },

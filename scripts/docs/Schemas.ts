@@ -278,10 +278,10 @@ const jsonStructure = (ast: SchemaAST.AST, wire: WireName): JsonSchema => {
         : { oneOf: ast.types.map((type) => jsonSchemaOf(type, wire)) }
     case "String": {
       const known = Model.knownValues(ast)
-      return known === undefined ? { type: "string" } : open(known.map(named[wire].fromNeutral({ ast })))
+      return known === undefined ? textType({ ast }) : open(known.map(named[wire].fromNeutral({ ast })))
     }
     case "Number":
-      return Model.isSentAsText(ast) ? { type: "string", pattern: "^[0-9]+$" } : plainType(ast)
+      return Model.isSentAsText(ast) ? { type: "string" } : plainType(ast)
     default:
       return plainType(ast)
   }
@@ -330,7 +330,7 @@ const parameterType = (
     case "json":
       return type === "array" ? { type, items: membersOf(schema.ast) } : structureOf(schema.ast)
     default:
-      return { type }
+      return SchemaAST.toEncoded(schema.ast)._tag === "String" ? textType(schema) : { type }
   }
 }
 

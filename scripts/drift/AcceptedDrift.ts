@@ -212,6 +212,11 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       change: "new",
       operations: ["linkStreamWebhook"]
     }),
+    because(
+      "The newer document has no bound, and a direction.",
+      { difference: "body filter.keyword maxLength", operations: ["createActivitySubscription"] },
+      { difference: "body filter.direction", change: "gone", operations: ["createActivitySubscription"] }
+    ),
     because("The newer document allows larger pages.", {
       difference: "query max_results maximum",
       operations: ["getActivitySubscriptions"]
@@ -338,7 +343,15 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       { difference: "path segment 2 pattern", operations: ["downloadDirectMessageMedia"] },
       { difference: "path segment 3 pattern", operations: ["downloadDirectMessageMedia"] }
     ),
-    because("The service refuses invalid ids.", "body reply.exclude_reply_user_ids pattern"),
+    because("Bounds within an object are left to the service.", {
+      difference: "body content_state.* minimum",
+      operations: ["createArticleDraft"]
+    }),
+    because(
+      "The service refuses invalid ids.",
+      "body filter.user_id pattern",
+      "body reply.exclude_reply_user_ids pattern"
+    ),
     because("The specification gives bookmarks to OAuth 2.0 user tokens only.", {
       difference: "credential oauth1",
       change: "new",

@@ -171,8 +171,8 @@ const bodyFacts = (definition: Definition, wire: Wire): Facts => {
       required: parameter.required || isAlways(name),
       values: valuesOn(parameter, wire)
     })
-    for (const [member, fact] of Object.entries(itemFacts(parameter, wire))) {
-      facts[`${pathOf(place)}[].${member}`] = fact
+    for (const [member, fact] of Object.entries(jsonFacts(parameter, wire))) {
+      facts[`${pathOf(place)}${member}`] = fact
     }
   }
   for (const [name, value] of Object.entries(constants)) {
@@ -185,11 +185,15 @@ const bodyFacts = (definition: Definition, wire: Wire): Facts => {
   return facts
 }
 
-/** The members of the items of a list of objects, if known. */
-const itemFacts = ({ kind, schema: { ast } }: Parameters.AnyParameter, wire: Wire): Facts => {
-  const item = kind === "json" && SchemaAST.isArrays(ast) ? ast.rest[0] : undefined
-  return item !== undefined && SchemaAST.isObjects(item) && item.propertySignatures.length > 0
-    ? schemaFacts(item, wire)
+/** The members of an object, or of the items of a list of objects, if known. */
+const jsonFacts = ({ kind, schema }: Parameters.AnyParameter, wire: Wire): Facts => {
+  const ast = SchemaAST.toEncoded(schema.ast)
+  const isList = SchemaAST.isArrays(ast)
+  const item = isList ? ast.rest[0] : ast
+  return kind === "json" && item !== undefined && SchemaAST.isObjects(item) && item.propertySignatures.length > 0
+    ? Object.fromEntries(
+      Object.entries(schemaFacts(item, wire)).map(([name, fact]) => [`${isList ? "[]" : ""}.${name}`, fact])
+    )
     : {}
 }
 

@@ -4,8 +4,9 @@ import type { DocumentOperation, OpenApiDocument } from "./OpenApiDocument.ts"
 import { type Credential, type Fact, fact, type Facts, keyOf, type ServiceFacts } from "./ServiceFacts.ts"
 
 /** The names of resource schemas in documents. */
-const resources: ReadonlyMap<string, string> = new Map([
+export const resources: ReadonlyMap<string, string> = new Map([
   ["Community", "community"],
+  ["CommunityNote", "note"],
   ["ComplianceJob", "compliance_job"],
   ["Connection", "connection"],
   ["DirectMessageEvent", "dm_event"],
@@ -28,6 +29,7 @@ const resources: ReadonlyMap<string, string> = new Map([
   ["Place", "place"],
   ["Poll", "poll"],
   ["Post", "post"],
+  ["PostAnalytics", "analytics"],
   ["Problem", "problem"],
   ["Space", "space"],
   ["Topic", "topic"],
