@@ -18,6 +18,9 @@ export const made = /<!-- generated: ([^\n]+) -->\n[^]*?^<!-- end -->$/gm
 /** The required Node version; the compiler has one of its own. */
 export const required = /(?<!TypeScript )\b\d+\.\d+ or newer/g
 
+/** The operations of the service's newest document that are declared. */
+export const covered = /(?<=\| Operations of API v2 \| )\d+ of \d+/
+
 /** The text of a document with its current blocks, and the required Node version. */
 export const current = (page: string): string =>
   page
@@ -27,6 +30,7 @@ export const current = (page: string): string =>
     })
     .replace(made, (_, name: string) => `<!-- generated: ${name} -->\n\n${make(name)}\n\n<!-- end -->`)
     .replaceAll(required, `${minimum} or newer`)
+    .replace(covered, ParityDocs.covered)
 
 const regionOf = (file: string, region: string): string => {
   const [, indent, code] = RegExp(`^( *)// #region ${region}\\n([^]*?)^ *// #endregion`, "m").exec(text(file)) ?? []

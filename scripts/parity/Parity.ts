@@ -110,7 +110,7 @@ const withThings = (value: unknown, thing: (name: string) => string, name = ""):
   value === "{}" || name === "url"
     ? thing(name)
     : value === "text"
-    ? `text ${++texts}`
+    ? `text ${++texts}${name === "text" ? " https://example.com" : ""}`
     : Array.isArray(value)
     ? value.map((item) => withThings(item, thing, name))
     : typeof value === "object" && value !== null
@@ -127,6 +127,7 @@ const kinds: ReadonlyArray<readonly [pattern: RegExp, kind: Stage.Kind]> = [
   [/ webhook_id$/, "webhook"],
   [/ subscription_id$/, "subscription"],
   [/ folder_id$/, "folder"],
+  [/ article_id$/, "article"],
   [/ (event|dm)_id$/, "message"],
   [/ dm_conversation_id$/, "conversation"],
   [/ woeid$/, "woeid"],
@@ -135,6 +136,7 @@ const kinds: ReadonlyArray<readonly [pattern: RegExp, kind: Stage.Kind]> = [
   [/^\w+ \/2\/users.* ids?$/, "user"],
   [/^\w+ \/2\/lists.* id$/, "list"],
   [/^\w+ \/2\/spaces.* ids?$/, "space"],
+  [/^\w+ \/2\/news.* id$/, "story"],
   [/^\w+ \/2\/communities.* id$/, "community"],
   [/^\w+ \/2\/compliance.* id$/, "job"]
 ]

@@ -12,6 +12,7 @@ export const needle = "needle"
 /** What requests may name, by its kind. Of several, the one is taken whose answer is nearest to the recorded one. */
 export type Kind =
   | "address"
+  | "article"
   | "community"
   | "conversation"
   | "folder"
@@ -20,6 +21,7 @@ export type Kind =
   | "media"
   | "message"
   | "owned post"
+  | "story"
   | "post"
   | "rule"
   | "space"
@@ -44,9 +46,10 @@ export const make = async (): Promise<Stage> => {
   const receiver = await receive(Redacted.value(sandbox.seeded.consumerSecret))
   const linus = sandbox.user({ username: "linus", protected: true })
   const gone = sandbox.user({ username: "gone" }).suspended()
+  const things = { ...thingsOfUsers(sandbox), ...thingsOfApp(sandbox, receiver.url), woeid: ["1"] }
   return {
     sandbox,
-    things: { ...thingsOfUsers(sandbox), ...thingsOfApp(sandbox, receiver.url), woeid: ["1"] },
+    things: { ...things, story: await storiesOf(sandbox) },
     unseen: {
       missing: { post: "1", user: "999", username: "nobody", list: "1", space: "1DXxyRYNejbKM" },
       protected: { post: linus.post(needle).id, user: linus.id, username: linus.username },
@@ -57,6 +60,14 @@ export const make = async (): Promise<Stage> => {
       await sandbox.stop()
     }
   }
+}
+
+/** The news, which are made of what posts are about. */
+const storiesOf = async ({ baseUrl, settings }: RunningSandbox): Promise<ReadonlyArray<string>> => {
+  const headers = { authorization: `Bearer ${settings.bearerToken}` }
+  const response = await fetch(`${baseUrl}/2/news/search?query=${needle}`, { headers })
+  const { data = [] }: { readonly data?: ReadonlyArray<{ readonly id: string }> } = JSON.parse(await response.text())
+  return data.map(({ id }) => id)
 }
 
 const thingsOfUsers = (sandbox: RunningSandbox) => {
@@ -82,10 +93,13 @@ const thingsOfUsers = (sandbox: RunningSandbox) => {
   const [blocked, muted] = [sandbox.user({ username: "blocked" }), sandbox.user({ username: "muted" })]
   for (const other of [blocked, muted]) other.pins(other.post("Mine"))
   ada.blocks(blocked).mutes(muted)
+  // The words by which the sandbox knows a writer of Community Notes.
+  sandbox.trigger({ event_type: "profile.update.bio", set: { after: "AI Note Writer" } })
   const list = ada.list({ name: "News", description: needle, members: [grace], followers: [grace] })
   store.lists.setPinned(list.id, ada.id, true)
   const { conversationId, id: message } = grace.message(ada, { text: needle, media: "photo" })
   return {
+    article: [store.documents.insert("article", { ownerId: ada.id, createdAt: now, body: { title: needle } })],
     community: [store.communities.insert({ name: `Compilers ${needle}`, createdAt: now })],
     conversation: [conversationId],
     folder: [ada.bookmarkFolder("Later", own).id],
