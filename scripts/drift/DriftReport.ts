@@ -16,6 +16,8 @@ export interface DriftReport extends Drift.Outcome {
   readonly wire: string
   /** Operations of the catalogue that were compared. */
   readonly compared: number
+  /** Operations of the document. */
+  readonly documented: number
   /** Routes that only the document has: method and path. */
   readonly unknown: ReadonlyArray<string>
 }
@@ -54,6 +56,7 @@ export const hold = (
     version: document.version,
     wire,
     compared: new Set(catalogue.routes.map(({ name }) => name)).size,
+    documented: document.operations.length,
     unknown: document.operations.filter((operation) => !keys.has(keyOf(operation)))
       .map(({ method, path }) => `${method} ${path}`),
     ...Drift.compare(catalogue, documentFacts(document, (key) => paths.has(pathOf(key))), wire, accepted)
@@ -62,11 +65,12 @@ export const hold = (
 
 /** A report in lines of 80 columns. Accepted differences, and operations that only the document has, are counted or listed. */
 export const lines = (report: DriftReport, all = false): ReadonlyArray<string> => {
-  const { accepted, compared, drifts, unknown, version, wire } = report
+  const { accepted, compared, documented, drifts, unknown, version, wire } = report
   const told = [
     `${Text.quantity(compared, "operations")} compared with the document${
       version === undefined ? "" : ` (${version})`
     } on wire ${wire}`,
+    `${documented - unknown.length} of ${documented} operations of the document are declared`,
     ...effects.flatMap(({ effect, heading }) => {
       const some = drifts.filter((drift) => drift.effect === effect)
       return some.length === 0 ? [] : ["", `${heading} (${some.length})`, ...some.flatMap(linesOf)]

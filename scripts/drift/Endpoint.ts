@@ -13,13 +13,21 @@ export interface Endpoint {
   readonly path: string
 }
 
+/** The routes of operations on a wire. */
+export const endpointsOf = (
+  operations: ReadonlyArray<{ readonly definition: Definition }>,
+  wire: Wire
+): ReadonlyArray<Endpoint> =>
+  operations.flatMap(({ definition }) =>
+    routesOf(definition).map(([selectedBy, route]) => {
+      const [method, template] = partsOf(route)
+      return { definition, selectedBy, method, path: wire.path(template) }
+    })
+  )
+
 /** Every route of the catalogue on a wire, without aliases. */
 export const endpoints = (wire: Wire): ReadonlyArray<Endpoint> =>
-  Object.entries(catalogue)
-    .filter(([name]) => !Object.hasOwn(aliases, name))
-    .flatMap(([, { definition }]) =>
-      routesOf(definition).map(([selectedBy, route]) => {
-        const [method, template] = partsOf(route)
-        return { definition, selectedBy, method, path: wire.path(template) }
-      })
-    )
+  endpointsOf(
+    Object.entries(catalogue).filter(([name]) => !Object.hasOwn(aliases, name)).map(([, operation]) => operation),
+    wire
+  )
