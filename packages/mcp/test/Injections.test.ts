@@ -231,4 +231,21 @@ describe("texts of strangers", () => {
         assert.strictEqual(sandbox.requests.length, sent + 1)
       }
     }))
+
+  it.effect("are read once by calls at once, with one question about the lists", () =>
+    Effect.gen(function*() {
+      const trustedLists: Array<string> = []
+      const { call, questions, sandbox } = yield* connect({
+        revision: "2025-11-25",
+        trustedOnly: true,
+        trustedLists,
+        askAbove: 15_000,
+        answers: () => ({ action: "accept", content: { allow: true } })
+      })
+      const members = ["grace", "alan"].map((username) => sandbox.user({ username }))
+      trustedLists.push(sandbox.ada.list({ name: "Friends", members }).id)
+      const read = call("read_posts", { ids: ["1"], detail: "low" })
+      yield* Effect.all([read, read], { concurrency: "unbounded" })
+      assert.deepStrictEqual(questions.map(({ message }) => message), ["Spend on --trusted-lists, for up to $0.02?"])
+    }))
 })

@@ -90,7 +90,7 @@ export const linesOf = (
   })
 
 /** Remembers users and lists, whose names complete inputs. A user's handle then needs no look-up. */
-export const remember = (items: Iterable<Lines.Item | undefined>): Effect.Effect<void, never, Session> =>
+const remember = (items: Iterable<Lines.Item | undefined>): Effect.Effect<void, never, Session> =>
   Effect.map(Session, ({ lists, userIds }) => {
     for (const item of items) {
       if (item === undefined) continue
@@ -104,7 +104,7 @@ export const remember = (items: Iterable<Lines.Item | undefined>): Effect.Effect
 const itemOf = (value: unknown): Lines.Item | undefined => Predicate.isObject(value) ? { ...value } : undefined
 
 /** The options of lines in this session, now. */
-export const optionsOf = (detail: Lines.Detail): Effect.Effect<Lines.Options, never, Session> =>
+const optionsOf = (detail: Lines.Detail): Effect.Effect<Lines.Options, never, Session> =>
   Effect.gen(function*() {
     const session = yield* Session
     return {

@@ -12,7 +12,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type * as Semaphore from "effect/Semaphore"
+import * as Semaphore from "effect/Semaphore"
 import type { DryRun, Gate } from "../money/Gate.ts"
 import type { Ledger } from "../money/Ledger.ts"
 import type { Refused } from "../money/Refused.ts"
@@ -119,6 +119,8 @@ export class Session extends Context.Service<Session, {
   readonly userIds: Map<string, string>
   /** The members of trusted lists, once they were read. */
   listed: ReadonlySet<string> | undefined
+  /** Calls at once read the lists once. */
+  readonly listing: Semaphore.Semaphore
   /** The rests of answers by their handles, oldest first. */
   readonly cursors: Map<string, Place>
   /** The questions that have no answer yet, by their states. */
@@ -135,6 +137,7 @@ const make = (settings: Settings): Session["Service"] => ({
   userIds: new Map(),
   lists: new Map(),
   listed: undefined,
+  listing: Semaphore.makeUnsafe(1),
   cursors: new Map(),
   asked: new Map(),
   hasReadStrangers: false

@@ -7,8 +7,7 @@ import { Gate } from "../money/Gate.ts"
 import type { Item } from "../text/Lines.ts"
 import { type Failure, type Needs, Session } from "./Session.ts"
 
-/** Reads the members of trusted lists, once in a session. The user consents to their price as to that of a call. */
-export const load: Effect.Effect<void, Failure, Needs> = Effect.gen(function*() {
+const read: Effect.Effect<void, Failure, Needs> = Effect.gen(function*() {
   const session = yield* Session
   const { trustedLists = [] } = session.settings
   if (session.listed !== undefined || trustedLists.length === 0) return
@@ -26,6 +25,12 @@ export const load: Effect.Effect<void, Failure, Needs> = Effect.gen(function*() 
   )
   session.listed = new Set(members.flat().map(({ id }) => id))
 })
+
+/** Reads the members of trusted lists, once in a session. The user consents to their price as to that of a call. */
+export const load: Effect.Effect<void, Failure, Needs> = Effect.flatMap(
+  Session,
+  ({ listing }) => listing.withPermit(read)
+)
 
 /** Tests whether a user is the account itself, or is followed, listed or verified. */
 export const isTrusted = (user: Item | undefined, { listed, settings: { userId } }: Session["Service"]): boolean => {

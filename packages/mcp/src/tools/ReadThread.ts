@@ -9,7 +9,7 @@ import * as Page from "../session/Page.ts"
 import { Session } from "../session/Session.ts"
 import * as Tool from "../session/Tool.ts"
 import * as Fence from "../text/Fence.ts"
-import * as Lines from "../text/Lines.ts"
+import type * as Lines from "../text/Lines.ts"
 
 /** `read_thread`: the conversation of a post. */
 export const tool = Tool.make({
@@ -73,16 +73,11 @@ const part = (
 
 const linesOf = (page: Conversation.Page, detail: Lines.Detail) =>
   Effect.gen(function*() {
-    const options = yield* Page.optionsOf(detail)
-    const users = new Map(
-      (page.includes["users"] ?? []).map((user): readonly [unknown, Lines.Item] => {
-        const item: Lines.Item = { ...user }
-        return [item["id"], item]
-      })
-    )
-    yield* Page.remember(users.values())
+    const users = new Map((page.includes["users"] ?? []).map((user) => ["id" in user ? user.id : undefined, user]))
+    const author = (post: object) => users.get("author_id" in post ? post.author_id : undefined)
+    const { lines } = yield* Page.linesOf(getPosts.definition, { data: page.items, errors: [], author }, detail)
     return [
-      ...page.items.map((post) => Lines.of("post", post, users.get(post.author_id), options)),
+      ...page.items.length === 0 ? [] : lines,
       ...page.missing.map(({ id, reason }) => `not shown: ${Fence.id(id)} (${reason})`),
       ...page.outOfReach === undefined ? [] : ["older replies are out of reach without archive: true"]
     ]
