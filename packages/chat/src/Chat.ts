@@ -44,7 +44,7 @@ export interface Conversations {
 
 /** Options of reading. */
 export interface ReadOptions {
-  /** The number of items, 1 to 10,000. Default 100. */
+  /** The number of events to read, 1 to 10,000: edits and deletions are events, too. Default 100. */
   readonly limit?: number | undefined
   /** Whether old direct messages of the same two users are among them; each has the price of a direct message. Default true. */
   readonly directMessages?: boolean | undefined
@@ -95,8 +95,14 @@ export interface Session {
 export class Chat extends Context.Service<Chat, Session>()("@postwire/chat/Chat") {}
 
 /** Opens a chat. Private keys leave memory when the scope ends. */
-export const open = (options: Options): Effect.Effect<Session, UseError, Client | Scope.Scope> =>
-  Effect.flatMap(Client, (client) => openWith(Calls.ofClient(client, options.userAuth), options))
+export const open = Effect.fnUntraced(function*(
+  options: Options
+): Effect.fn.Return<Session, UseError, Client | Scope.Scope> {
+  const client = Calls.withUserAuth(yield* Client, options.userAuth === true)
+  const parts = yield* Effect.provideService(partsOf(options.store), Client, client)
+  yield* Effect.provideService(Registration.unlock(parts, options), Client, client)
+  return sessionOf({ ...parts, publicKeys: PublicKeys.make(parts.library) }, client, yield* Calls.Activity)
+})
 
 /** The chat of a user as a Layer. */
 export const layer = (options: Options): Layer.Layer<Chat, UseError, Client> => Layer.effect(Chat, open(options))
@@ -106,19 +112,12 @@ export const layer = (options: Options): Layer.Layer<Chat, UseError, Client> => 
  * only copy beside the store. Repeat it after an interruption: it completes with the same keys.
  */
 export const register = (
-  options: Omit<Options, "keyBlob">
+  { passcode, store, userAuth = false }: Omit<Options, "keyBlob">
 ): Effect.Effect<Registration.Registered, UseError, Client> =>
-  Effect.flatMap(Client, (client) => registerWith(Calls.ofClient(client, options.userAuth), options))
-
-/** `register` by given calls. */
-export const registerWith = (
-  { client }: Calls.Calls,
-  { passcode, store }: Omit<Options, "keyBlob">
-): Effect.Effect<Registration.Registered, UseError> =>
   partsOf(store).pipe(
     Effect.flatMap((parts) => Registration.register(parts, passcode)),
     Effect.scoped,
-    Effect.provideService(Client, client)
+    Effect.updateService(Client, (client) => Calls.withUserAuth(client, userAuth))
   )
 
 const partsOf = Effect.fnUntraced(function*(texts: Texts) {
@@ -127,36 +126,28 @@ const partsOf = Effect.fnUntraced(function*(texts: Texts) {
   return { userId, library, store: ChatStore.make(texts, userId) }
 })
 
-/** `open` by given calls. */
-export const openWith = (
-  { activity, client }: Calls.Calls,
-  options: Options
-): Effect.Effect<Session, UseError, Scope.Scope> =>
-  Effect.provideService(
-    Effect.gen(function*() {
-      const parts = yield* partsOf(options.store)
-      yield* Registration.unlock(parts, options)
-      return sessionOf({ ...parts, publicKeys: PublicKeys.make(parts.library) }, { activity, client })
-    }),
-    Client,
-    client
-  )
-
-const sessionOf = (opened: ConversationKeys.Opened, { activity, client }: Calls.Calls): Session => {
+const sessionOf = (
+  opened: ConversationKeys.Opened,
+  client: Client["Service"],
+  activity: typeof Calls.Activity.Service
+): Session => {
+  const use = Effect.provideService(Client, client)
   const within = <A, E>(conversation: string, f: (id: ConversationId) => Effect.Effect<A, E, Client>) =>
-    Effect.provideService(Effect.flatMap(parse(conversation, opened.userId), f), Client, client)
-  const contentsOf = (contents: string | Sending.Contents) =>
-    typeof contents === "string" ? { text: contents } : contents
+    use(Effect.flatMap(parse(conversation, opened.userId), f))
+  const send = (conversation: string, contents: string | Sending.Contents, replyTo?: Message) =>
+    within(
+      conversation,
+      (id) => Sending.send(opened, id, { ...typeof contents === "string" ? { text: contents } : contents, replyTo })
+    )
   return {
     userId: opened.userId,
-    conversations: Effect.provideService(conversations, Client, client),
+    conversations: use(conversations),
     read: (conversation, { directMessages = true, limit = 100 } = {}) =>
       Number.isSafeInteger(limit) && limit >= 1 && limit <= 10_000
         ? within(conversation, (id) => History.read(opened, id, limit, directMessages))
         : Effect.fail(invalidParameter("chat", "limit", "must be a whole number from 1 to 10,000", limit)),
-    send: (conversation, contents) => within(conversation, (id) => Sending.send(opened, id, contentsOf(contents))),
-    reply: (to, contents) =>
-      within(to.conversation, (id) => Sending.send(opened, id, { ...contentsOf(contents), replyTo: to })),
+    send: (conversation, contents) => send(conversation, contents),
+    reply: (to, contents) => send(to.conversation, contents, to),
     edit: (message, text) => within(message.conversation, (id) => Sending.edit(opened, id, message, text)),
     media: (message, file) => within(message.conversation, (id) => Sending.download(opened, id, message, file)),
     markRead: ({ conversation, sequenceId }) =>
@@ -165,7 +156,7 @@ const sessionOf = (opened: ConversationKeys.Opened, { activity, client }: Calls.
         ({ path }) => Effect.asVoid(markChatConversationRead({ id: path, seen_until_sequence_id: sequenceId }))
       ),
     listen: Stream.provideService(Listening.listen(opened, activity), Client, client),
-    createGroup: (group) => Effect.provideService(Groups.create(opened, group), Client, client),
+    createGroup: (group) => use(Groups.create(opened, group)),
     addMembers: (conversation, userIds) => within(conversation, (id) => Groups.addMembers(opened, id, userIds)),
     rotate: (conversation) => within(conversation, (id) => Effect.asVoid(ConversationKeys.rotate(opened, id)))
   }

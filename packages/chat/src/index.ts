@@ -57,7 +57,7 @@ export type Chat =
 /** Opens the chat of the user whose token the client has. */
 export const openChat = async (client: Calls.Methods, options: Options): Promise<Chat> => {
   const scope = Scope.makeUnsafe()
-  const opening = Core.openWith(Calls.ofMethods(client, options.userAuth), optionsOf(options))
+  const opening = Effect.provideContext(Core.open(optionsOf(options)), Calls.ofMethods(client))
   const exit = await Effect.runPromiseExit(Scope.provide(opening, scope))
   const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
   if (Exit.isFailure(exit)) {
@@ -93,8 +93,8 @@ export interface Registered {
  * only copy beside the store. Repeat it after an interruption: it completes with the same keys.
  */
 export const registerChat = async (client: Calls.Methods, options: Omit<Options, "keyBlob">): Promise<Registered> => {
-  const calls = Calls.ofMethods(client, options.userAuth)
-  const { keyBlob, ...registered } = await run(Core.registerWith(calls, optionsOf(options)))
+  const registering = Core.register(optionsOf(options))
+  const { keyBlob, ...registered } = await run(Effect.provideContext(registering, Calls.ofMethods(client)))
   return { ...registered, keyBlob: keyBlob && Redacted.value(keyBlob) }
 }
 

@@ -152,10 +152,9 @@ describe("a passcode", () => {
       let isThere = false
       const library = yield* open(() => isThere ? backupOf() : Promise.reject(new Error("no realm responds")))
       const parts = { userId: id, library, store: ChatStore.make(TokenStore.toEffect(store), id) }
-      const register = Effect.provideService(
-        Registration.register(parts, Redacted.make(secret)),
-        Client,
-        Calls.ofMethods(client).client
+      const register = Registration.register(parts, Redacted.make(secret)).pipe(
+        Effect.updateService(Client, (client) => Calls.withUserAuth(client, false)),
+        Effect.provideContext(Calls.ofMethods(client))
       )
       assert.include(yield* Effect.flip(register), { fault: "backup unavailable" })
       assert.include(store.texts.get(`chat-${id}`), "privateKey")

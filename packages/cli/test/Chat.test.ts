@@ -1,24 +1,25 @@
 /** `postwire chat` of two users against a sandbox. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Effect, Redacted } from "effect"
+import { type Cause, Effect, Layer, Option, Queue, Redacted, Stdio } from "effect"
+import * as Input from "effect/Terminal"
 import { execFile } from "node:child_process"
+import { join } from "node:path"
 import { promisify } from "node:util"
-import { vi } from "vitest"
 import { postwire } from "../../core/test/support/ProgramFile.ts"
+import { Environment } from "../src/connection/Variables.ts"
+import { Terminal } from "../src/terminal/Terminal.ts"
 import * as Commands from "./Commands.ts"
 
 const scene = Effect.fnUntraced(function*() {
   const sandbox = yield* Sandbox.Sandbox
   sandbox.reset()
   const home = yield* Commands.folder
-  yield* Effect.acquireRelease(
-    Effect.sync(() => vi.stubEnv("XDG_CONFIG_HOME", home)),
-    () => Effect.sync(() => vi.unstubAllEnvs())
-  )
   const person = (username: string) => {
     const user = sandbox.user({ username })
     const variables = {
+      POSTWIRE_TOKEN_STORE: join(home, "accounts"),
       POSTWIRE_BASE_URL: sandbox.baseUrl,
       POSTWIRE_BEARER_TOKEN: user.settings().bearerToken,
       POSTWIRE_APP_BEARER_TOKEN: Redacted.value(sandbox.seeded.appBearerToken)
@@ -62,6 +63,38 @@ layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("postwir
         assert.strictEqual(code, 1)
         for (const text of [errors, output]) assert.notMatch(text, /8642|c2Vjc/)
       }
+    }))
+
+  it.effect("reads a passcode from a prompt, and shows it nowhere", () =>
+    Effect.gen(function*() {
+      const { ada } = yield* scene()
+      let shown = ""
+      const screen = { isTerminal: true, columns: 80, write: (text: string) => void (shown += text) }
+      const keys = [..."86422x\b passcode\r"].map((char) => ({
+        input: Option.some(char),
+        key: {
+          name: char === "\r" ? "return" : char === "\b" ? "backspace" : char,
+          ctrl: false,
+          meta: false,
+          shift: false
+        }
+      }))
+      const readInput = Effect.tap(Queue.make<Input.UserInput, Cause.Done>(), (queue) => Queue.offerAll(queue, keys))
+      const services = Layer.mergeAll(
+        NodeServices.layer,
+        Stdio.layerTest({ stdinIsTerminal: Effect.succeed(true) }),
+        Layer.effect(Input.Terminal, Effect.map(Input.Terminal, (terminal) => Input.make({ ...terminal, readInput })))
+          .pipe(Layer.provide(NodeServices.layer))
+      )
+      const { code, errors, output } = yield* Commands.parseOn(services, "chat", "setup").pipe(
+        Effect.provideService(Terminal, { output: screen, errors: screen }),
+        Effect.provideService(Environment, ada.variables)
+      )
+      // The sandbox keeps no backups.
+      assert.strictEqual(code, 1)
+      assert.include(errors, "their backup does not respond")
+      assert.match(shown, /^A passcode that backs your keys up: \n/)
+      for (const text of [shown, errors, output]) assert.notInclude(text, "8642")
     }))
 
   it.effect("names the command that installs the library where it is missing", () =>

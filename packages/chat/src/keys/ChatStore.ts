@@ -7,6 +7,7 @@ import type { Texts } from "@postwire/core/storage/Texts"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type { Scope } from "effect/Scope"
 
 /** A key of a conversation. */
 export const ConversationKey = Schema.Struct({
@@ -34,7 +35,7 @@ const State = Schema.Struct({
   format: Schema.Literal(1),
   /** The key blob. */
   privateKey: Schema.optionalKey(Schema.RedactedFromValue(Schema.String)),
-  /** The registration, until it has succeeded. */
+  /** The registration of that key. */
   registration: Schema.optionalKey(Registration),
   conversations: Schema.Record(Schema.String, Schema.Array(ConversationKey))
 })
@@ -42,21 +43,14 @@ const State = Schema.Struct({
 export interface State extends Schema.Schema.Type<typeof State> {}
 
 /** The keys of one user in a store. */
-export interface ChatStore {
-  readonly read: Effect.Effect<State, StorageFailure>
-  readonly write: (state: State) => Effect.Effect<void, StorageFailure>
-  /** Holds the lock while the effect runs. */
-  readonly locked: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | StorageFailure, R>
-  /** Adds keys of a conversation. A verified key replaces one that is not. */
-  readonly addKeys: (id: string, keys: ReadonlyArray<ConversationKey>) => Effect.Effect<void, StorageFailure>
-}
+export interface ChatStore extends ReturnType<typeof make> {}
 
 const Text = Schema.fromJsonString(State)
 
 const empty: State = { format: 1, conversations: {} }
 
 /** The keys of a user in a store. */
-export const make = (texts: Texts, userId: string): ChatStore => {
+export const make = (texts: Texts, userId: string) => {
   const name = `chat-${userId}`
   const damaged = (action: "read" | "write") =>
     new StorageFailure({ kind: "token store", place: texts.describe(name), fault: "damaged", action })
@@ -69,12 +63,15 @@ export const make = (texts: Texts, userId: string): ChatStore => {
       Effect.mapError(Schema.encodeEffect(Text)(state), () => damaged("write")),
       (text) => texts.write(name, text)
     )
-  const locked: ChatStore["locked"] = (effect) => Effect.scoped(Effect.andThen(texts.lock(name), effect))
+  const locked = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StorageFailure, Exclude<R, Scope>> =>
+    Effect.scoped(Effect.andThen(texts.lock(name), effect))
   return {
     read,
     write,
+    /** Holds the lock while the effect runs. */
     locked,
-    addKeys: (id, keys) =>
+    /** Adds keys of a conversation. A verified key replaces one that is not. */
+    addKeys: (id: string, keys: ReadonlyArray<ConversationKey>): Effect.Effect<void, StorageFailure> =>
       locked(Effect.flatMap(read, (state) => {
         const known = state.conversations[id] ?? []
         const better = keys.filter((key) =>

@@ -15,16 +15,7 @@ export interface Record extends SigningKeyEntry {
 }
 
 /** Reads public keys and remembers them. */
-export interface PublicKeys {
-  /** Those that verify signatures of users. */
-  readonly signers: (userIds: Iterable<string>) => Effect.Effect<Array<SigningKeyEntry>, AnyError, Client>
-  /** The latest of each user, for whom a conversation's key is encrypted. Reads them anew. */
-  readonly recipients: (
-    userIds: Iterable<string>
-  ) => Effect.Effect<Array<PublicKeyInput>, AnyError | ChatRefused, Client>
-  /** Forgets keys: a user may have new ones. */
-  readonly forget: (userIds: Iterable<string>) => void
-}
+export interface PublicKeys extends ReturnType<typeof make> {}
 
 /** The records of a user at the service, the latest first. */
 export const fetched = (
@@ -59,7 +50,7 @@ const isBound = (library: Library, { identityPublicKey, identityPublicKeySignatu
 }
 
 /** Public keys, as one chat has read them. */
-export const make = (library: Library): PublicKeys => {
+export const make = (library: Library) => {
   const known = new Map<string, ReadonlyArray<Record>>()
   const of = Effect.fnUntraced(function*(userId: string) {
     const records = known.get(userId) ?? (yield* fetched(library, userId))
@@ -70,9 +61,13 @@ export const make = (library: Library): PublicKeys => {
     for (const userId of userIds) known.delete(userId)
   }
   return {
+    /** Forgets keys: a user may have new ones. */
     forget,
-    signers: (userIds) => Effect.map(Effect.forEach(new Set(userIds), of), (records) => records.flat()),
-    recipients: (userIds) => {
+    /** Those that verify signatures of users. */
+    signers: (userIds: Iterable<string>): Effect.Effect<Array<SigningKeyEntry>, AnyError, Client> =>
+      Effect.map(Effect.forEach(new Set(userIds), of), (records) => records.flat()),
+    /** The latest of each user, for whom a conversation's key is encrypted. Reads them anew. */
+    recipients: (userIds: Iterable<string>): Effect.Effect<Array<PublicKeyInput>, AnyError | ChatRefused, Client> => {
       forget(userIds)
       return Effect.forEach(new Set(userIds), (userId) =>
         Effect.flatMap(of(userId), ([latest]) =>

@@ -42,10 +42,11 @@ export const register = (
     }
     const own = yield* ownRecord(parts)
     if (own === undefined) return yield* keysRefused(userId, "unregistered")
-    if (passcode !== undefined) yield* library.backUp(passcode, own.backup)
-    const keyBlob = passcode === undefined ? privateKey : undefined
-    yield* store.write({ ...rest, ...keyBlob !== undefined && { privateKey: keyBlob } })
-    return { userId, version: own.publicKeyVersion, keyBlob }
+    if (passcode !== undefined) {
+      yield* library.backUp(passcode, own.backup)
+      yield* store.write(rest)
+    }
+    return { userId, version: own.publicKeyVersion, keyBlob: passcode === undefined ? privateKey : undefined }
   }))
 }
 

@@ -3,29 +3,26 @@ import { Client } from "@postwire/core/client/Client"
 import type { AnyError, StreamError } from "@postwire/core/errors/Errors"
 import type { ActivityEvent } from "@postwire/core/schema/models/Activity"
 import { streamActivity } from "@postwire/core/streams/operations/ActivityStreams"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 
-/** Calls of one user. */
-export interface Calls {
-  readonly client: Client["Service"]
-  /** Everything that the app has subscribed to. */
-  readonly activity: Stream.Stream<ActivityEvent, AnyError | StreamError>
-}
+/** Everything that the app has subscribed to. */
+export const Activity = Context.Reference<Stream.Stream<ActivityEvent, AnyError | StreamError, Client>>(
+  "@postwire/chat/service/Calls/Activity",
+  { defaultValue: () => Stream.map(streamActivity(), ({ event }) => event) }
+)
 
-/** Calls by a client of Effect, by default with a user's bearer token. */
-export const ofClient = (client: Client["Service"], userAuth = false): Calls => ({
-  client: {
-    ...client,
-    request: (definition, parameters, options) =>
-      client.request(
-        definition,
-        definition.userAuth === undefined ? parameters : { ...Object(parameters), user_auth: userAuth },
-        options
-      )
-  },
-  activity: Stream.provideService(Stream.map(streamActivity(), ({ event }) => event), Client, client)
+/** A client whose calls have this `user_auth`. */
+export const withUserAuth = (client: Client["Service"], user_auth: boolean): Client["Service"] => ({
+  ...client,
+  request: (definition, parameters, options) =>
+    client.request(
+      definition,
+      definition.userAuth === undefined ? parameters : { ...Object(parameters), user_auth },
+      options
+    )
 })
 
 /** The methods of a Promise client, which have the names of operations. */
@@ -33,8 +30,8 @@ export interface Methods {
   readonly streamActivity: () => AsyncIterable<{ readonly event: ActivityEvent }>
 }
 
-/** Calls by the methods of a Promise client. */
-export const ofMethods = (methods: Methods, userAuth?: boolean): Calls => {
+/** The services of a chat by the methods of a Promise client. */
+export const ofMethods = (methods: Methods): Context.Context<Client> => {
   const client = {
     request: ({ name }: { readonly name: string }, parameters: unknown) =>
       Effect.tryPromise({
@@ -49,11 +46,10 @@ export const ofMethods = (methods: Methods, userAuth?: boolean): Calls => {
   const activity = Stream.suspend(() =>
     Stream.fromAsyncIterable(methods.streamActivity(), (error) => error as AnyError)
   )
-  return {
-    // oxlint-disable-next-line postwire/no-blind-assertion -- Operations use nothing else of a client.
-    client: ofClient(client as never, userAuth).client,
-    activity: Stream.map(activity, ({ event }) => event)
-  }
+  // oxlint-disable-next-line postwire/no-blind-assertion -- Operations use nothing else of a client.
+  return Context.make(Client, client as never).pipe(
+    Context.add(Activity, Stream.map(activity, ({ event }) => event))
+  )
 }
 
 /**

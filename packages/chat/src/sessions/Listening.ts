@@ -9,7 +9,7 @@ import { parse } from "../conversations/ConversationId.ts"
 import * as ConversationKeys from "../conversations/ConversationKeys.ts"
 import * as History from "../conversations/History.ts"
 import type { Item } from "../conversations/Message.ts"
-import type { Calls } from "../service/Calls.ts"
+import type { Activity } from "../service/Calls.ts"
 
 /** The types of events that bring messages. */
 const types = ["chat.received", "chat.sent"] as const
@@ -17,7 +17,7 @@ const types = ["chat.received", "chat.sent"] as const
 /** Live items of all conversations of a user: each message once. */
 export const listen = (
   opened: ConversationKeys.Opened,
-  activity: Calls["activity"]
+  activity: typeof Activity.Service
 ): Stream.Stream<Item, ConversationKeys.UseError | StreamError, Client> =>
   Stream.unwrap(Effect.map(subscribe(opened), () => {
     const seen = new Set<string>()

@@ -37,14 +37,13 @@ export interface Sent {
 export interface Contents {
   readonly text: string
   readonly files?: ReadonlyArray<File> | undefined
-  readonly replyTo?: Pick<Message, "event"> | undefined
 }
 
 /** Encrypts and sends a message. */
 export const send = Effect.fnUntraced(function*(
   opened: ConversationKeys.Opened,
   conversation: ConversationId,
-  { files = [], replyTo, text }: Contents
+  { files = [], replyTo, text }: Contents & { readonly replyTo?: Message | undefined }
 ): Effect.fn.Return<Sent, ConversationKeys.UseError, Client> {
   const { library } = opened
   const { id: conversationId } = conversation

@@ -8,7 +8,8 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { dirname, join } from "node:path"
+import { dirname, join, resolve } from "node:path"
+import * as Accounts from "../connection/Accounts.ts"
 import * as Connection from "../connection/Connection.ts"
 import * as Variables from "../connection/Variables.ts"
 import * as Args from "../terminal/Args.ts"
@@ -30,7 +31,13 @@ const conversationArgument = Argument.String("conversation").pipe(
 )
 
 /** The keys of chats: a folder beside that of accounts, which only this user can read. */
-const store = Effect.map(FileTokenStore.ownFolder, (folder) => FileTokenStore.make(join(dirname(folder), "chat")))
+const storeOf = ({ tokenStore }: Flags, variables: Variables.Variables) => {
+  const place = Accounts.placeOf(tokenStore, variables)
+  const folder = place === undefined || place.includes("://")
+    ? FileTokenStore.ownFolder
+    : Effect.succeed(resolve(place))
+  return Effect.map(folder, (folder) => FileTokenStore.make(join(dirname(folder), "chat")))
+}
 
 /** Runs a command with the options of its chat. */
 const withOptions = <A, E, R>(flags: Flags, command: (options: Chat.Options) => Effect.Effect<A, E, R>) =>
@@ -41,7 +48,7 @@ const withOptions = <A, E, R>(flags: Flags, command: (options: Chat.Options) => 
         return value === undefined ? undefined : Redacted.make(value, { label: name })
       }
       return yield* command({
-        store: yield* store,
+        store: yield* storeOf(flags, variables),
         userAuth,
         passcode: secret(passcodeVariable),
         keyBlob: secret(keysVariable)
@@ -112,7 +119,7 @@ const read = Command.make(
   "read",
   {
     conversation: conversationArgument,
-    limit: Args.int("limit", 1, 10_000).pipe(Args.withDefault("The number of messages", 50)),
+    limit: Args.int("limit", 1, 10_000).pipe(Args.withDefault("The number of events to read", 50)),
     directMessages: Flag.Boolean("direct-messages").pipe(
       Flag.withDefault(true),
       Flag.withDescription("Also show old direct messages of the same two users; --no-direct-messages costs less")
