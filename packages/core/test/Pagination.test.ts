@@ -439,7 +439,12 @@ describe("every operation that pages", () => {
     const token = definition.paging!.token
     assert.isTrue(Object.hasOwn(definition.query ?? {}, token))
     const row = rowOf(definition.name)
-    const { [token]: _, ...given } = callOf(row, row.alternatives?.of[0] ?? "", "neutral").given
+    const { [token]: _, ...whole } = callOf(row, row.alternatives?.of[0] ?? "", "neutral").given
+    // Whatever excludes the token has no pages.
+    const excluding = (definition.rules ?? []).flatMap((rule) =>
+      rule._tag === "Excludes" && rule.parameter === token ? [rule.other] : []
+    )
+    const given = Object.fromEntries(Object.entries(whole).filter(([name]) => !excluding.includes(name)))
     const next: Readonly<Record<string, string | undefined>> = { "": "a", a: "b", b: "c" }
     const service = make(({ path, query }) => ({
       body: path === "/2/users/me" ? { data: { id: "77" } } : {
