@@ -232,7 +232,7 @@ describe("texts of strangers", () => {
       }
     }))
 
-  it.effect("are read once by calls at once, with one question about the lists", () =>
+  it.effect("are read once by parallel calls, with one question about the lists", () =>
     Effect.gen(function*() {
       const trustedLists: Array<string> = []
       const { call, questions, sandbox } = yield* connect({

@@ -255,6 +255,16 @@ describe("a handle", () => {
       assert.strictEqual(postsOf(wire), 0)
     }))
 
+  it.effect("waits with 99 others at most; the oldest is void", () =>
+    Effect.gen(function*() {
+      const handles: Array<string> = []
+      for (let count = 0; count <= 100; count++) {
+        const contents = { account: "ada", kind: "write", of: "like", micros: 0, lines: [`${count}`] } as const
+        handles.push(yield* Book.enter(contents))
+      }
+      assert.deepStrictEqual((yield* Book.waiting).map(({ handle }) => handle), handles.slice(1))
+    }).pipe(Effect.provideService(Journal.Journal, Journal.makeMemory())))
+
   it.effect("is bound to the bytes of its files", () =>
     Effect.gen(function*() {
       const path = join(yield* folder, "a.png")

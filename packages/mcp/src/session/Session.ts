@@ -119,7 +119,7 @@ export class Session extends Context.Service<Session, {
   readonly userIds: Map<string, string>
   /** The members of trusted lists, once they were read. */
   listed: ReadonlySet<string> | undefined
-  /** Calls at once read the lists once. */
+  /** Parallel calls read the lists once. */
   readonly listing: Semaphore.Semaphore
   /** The rests of answers by their handles, oldest first. */
   readonly cursors: Map<string, Place>

@@ -140,12 +140,16 @@ const use = <A>(
       new Refused({ reason: message, advice: "Nothing was sent. Tell the user to mend the state folder." }))
   )
 
-const kept = (entries: Record["entries"], now: number): Record["entries"] =>
-  Object.fromEntries(
-    Object.entries(entries).filter(([, { state, until }]) =>
-      now < (state === "sent" || state === "done" ? until + keptMillis : until)
-    )
+/** The most entries that wait for consent: an agent may prepare without end, and its user reads them all. */
+const mostWaiting = 100
+
+const kept = (entries: Record["entries"], now: number): Record["entries"] => {
+  const valid = Object.entries(entries).filter(([, { state, until }]) =>
+    now < (state === "sent" || state === "done" ? until + keptMillis : until)
   )
+  const oldest = new Set(valid.filter(([, { state }]) => state === "waiting").slice(0, -mostWaiting))
+  return Object.fromEntries(valid.filter((entry) => !oldest.has(entry)))
+}
 
 /** An entry, if its contents are those of its handle. */
 const entryOf = ({ entries, key }: Record, handle: string, now: number): Entry | undefined => {
