@@ -201,6 +201,15 @@ describe("a document with new operations, a new parameter and value, and without
     rmSync(folder, { recursive: true })
   }, 300_000)
 
+  it("has values that stay text, also in the example of a comment", () => {
+    const changes = changed()
+    const [, tone] = changes.paths["/2/tweets/{tweet_id}/echoes"].get.parameters
+    Object.assign(tone, { required: true, schema: { type: "string", enum: ["*/ process.exit() /*"] } })
+    const document = read(changes)
+    const operations = document.operations.filter(({ id }) => id === "getTweetEchoes")
+    assert.notInclude(Declaration.moduleOf(document, operations, x), "*/ process")
+  })
+
   it("is refused if a name of it could be code", () => {
     const document = changed()
     document.paths["/2/tweets/{tweet_id}/echoes"].get.operationId = "getEchoes(); process.exit()//"

@@ -37,80 +37,88 @@ const declarationOf = (
   credentials: ReadonlyArray<Credential>,
   wire: Wire
 ): string => {
-  const { body, id, method, parameters, path, security, successStatuses } = operation
+  const { bodyTypes, id, method, path, security, successStatuses } = operation
   const name = neutral(id).replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase())
-  const within = (place: string) => parameters.filter((parameter) => parameter.in === place)
-  const query = within("query").map(({ name, required, schema }) => ({
-    name: name.replace(".", "_"),
-    required,
-    schema
-  }))
-  const view = body && document.view(body)
-  const members = [...view?.properties ?? []].map(([name, schema]) => ({
-    name,
-    schema,
-    required: view!.required.has(name)
-  }))
-  const groups = [["path", within("path")], ["query", query], ["body", members]] as const
-  const given = groups.flatMap(([place, all]) =>
-    all.map(({ name, schema, ...rest }) => ({
-      place,
-      name: key(name),
-      required: place === "path" || rest.required,
-      ...parameterOf(document, name, schema, place)
-    }))
-  )
+  const given = givenTo(document, operation)
   const result = resultOf(document, operation)
-  const token = query.map(({ name }) => name).find((name) => /^(pagination|next)_token$/.test(name))
+  const token = given.map(({ name }) => name).find((name) => /^(pagination|next)_token$/.test(name))
   const isPaged = token !== undefined && /Response\.many|Schema\.Array/.test(result)
-  const granted = security.find(({ scopes }) => scopes.length > 0)?.scopes ?? []
   const effect = method === "GET" ? "read" : method === "POST" ? "create" : "toggle"
-  const isSigned = credentials.includes("oauth1")
-  const own = credentials.includes("app") ? credentials.includes("user") ? undefined : "app" : "user"
-  const fixed = members.filter(({ name }) => wire.bodyKey(neutral(name)) !== name).map(({ name }) =>
-    JSON.stringify(name)
-  )
-  const needed = given.filter(({ required }) => required)
+  const holder = credentials.includes("app") ? credentials.includes("user") ? undefined : "app" : "user"
+  const granted = security.find(({ scopes }) => scopes.length > 0)?.scopes ?? []
+  const fixed = given.filter(({ called, name, place }) => place === "body" && wire.bodyKey(name) !== called)
+  const needed = given.filter(({ required }) => required).map(({ name, value }) => `${name}: ${value}`)
+  const members = [
+    `name: "${name}"`,
+    `summary: "Calls ${method} ${neutral(path)}."`,
+    `route: "${method} ${neutral(path).replaceAll(/\{(\w+)\}/g, ":$1")}"`,
+    ...places.flatMap((place) => {
+      const all = given.filter((parameter) => parameter.place === place).map(({ call, name, required }) =>
+        `${name}: ${required ? `/*#__PURE__*/ Parameters.required(${call})` : call}`
+      )
+      return all.length === 0 ? [] : [`${place}: {\n${all.join(",\n")}\n}`]
+    }),
+    ...fixed.length === 0 ? [] : [`fixed: [${fixed.map(({ name }) => JSON.stringify(name)).join(", ")}]`],
+    ...bodyTypes.includes("multipart/form-data") ? [`encoding: "multipart"`] : [],
+    `result: ${result}`,
+    ...credentials.includes("oauth1")
+      ? [`userAuth: ${holder === "user"}`]
+      : holder === undefined
+      ? []
+      : [`bearer: "${holder}"`],
+    `scopes: [${granted.map((scope) => literal(scopeOf(scope, wire))).sort().join(", ")}]`,
+    "limits: {}",
+    `price: "unknown"`,
+    ...isPaged ? [`paging: { token: "${token}", directions: "${directionsOf(document, operation)}" }`] : [],
+    `effect: "${effect}"`,
+    ...effect === "create" && successStatuses[0] === "200" ? ["status: 200"] : []
+  ]
   return `/**
  * Calls \`${method} ${neutral(path)}\`. Credential: ${credentials.join(", ")}.
  *
  * \`\`\`ts
- * const result = yield* ${name}(${
-    needed.length === 0 ? "" : `{ ${needed.map(({ name, value }) => `${name}: ${value}`).join(", ")} }`
-  })
+ * const result = yield* ${name}(${needed.length === 0 ? "" : `{ ${needed.join(", ")} }`})
  * \`\`\`
  */
-export const ${name} = /*#__PURE__*/ Operation.${isPaged ? "makePaged" : "make"}({
-  name: "${name}",
-  summary: "Calls ${method} ${neutral(path)}.",
-  route: "${method} ${neutral(path).replaceAll(/\{(\w+)\}/g, ":$1")}",
-${
-    groups.flatMap(([place]) => {
-      const all = given.filter((parameter) => parameter.place === place)
-      return all.length === 0
-        ? []
-        : [`  ${place}: {\n${
-          all.map(({ call, name, required }) =>
-            `    ${name}: ${required ? `/*#__PURE__*/ Parameters.required(${call})` : call}`
-          ).join(",\n")
-        }\n  },\n`]
-    }).join("")
-  }${fixed.length > 0 ? `  fixed: [${fixed.join(", ")}],\n` : ""}${
-    operation.bodyTypes.includes("multipart/form-data") ? "  encoding: \"multipart\",\n" : ""
-  }  result: ${result},
-${isSigned ? `  userAuth: ${own === "user"},\n` : own === undefined ? "" : `  bearer: "${own}",\n`}  scopes: [${
-    granted.map((scope) => JSON.stringify(scopes.find((known) => onWire(wire.name, known) === scope) ?? scope)).sort()
-      .join(", ")
-  }],
-  limits: {},
-  price: "unknown",
-${
-    isPaged
-      ? `  paging: { token: "${token}", directions: "${directionsOf(document, operation)}" },\n`
-      : ""
-  }  effect: "${effect}"${effect === "create" && successStatuses[0] === "200" ? ",\n  status: 200" : ""}
-})`
+export const ${name} = /*#__PURE__*/ Operation.${isPaged ? "makePaged" : "make"}({\n${members.join(",\n")}\n})`
 }
+
+const places = ["path", "query", "body"] as const
+
+type Place = (typeof places)[number]
+
+/** The parameters of an operation. `called` is the name that the document has. */
+const givenTo = (document: OpenApiDocument, { body, parameters }: DocumentOperation) => {
+  const view = body && document.view(body)
+  const all = [
+    ...parameters.map(({ in: place, name, required, schema }) => ({
+      place,
+      called: name,
+      required: required || place === "path",
+      schema
+    })),
+    ...[...view?.properties ?? []].map(([called, schema]) => ({
+      place: "body",
+      called,
+      required: view?.required.has(called) === true,
+      schema
+    }))
+  ]
+  return places.flatMap((place) =>
+    all.filter((given) => given.place === place).map(({ called, schema, ...given }) => ({
+      ...given,
+      called,
+      name: key(place === "query" ? called.replace(".", "_") : called),
+      ...parameterOf(document, called, schema, place)
+    }))
+  )
+}
+
+const scopeOf = (scope: string, wire: Wire): string =>
+  scopes.find((known) => onWire(wire.name, known) === scope) ?? scope
+
+/** A text as code, also within a comment. */
+const literal = (text: string): string => JSON.stringify(text).replaceAll("/", "\\/")
 
 /** The neutral spelling of a name or a path. They become code, so that nothing else may be in them. */
 const neutral = (name: string): string => {
@@ -128,7 +136,7 @@ const parameterOf = (
   document: OpenApiDocument,
   name: string,
   schema: JsonSchema,
-  place: "path" | "query" | "body"
+  place: Place
 ): { readonly call: string; readonly value: string } => {
   const view = document.view(schema)
   const { maxItems, maxLength, maximum, minimum } = view.bounds
@@ -141,7 +149,7 @@ const parameterOf = (
     : isId
     ? `"${name.includes("user") ? "2244994945" : "1460323737035677698"}"`
     : `"text"`
-  const known = values.map((value) => JSON.stringify(value))
+  const known = values.map(literal)
   const [first = id] = known
   if (/(^|_)token$/.test(name)) return { call: "Parameters.token", value: `"7140dibdnow9c7btw"` }
   if (item !== undefined) {
