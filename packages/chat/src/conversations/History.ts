@@ -2,11 +2,10 @@
 import type { Client } from "@postwire/core/client/Client"
 import { getChatConversationEvents } from "@postwire/core/operations/Chat"
 import { getDirectMessageEvents } from "@postwire/core/operations/DirectMessages"
-import type { Event } from "@xdevplatform/chat-xdk"
+import type { Event, SigningKeyEntry } from "@xdevplatform/chat-xdk"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import type { ConversationKey } from "../keys/ChatStore.ts"
 import type { Library } from "../library/Library.ts"
 import type { ConversationId } from "./ConversationId.ts"
 import * as ConversationKeys from "./ConversationKeys.ts"
@@ -19,9 +18,6 @@ export interface Row {
   readonly event: string
 }
 
-/** A verified event with its row, or the reason why there is none. */
-type Opening = { readonly row: Row; readonly event: Event } | Tombstone
-
 /** The newest items of a conversation, the oldest first. */
 export const read = Effect.fnUntraced(function*(
   opened: ConversationKeys.Opened,
@@ -29,16 +25,11 @@ export const read = Effect.fnUntraced(function*(
   limit: number,
   withDirectMessages: boolean
 ): Effect.fn.Return<ReadonlyArray<Item>, ConversationKeys.UseError, Client> {
-  const { isComplete, keys, rows, senders } = yield* rowsOf(opened, conversation, limit)
-  let items = itemsOf(open(opened, conversation, rows, keys, yield* opened.publicKeys.signers(senders)))
-  if (items.some((item) => item.kind === "tombstone" && item.reason === "unverified")) {
-    // A sender may have new keys.
-    opened.publicKeys.forget(senders)
-    items = itemsOf(open(opened, conversation, rows, keys, yield* opened.publicKeys.signers(senders)))
-  }
+  const { changes, rows, senders } = yield* rowsOf(opened, conversation, limit)
+  const items = yield* verified(opened, conversation, rows, [...changes, ...rows.map(({ event }) => event)], senders)
   const old = withDirectMessages ? yield* directMessages(conversation, limit) : []
   // Where events were left out, older messages would have a gap after them.
-  const from = isComplete ? 0 : timeOf(items[0])
+  const from = rows.length < limit ? 0 : timeOf(items[0])
   return [...items, ...old.filter((message) => timeOf(message) >= from)]
     .sort((a, b) => timeOf(a) - timeOf(b))
     .slice(-limit)
@@ -46,65 +37,90 @@ export const read = Effect.fnUntraced(function*(
 
 const timeOf = (item: Item | undefined): number => item?.createdAt?.getTime() ?? 0
 
-/** The newest events with the keys of the conversation. */
-const rowsOf = Effect.fnUntraced(
-  function*(opened: ConversationKeys.Opened, conversation: ConversationId, limit: number) {
-    const rows: Array<Row> = []
-    const changes = new Set<string>()
-    const { members } = yield* ConversationKeys.membersOf(opened, conversation)
-    const senders = new Set(members)
-    const pages = getChatConversationEvents.pages({
-      id: conversation.path,
-      chat_message_event_fields: ConversationKeys.eventFields,
-      max_results: Math.min(100, limit)
-    }, { limit })
-    const gather = Stream.runForEach(pages, ({ data = [], meta }) =>
-      Effect.sync(() => {
-        for (const { created_at, encoded_event, id, sender_id } of data) {
-          if (sender_id !== undefined) senders.add(sender_id)
-          if (encoded_event !== undefined) rows.push({ sequenceId: id, createdAt: created_at, event: encoded_event })
-        }
-        for (const change of meta.conversation_key_events ?? []) changes.add(change)
-      }))
-    // Two users may have old direct messages only.
-    yield* Effect.catchIf(gather, Predicate.isTagged("NotFound"), () => Effect.void)
-    const signers = yield* opened.publicKeys.signers(senders)
-    const events = [...changes, ...rows.map(({ event }) => event)]
-    const keys = yield* ConversationKeys.harvest(opened, conversation, events, signers)
-    return { rows, senders, keys, isComplete: rows.length < limit }
-  }
-)
+/** The newest events, the changes of keys that they need, and the users who may have signed them. */
+const rowsOf = Effect.fnUntraced(function*(
+  opened: ConversationKeys.Opened,
+  conversation: ConversationId,
+  limit: number
+) {
+  const rows: Array<Row> = []
+  const changes = new Set<string>()
+  const senders = new Set((yield* ConversationKeys.membersOf(opened, conversation)).members)
+  const pages = getChatConversationEvents.pages({
+    id: conversation.path,
+    chat_message_event_fields: ConversationKeys.eventFields,
+    max_results: Math.min(100, limit)
+  }, { limit })
+  const gather = Stream.runForEach(pages, ({ data = [], meta }) =>
+    Effect.sync(() => {
+      for (const { created_at, encoded_event, id, sender_id } of data) {
+        if (sender_id !== undefined) senders.add(sender_id)
+        if (encoded_event !== undefined) rows.push({ sequenceId: id, createdAt: created_at, event: encoded_event })
+      }
+      for (const change of meta.conversation_key_events ?? []) changes.add(change)
+    }))
+  // Two users may have old direct messages only.
+  yield* Effect.catchIf(gather, Predicate.isTagged("NotFound"), () => Effect.void)
+  return { rows, changes, senders }
+})
 
-/** Verifies and decrypts events. */
-export const open = (
-  { library }: ConversationKeys.Opened,
-  { id }: ConversationId,
+/** The items of events, with the keys that changes give. */
+export const verified = Effect.fnUntraced(function*(
+  opened: ConversationKeys.Opened,
+  conversation: ConversationId,
   rows: ReadonlyArray<Row>,
-  keys: ReadonlyMap<string, ConversationKey>,
-  signers: Parameters<typeof library.decryptEvents>[1]
-): ReadonlyArray<Opening> => {
-  const byVersion = ConversationKeys.forLibrary(keys)
-  return rows.flatMap((row): Opening | [] => {
-    const createdAt = dateOf(row.createdAt)
-    const tombstone = (reason: Tombstone["reason"]): Tombstone => ({
-      kind: "tombstone",
-      sequenceId: row.sequenceId,
-      conversation: id,
-      createdAt,
-      reason
-    })
+  changes: ReadonlyArray<string>,
+  senders: Iterable<string>
+) {
+  const attempt = Effect.gen(function*() {
+    const signers = yield* opened.publicKeys.signers(senders)
+    const keys = yield* ConversationKeys.harvest(opened, conversation, changes, signers)
+    return itemsOf(opened.library, conversation, rows, ConversationKeys.forLibrary(keys), signers)
+  })
+  const items = yield* attempt
+  if (!items.some((item) => item.kind === "tombstone" && item.reason !== "deleted")) return items
+  // A sender may have new keys.
+  opened.publicKeys.forget(senders)
+  return yield* attempt
+})
+
+/** The items that events amount to, in their order. An edit or a deletion counts only of the sender of its message. */
+const itemsOf = (
+  library: Library,
+  { id: conversation }: ConversationId,
+  rows: ReadonlyArray<Row>,
+  keys: Record<string, Uint8Array>,
+  signers: Array<SigningKeyEntry>
+): ReadonlyArray<Item> => {
+  const items = new Map<string, Item>()
+  const seen = new Set<string>()
+  for (const row of rows.toSorted((a, b) => compare(a.sequenceId, b.sequenceId))) {
+    const { createdAt, sequenceId } = row
+    const bury = (reason: Tombstone["reason"]) =>
+      items.set(sequenceId, { kind: "tombstone", sequenceId, conversation, createdAt: dateOf(createdAt), reason })
     try {
-      const event = library.decryptEvent(row.event, byVersion, signers)
+      const event = library.decryptEvent(row.event, keys, signers)
       // A signed message of another conversation is none of this one.
-      if (event.verified === false || event.conversationId !== id) return tombstone("unverified")
-      return event.type === "unknown" ? tombstone("unknown") : { row, event }
+      if (event.verified === false || event.conversationId !== conversation) bury("unverified")
+      else if (event.type === "unknown") bury("unknown")
+      // The id is signed: the service, or a retry, may have served the same message twice.
+      else if (event.id !== undefined && !seen.has(event.id)) {
+        seen.add(event.id)
+        const item = itemOf(event, row)
+        if (item?.kind === "edit") applyEdit(items, item)
+        else if (item !== undefined) items.set(item.sequenceId, item)
+        else applyDeletion(items, event)
+      }
     } catch (error) {
       // A change of keys for others cannot be verified, and is no message.
-      if (typeOf(library, row.event) === "keyChange") return []
-      return tombstone(/no matching key/i.test(String(error)) ? "no key" : "unverified")
+      if (typeOf(library, row.event) === "keyChange") continue
+      bury(/no matching key/i.test(String(error)) ? "no key" : "unverified")
     }
-  })
+  }
+  return [...items.values()]
 }
+
+const compare = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0)
 
 /** The type that an event states. */
 const typeOf = (library: Library, event: string): Event["type"] => {
@@ -119,34 +135,9 @@ const typeOf = (library: Library, event: string): Event["type"] => {
 }
 
 const dateOf = (text: string | undefined): Date | undefined => {
-  const date = text === undefined ? undefined : new Date(/^\d+$/.test(text) ? Number(text) : text)
-  return date === undefined || Number.isNaN(date.getTime()) ? undefined : date
+  const date = new Date(text ?? Number.NaN)
+  return Number.isNaN(date.getTime()) ? undefined : date
 }
-
-/** The items that events amount to, in their order. An edit or a deletion counts only of the sender of its message. */
-export const itemsOf = (openings: ReadonlyArray<Opening>): ReadonlyArray<Item> => {
-  const items = new Map<string, Item>()
-  const seen = new Set<string>()
-  for (const opening of openings.toSorted((a, b) => compare(sequenceOf(a), sequenceOf(b)))) {
-    if (!("event" in opening)) {
-      items.set(opening.sequenceId, opening)
-      continue
-    }
-    const { event, row } = opening
-    // The id is signed: the service, or a retry, may have served the same message twice.
-    if (event.id === undefined || seen.has(event.id)) continue
-    seen.add(event.id)
-    const item = itemOf(event, row)
-    if (item?.kind === "edit") applyEdit(items, item)
-    else if (item !== undefined) items.set(item.sequenceId, item)
-    else applyDeletion(items, event)
-  }
-  return [...items.values()]
-}
-
-const sequenceOf = (opening: Opening): string => "event" in opening ? opening.row.sequenceId : opening.sequenceId
-
-const compare = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0)
 
 /** Applies an edit, or keeps it if its message is not here. */
 const applyEdit = (items: Map<string, Item>, edit: Edit): void => {

@@ -53,10 +53,7 @@ export const open = Effect.fnUntraced(function*(
   userId: string,
   backupOf: (config: unknown) => Promise<Backup> = loadBackup
 ): Effect.fn.Return<Library, ChatLibraryMissing, Scope.Scope> {
-  const xdk = yield* Effect.tryPromise({
-    try: () => import("@xdevplatform/chat-xdk"),
-    catch: (cause) => new ChatLibraryMissing({ library: "@xdevplatform/chat-xdk", detail: codeOf(cause) })
-  })
+  const xdk = yield* Effect.tryPromise({ try: () => import("@xdevplatform/chat-xdk"), catch: missing })
   const vault = new Vault()
   let tokens: ReadonlyMap<string, string> = new Map()
   const options = {
@@ -71,10 +68,7 @@ export const open = Effect.fnUntraced(function*(
     }
   }
   const chat = yield* Effect.acquireRelease(
-    Effect.tryPromise({
-      try: () => xdk.createChat(options),
-      catch: (cause) => new ChatLibraryMissing({ library: "@xdevplatform/chat-xdk", detail: codeOf(cause) })
-    }),
+    Effect.tryPromise({ try: () => xdk.createChat(options), catch: missing }),
     (chat) => Effect.sync(() => chat.free())
   )
   const use = (fault: ChatFault, f: () => Promise<unknown>) =>
@@ -109,23 +103,23 @@ export const open = Effect.fnUntraced(function*(
   })
 })
 
-/** The code of a failed import, or its class: messages may quote paths. */
-const codeOf = (cause: unknown): string =>
-  cause instanceof Error && "code" in cause ? String(cause.code) : cause instanceof Error ? cause.name : "unknown error"
+const missing = (cause: unknown): ChatLibraryMissing =>
+  new ChatLibraryMissing({
+    library: "@xdevplatform/chat-xdk",
+    // Messages may quote paths.
+    detail: Predicate.hasProperty(cause, "code") ? String(cause.code) : cause instanceof Error ? cause.name : "unknown"
+  })
 
 /** The refusal that the library's message means. The message itself is not passed on. */
-const refusalOf = (
-  userId: string,
-  fault: ChatFault,
-  cause: unknown
-): ChatError => {
+const refusalOf = (userId: string, fault: ChatFault, cause: unknown): ChatError => {
   if (cause instanceof ChatLibraryMissing) return cause
   const text = cause instanceof Error ? cause.message : String(cause)
-  const guesses = /guesses_remaining=(\d+)/.exec(text)?.[1]
-  const guessesLeft = guesses === undefined ? undefined : Number(guesses)
   if (text.startsWith("PIN must")) return keysRefused(userId, "weak passcode")
-  if (text.includes("InvalidPin")) return keysRefused(userId, "wrong passcode", guessesLeft)
-  return keysRefused(userId, text.includes("NotRegistered") ? "no backup" : fault)
+  if (text.includes("NotRegistered")) return keysRefused(userId, "no backup")
+  const [, left] = /guesses_remaining=(\d+)/.exec(text) ?? []
+  return text.includes("InvalidPin")
+    ? keysRefused(userId, "wrong passcode", left === undefined ? undefined : Number(left))
+    : keysRefused(userId, fault)
 }
 
 /** The tokens of a backup's realms, which expire soon. */
@@ -136,6 +130,4 @@ const tokensOf = (config: unknown): ReadonlyMap<string, string> => {
 }
 
 const guessesOf = (config: unknown): number =>
-  Predicate.hasProperty(config, "max_guess_count") && typeof config.max_guess_count === "number"
-    ? config.max_guess_count
-    : mostGuesses
+  Predicate.hasProperty(config, "max_guess_count") ? Number(config.max_guess_count) : mostGuesses

@@ -62,20 +62,10 @@ const itemsOf = Effect.fnUntraced(function*(
   const event = textOf("encoded_event")
   const conversation = yield* Effect.option(parse(textOf("conversation_id") ?? "", opened.userId))
   if (event === undefined || conversation._tag === "None") return []
-  const { value: id } = conversation
   const sender = textOf("sender_id")
-  const { members } = yield* ConversationKeys.membersOf(opened, id)
-  const senders = [...members, ...sender === undefined ? [] : [sender]]
+  const { members } = yield* ConversationKeys.membersOf(opened, conversation.value)
+  const senders = sender === undefined ? members : [...members, sender]
   const change = textOf("conversation_key_change_event")
-  const row = { sequenceId: "", createdAt: textOf("created_at_msec"), event }
-  const items = Effect.gen(function*() {
-    const signers = yield* opened.publicKeys.signers(senders)
-    const keys = yield* ConversationKeys.harvest(opened, id, change === undefined ? [] : [change], signers)
-    return History.itemsOf(History.open(opened, id, [row], keys, signers))
-  })
-  const found = yield* items
-  if (!found.some((item) => item.kind === "tombstone")) return found
-  // A sender may have new keys.
-  opened.publicKeys.forget(senders)
-  return yield* items
+  const row = { sequenceId: "", createdAt: textOf("created_at"), event }
+  return yield* History.verified(opened, conversation.value, [row], change === undefined ? [] : [change], senders)
 })
