@@ -97,6 +97,19 @@ describe("texts of strangers", () => {
     assert.notInclude(line, "canary")
   })
 
+  it("do not come with the secrets of chats", () => {
+    const key = { public_key_version: "1", juicebox_config: { realms: [{ token: "canary" }] } }
+    const event = { id: "1", conversation_token: "canary" }
+    for (
+      const [kind, item] of [["public_key", key], ["chat_message_event", event], [undefined, { data: key }]] as const
+    ) {
+      assert.notInclude(
+        Lines.of(kind, item, undefined, { detail: "full", now: 0, isTrusted: () => true }),
+        "canary"
+      )
+    }
+  })
+
   it.effect("are in fences in every answer, and nowhere in errors", () =>
     Effect.gen(function*() {
       const { call, sandbox } = yield* host({ askAbove: 100_000_000 })

@@ -186,9 +186,14 @@ const isFact = (name: string, value: string): boolean =>
   /(^|_)(id|ids|key|keys|at|type|status|url_status|start|end|lang|scope|state)$/.test(name) &&
     /^[\w:.+-]{0,64}$/.test(value)
 
+/** Members with the secrets of a user's encrypted chats. */
+const isSecret = (name: string): boolean => name === "juicebox_config" || name === "conversation_token"
+
 /** Any value as JSON with fenced texts. */
 const json = (value: unknown, name: string, author: string | undefined, options: Options): unknown =>
-  typeof value === "string"
+  isSecret(name)
+    ? "(withheld: a secret)"
+    : typeof value === "string"
     ? isFact(name, value)
       ? value
       : options.isTrusted(undefined)
