@@ -87,6 +87,22 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
       assert.include(errors, "names, separated by commas")
     }))
 
+  it.effect("takes structures as JSON, and lists of known names", () =>
+    Effect.gen(function*() {
+      const content = `{"blocks":[{"type":"unstyled","text":"Hello"}],"entities":[]}`
+      const draft = yield* Commands.run("call", "createArticleDraft", "--title", "T", "--content-state", content)
+      assert.strictEqual(draft.code, 0, draft.errors)
+      const note = "call createCommunityNote --post-id 1 --trustworthy-sources --classification not_misleading".split(
+        " "
+      )
+      const tags = ["--misleading-tags", "factual_error,other", "--text", "See https://example.com"]
+      const missing = yield* Commands.run(...note, ...tags)
+      assert.include(missing.errors, "--test-mode is required")
+      // It is valid, and the service refuses accounts that are not enrolled.
+      const refused = yield* Commands.run(...note, ...tags, "--test-mode")
+      assert.include(refused.errors, "AI Note Writer")
+    }))
+
   it.effect("prints the whole answer as JSON where nobody looks", () =>
     Effect.gen(function*() {
       const { code, errors, output } = yield* Commands.run(

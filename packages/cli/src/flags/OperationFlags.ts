@@ -119,7 +119,7 @@ const plain = (name: string, { kind, open, values }: Parameters.AnyParameter): F
         ? Flag.String(name)
         : Flag.Literals(name, values)
     case "list":
-      return values === undefined ? items(name) : Flag.map(Flag.String(name), namesOn)
+      return open !== true ? items(name) : Flag.map(Flag.String(name), namesOn)
     case "bytes":
       return Flag.withMetavar(Flag.String(name), "FILE")
     case "json":

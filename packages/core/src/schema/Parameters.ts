@@ -206,7 +206,7 @@ export const choices = <const Known extends string>(
   kind: "list",
   required: false,
   values,
-  rule: `must be a list of ${values.join(", ")}`,
+  rule: `must be a list of names, each one of ${values.join(", ")}`,
   schema: Schema.Array(Schema.Literals(values))
 })
 
