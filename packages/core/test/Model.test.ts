@@ -108,6 +108,10 @@ describe("Model", () => {
       ...facts.meta,
       // Of rules of the filtered stream.
       "sent?": "string",
+      // Of encrypted chats.
+      "conversation_key_events?": ["string"],
+      "has_message_requests?": "boolean",
+      "has_more?": "boolean",
       "summary?": Object.fromEntries(counts.map((name) => [`${name}?`, "integer"]))
     })
     assert.deepStrictEqual(

@@ -29,6 +29,8 @@ const nameOfFile = /[\w/.-]+\/getUsersPosts-[0-9a-f]{8}\.jsonl/g
 const ownWords = (text: string): string =>
   stable(text).replace(field, "FIELD").replaceAll(/ \(\d+ lines, already paid\)/g, "").replaceAll(nameOfFile, "FILE")
     .replaceAll(/\(\d+ bytes/g, "(N bytes")
+    // A text decides by its length how many rows of a file fit.
+    .replace(/The first \d+:(\n.*)[\s\S]*$/, "The first:$1")
 
 /** Characters that a reader does not see, by their own list: that of the source might forget some. */
 const invisible = /[\p{Cc}\p{Cf}\p{Co}\u034F\u115F\u1160\u2028\u2029\u2800\u3164\uFFA0\u{E0000}-\u{E0FFF}]/u

@@ -1,4 +1,4 @@
-/** Community Notes, for accounts that are enrolled as AI Note Writers: the service answers others with 403. */
+/** Community Notes, for accounts that are enrolled as AI Note Writers: the service refuses others. */
 import * as Schema from "effect/Schema"
 import * as Operation from "../client/Operation.ts"
 import { classifications, CommunityNote, misleadingTags } from "../schema/models/CommunityNote.ts"
