@@ -72,7 +72,7 @@ export const offerOperations = () => {
   const { value } = select("operation")
   /** @type {ReadonlyArray<string>} */
   const names = operations.map((described) => described.name)
-  select("operation").replaceChildren(...options(names))
+  select("operation").replaceChildren(...options(names.toSorted()))
   for (const option of select("wire").options) option.hidden = option.disabled = !wires.includes(option.value)
   if (!wires.includes(select("wire").value)) select("wire").value = wires[0] ?? ""
   select("operation").value = names.includes(value) ? value : "searchRecentPosts"
