@@ -158,9 +158,9 @@ describe("in the words of August", () => {
         if (!(parameter in parametersOf(definition)) || !/^expansions$|_fields$/.test(parameter)) continue
         for (const value of values) {
           const { expansions, names, isUnavailable } = say!(value)
-          // August left the counts of trends and of analytics as they were called.
+          // August left the counts of trends and of analytics, and the post of a broadcast, as they were called.
           const said = [...expansions, ...names].filter((word) =>
-            !(name === "getTrends" && word === "tweet_count") && !name.endsWith("Analytics")
+            !(name === "getTrends" && word === "tweet_count") && !/Analytics$|Broadcast/.test(name)
           )
           assert.notMatch(said.join(), /tweet(?!$)|referenced_posts\./, `${name} ${value}`)
           if (isUnavailable) assert.lengthOf([...expansions, ...names], 0)
