@@ -54,7 +54,7 @@ export const declare = async (folder: string, modules: ReadonlyArray<string>): P
         renderChunk: (code, { exports, isEntry }) => {
           // Effect has values of these names, whose new names the plugin gives the global types too.
           const own = code.replace(/(?<!const |typeof )\b(Array|PropertyKey)\$1\b/g, "globalThis.$1")
-            .replaceAll("Record$1<", "globalThis.Record<")
+            .replace(/(?<!function )\bRecord\$1(?=<)/g, "globalThis.Record")
           return isEntry ? own : exportAll(own, exports)
         }
       }
