@@ -58,7 +58,7 @@ const sought: Readonly<Record<string, string>> = {
   export: "csv parquet sqlite download archive",
   listen: "webhook local tunnel ngrok forward trigger replay stripe",
   sandbox: "mock server python pytest go java local",
-  plans: "tier enterprise self-serve pay-per-use free basic pro 403 forbidden reply",
+  plans: "tier enterprise self-serve pay-per-use free basic pro forbidden reply",
   "sign-in": "refresh token login oauth2 pkce",
   spend: "price cost dollars bill",
   start: "install setup getting started quickstart",
