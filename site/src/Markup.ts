@@ -64,6 +64,10 @@ export const frames: Plugin = {
       for (const row of labels.length > 2 ? all("tr", table) : []) {
         for (const [i, cell] of all("td", row).entries()) context.setProperty(cell, "data-label", labels[i])
       }
+      // Scopes have "tweet" on most pages, where nobody looks for it.
+      for (const row of all("tr", table)) {
+        if (context.textContent(row).trim().startsWith("Scopes")) context.setProperty(row, "data-pagefind-ignore", "")
+      }
       context.wrapNode(table, element("div", ["table", labels[0] === "Route" ? "box" : "rows"]))
     }
   }
