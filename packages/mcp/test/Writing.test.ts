@@ -299,6 +299,23 @@ describe("a handle", () => {
       assert.strictEqual(postsOf(wire), 2)
     }))
 
+  it.effect("does not take an earlier, equal post for what was lost", () =>
+    Effect.gen(function*() {
+      const path = join(yield* folder, "a.png")
+      writeFileSync(path, MediaBytes.png())
+      const wire = yield* connect({ revision: "2025-11-25", answers: accept, userId: undefined, ...writes })
+      wire.sandbox.ada.post("Good morning")
+      wire.sandbox.clock.advance("20 minutes")
+      yield* TestClock.adjust("20 minutes")
+      for (const media of [undefined, [path]]) {
+        const prepared = yield* wire.call("prepare_post", { text: "Good morning", ...media && { media } })
+        const handle = handleIn(prepared.text)
+        wire.sandbox.faults.add({ operation: "createPost", reset: "before" })
+        assert.match((yield* wire.call("publish", { handle })).text, /^OutcomeUnknown/)
+        assert.match((yield* wire.call("publish", { handle })).text, /^unknown: its answer was lost/)
+      }
+    }))
+
   it.effect("is never sent again after a lost answer, not even by another process", () =>
     Effect.gen(function*() {
       const journal = Journal.makeMemory()

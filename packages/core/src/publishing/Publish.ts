@@ -45,8 +45,8 @@ export const publish = (post: Post, options: PublishOptions = {}): Effect.Effect
 /** The circumstances of a post of unknown outcome. */
 export interface FindOptions extends Pick<PublishOptions, "user_auth"> {
   readonly authorId: string
-  /** Posts of more than a day before are not read. */
-  readonly sentAt: Date
+  /** A time before it was sent. Posts of more than a minute before that are not read: they are others, which may be equal. */
+  readonly notBefore: Date
   /** True if it had files, whose ids are unknown: any others are taken for them. */
   readonly hasMedia: boolean
 }
@@ -57,7 +57,7 @@ export interface FindOptions extends Pick<PublishOptions, "user_auth"> {
  */
 export const find = (
   { in_reply_to_post_id: inReplyTo, quote_post_id: quoted, text = "" }: Post,
-  { authorId, hasMedia, sentAt, user_auth }: FindOptions
+  { authorId, hasMedia, notBefore, user_auth }: FindOptions
 ): Effect.Effect<string | undefined, AnyError, Client> =>
   Effect.map(
     FindPost.look(
@@ -69,7 +69,7 @@ export const find = (
         isContinuation: hasMedia,
         authorId,
         after: undefined,
-        firstAt: sentAt.getTime(),
+        from: notBefore.getTime() - clockMargin,
         witness: undefined
       },
       { user_auth },
@@ -77,6 +77,9 @@ export const find = (
     ),
     (seen) => typeof seen === "string" ? undefined : seen.id
   )
+
+/** The difference of clocks that a search allows for, in milliseconds. */
+const clockMargin = 60_000
 
 const one = { part: 1, parts: 1 }
 

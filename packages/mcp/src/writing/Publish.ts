@@ -78,7 +78,7 @@ const look = (handle: string, action: Book.Action, { until = 0 }: Book.Contents)
     const { settings: { userAuth, userId } } = yield* Session
     const id = action._tag === "calls" ? undefined : yield* Publishing.find(contentsOf(action, []), {
       authorId: userId ?? (yield* Page.userIdOf(undefined)),
-      sentAt: new Date(until - Book.validMillis),
+      notBefore: new Date(until - Book.validMillis),
       hasMedia: action.media.length > 0,
       user_auth: userAuth === true
     })

@@ -14,8 +14,8 @@ export interface Wanted extends SamePost.Sent {
   readonly authorId: string
   /** The id of a post that is certainly older. */
   readonly after: string | undefined
-  /** The time at which it was first sent, in milliseconds. */
-  readonly firstAt: number
+  /** The time from which posts are read if no older post is known, in milliseconds. */
+  readonly from: number
   /** The id of the part before. A timeline without it does not show later posts yet. */
   readonly witness: string | undefined
 }
@@ -42,11 +42,6 @@ export type Finding =
     readonly looks: number
     readonly detail?: string | undefined
   }
-
-/**
- * The search begins this many milliseconds before the post was sent if no older post is known: clocks differ, even by time zones.
- */
-const clockMargin = 86_400_000
 
 /** Most posts of one author that are compared. */
 const maxPosts = 1_000
@@ -90,7 +85,7 @@ const isPassing = ({ _tag }: AnyError): boolean =>
 
 /** Returns the post, or the meaning of its absence. */
 export const look = (
-  { after, authorId, firstAt, witness, ...sent }: Wanted,
+  { after, authorId, from, witness, ...sent }: Wanted,
   { user_auth }: Pick<Terms, "user_auth">,
   max_results = 100
 ) =>
@@ -105,7 +100,7 @@ export const look = (
         ? { since_id: BigInt(witness) - 1n }
         : after !== undefined
         ? { since_id: after }
-        : { start_time: new Date(firstAt - clockMargin) })
+        : { start_time: new Date(from) })
     }, { limit: maxPosts })
     return Effect.map(Stream.runCollect(posts), (posts) => {
       // If it was posted twice, the first one counts.

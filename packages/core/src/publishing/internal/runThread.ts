@@ -159,7 +159,7 @@ class ThreadRun {
       isContinuation: before !== undefined,
       authorId,
       after: before ?? after,
-      firstAt: sent.firstAt,
+      from: sent.firstAt - clockMargin,
       witness: part > 1 && isListed(this.#drafts[part - 2]?.parameters) ? before : undefined
     }, { lag: this.#lag, wait, user_auth: this.#options.user_auth })
   }
@@ -324,6 +324,9 @@ class ThreadRun {
     )
   }
 }
+
+/** A search begins this many milliseconds before the part was sent if no older post is known: clocks differ, even by time zones. */
+const clockMargin = 86_400_000
 
 const waiting = (firstAt: number | undefined): ThreadRecord.Part => ({
   _tag: "waiting",
