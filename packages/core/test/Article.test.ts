@@ -84,6 +84,15 @@ describe("createArticle", () => {
     assert.deepStrictEqual(creates(), [draft, "/2/articles/1/publish"])
   })
 
+  test("creates no draft where its author names one, which a later call corrects")(function*() {
+    const { creates, run } = start()
+    assert.deepStrictEqual(yield* run({ article_id: "5" }), { article_id: "5", resumed: true })
+    const { article_id, post_id } = yield* run({ article_id: "6", publish: true })
+    assert.deepStrictEqual([article_id, post_id], ["6", "96"])
+    yield* run({ article_id: "7", publish: true })
+    assert.deepStrictEqual(creates(), ["/2/articles/6/publish"])
+  })
+
   test("publishes again what may be published only when it is told to")(function*() {
     const { creates, fates, run } = start()
     fates.push("answered", "lost")

@@ -51,7 +51,7 @@ export interface ArticleOptions extends Pick<PublishOptions, "timeout" | "retrie
   readonly publish?: boolean | undefined
   /** After an `ArticleUndecided`: sends again what may have happened. */
   readonly undecided?: "continue" | undefined
-  /** After an `ArticleUndecided`: the id of the draft, which its author has found. */
+  /** The id of the draft, which its author has found: continues with it, and creates none. */
   readonly article_id?: string | undefined
   /** Called with every step of the uploads. Its errors are ignored. */
   readonly onProgress?: ((progress: ArticleProgress) => void) | undefined
@@ -226,7 +226,9 @@ class ArticleRun {
   settle(): Effect.Effect<void, ArticleUndecided | StorageFailure> {
     const { article_id, undecided } = this.#options
     const { state } = this
-    if (state._tag === "drafting" && article_id !== undefined) return this.#keep({ _tag: "drafted", article_id })
+    if (article_id !== undefined && state._tag !== "publishing" && state._tag !== "published") {
+      return this.#keep({ _tag: "drafted", article_id })
+    }
     if (state._tag !== "drafting" && state._tag !== "publishing") return Effect.void
     if (undecided === undefined) return Effect.fail(this.#undecided(state))
     return this.#keep(

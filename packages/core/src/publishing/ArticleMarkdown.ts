@@ -270,7 +270,7 @@ class Writer {
       else if (name === "softbreak" || name === "hardbreak") {
         line++
         this.#append(name === "softbreak" ? " " : "\n")
-      } else if (name === "link") this.#openLink(attribute(token, "href"), line)
+      } else if (name === "link") this.#openLink(token, line)
       else if (name === "image") this.#writeImage(token, line)
       else if (name === "html") this.#writeHtml(token.content, line, (text) => this.#append(text))
       else {
@@ -285,8 +285,10 @@ class Writer {
     this.#open.text += this.#open.text === "" ? text.trimStart() : text
   }
 
-  #openLink(address: string, line: number): void {
+  #openLink(token: Token, line: number): void {
+    const address = attribute(token, "href")
     this.#used.add(address)
+    if (attribute(token, "title") !== "") this.#differs(line, "title of a link", "nowhere")
     const isWeb = /^https?:\/\/./i.test(address)
     if (!isWeb) this.#differs(line, `link to ${address || "nothing"}`, "as its text")
     const from = this.#open.text.length
@@ -313,16 +315,20 @@ class Writer {
   }
 
   #writeImage(token: Token, line: number): void {
-    const { content: alt } = token
+    const alt = plainOf(token)
     const name = attribute(token, "src")
     const caption = attribute(token, "title")
     const { media = {} } = this.#options
     this.#used.add(name)
-    if (!this.#images.has(name)) this.#images.set(name, { name, alt, line })
+    const known = this.#images.get(name)
+    if (known === undefined || known.alt === "") this.#images.set(name, { name, alt, line: known?.line ?? line })
     const given = Object.hasOwn(media, name) ? media[name] : undefined
     if (given === undefined) {
       this.#differs(line, `picture ${name} without a media id`, "as its alt text")
       return this.#append(alt)
+    }
+    if (known !== undefined && known.alt !== "" && alt !== "" && alt !== known.alt) {
+      this.#differs(line, `another alt text of picture ${name}`, "nowhere")
     }
     const link = this.#open.marks.find(({ url }) => url !== undefined)
     if (link !== undefined) {
@@ -416,10 +422,17 @@ const lineOf = ({ map }: Token): number => (map?.[0] ?? 0) + 1
 
 const attribute = (token: Token, name: string): string => String(token.attrGet(name) ?? "")
 
-/** Code as fenced Markdown. */
+/** The text of a picture without its markup. */
+const plainOf = ({ children }: Token): string =>
+  (children ?? []).map((token) =>
+    token.type === "image" ? plainOf(token) : token.type.endsWith("break") ? " " : token.content
+  ).join("")
+
+/** Code as fenced Markdown, with a fence longer than any in the code. */
 const fenced = ({ content, info, markup }: Token): string => {
-  let fence = markup.startsWith("~") ? markup : "```"
-  while (content.includes(fence)) fence += fence[0]
+  const [mark, runs] = markup.startsWith("~") ? ["~", /~+/g] as const : ["`", /`+/g] as const
+  const longest = (content.match(runs) ?? []).reduce((most, run) => Math.max(most, run.length), 2)
+  const fence = mark.repeat(longest + 1)
   return `${fence}${info}\n${content.endsWith("\n") || content === "" ? content : `${content}\n`}${fence}`
 }
 
