@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { type ConversationId, parse } from "./conversations/ConversationId.ts"
 import * as ConversationKeys from "./conversations/ConversationKeys.ts"
@@ -101,7 +102,8 @@ export const open = Effect.fnUntraced(function*(
   const client = Calls.withUserAuth(yield* Client, options.userAuth === true)
   const parts = yield* Effect.provideService(partsOf(options.store), Client, client)
   yield* Effect.provideService(Registration.unlock(parts, options), Client, client)
-  return sessionOf({ ...parts, publicKeys: PublicKeys.make(parts.library) }, client, yield* Calls.Activity)
+  const opened = { ...parts, publicKeys: PublicKeys.make(parts.library), turn: Semaphore.makeUnsafe(1) }
+  return sessionOf(opened, client, yield* Calls.Activity)
 })
 
 /** The chat of a user as a Layer. */

@@ -46,6 +46,14 @@ describe("two users", () => {
     assert.notStrictEqual(message(read, "before").keyVersion, message(read, "after").keyVersion)
   })
 
+  test("first messages at once begin the conversation with one key", async ({ sandbox }) => {
+    await using ada = await person(sandbox, "ada1")
+    await using ben = await person(sandbox, "ben1")
+    await Promise.all(["one", "two", "three"].map((text) => ada.chat.send(ben.id, text)))
+    assert.lengthOf(sandbox.requests.filter(({ path }) => path.endsWith("/keys")), 1)
+    assert.sameMembers(texts(await ben.chat.read(ada.id)), ["one", "two", "three"])
+  })
+
   test("a picture is decrypted with the key that its message had", async ({ sandbox }) => {
     await using ada = await person(sandbox, "ada1")
     await using ben = await person(sandbox, "ben1")

@@ -50,6 +50,29 @@ describe("registration", () => {
     }
   })
 
+  test("a create whose check fails keeps its unknown outcome, and is repeated", async () => {
+    const lost = { _tag: "OutcomeUnknown" } as const
+    const answers = [Effect.fail(lost), Effect.void]
+    const create = Effect.suspend(() => answers.shift() ?? Effect.die("a third create"))
+    await Effect.runPromise(Calls.confirmed(create, Effect.fail({ _tag: "ServerFailure" })))
+    const never = Calls.confirmed(Effect.fail(lost), Effect.fail({ _tag: "ServerFailure" }))
+    assert.deepStrictEqual(await Effect.runPromise(Effect.flip(never)), lost)
+  })
+
+  test("a user whose keys elsewhere do not verify gets no second ones", async ({ sandbox }) => {
+    await using ada = await person(sandbox, "ada1")
+    const forged: typeof ada.client = {
+      ...ada.client,
+      getUserPublicKeys: async (...args) => {
+        const response = await ada.client.getUserPublicKeys(...args)
+        for (const record of response.data ?? []) Object.assign(record, { identity_public_key_signature: "AAAA" })
+        return response
+      }
+    }
+    const error = await failure(registerChat(forged, { store: memory() }))
+    assert.include(error, { _tag: "ChatRefused", fault: "other keys" })
+  })
+
   test("a user with keys elsewhere gets no second ones", async ({ sandbox }) => {
     await using ada = await person(sandbox, "ada1")
     const error = await failure(registerChat(ada.client, { store: memory() }))

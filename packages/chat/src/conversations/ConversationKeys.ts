@@ -5,6 +5,7 @@ import { addChatConversationKeys, getChatConversation, getChatConversationEvents
 import type { ActionSignature, PreparedConversationChange, SigningKeyEntry } from "@xdevplatform/chat-xdk"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import type * as Semaphore from "effect/Semaphore"
 import { type ChatRefused, refused } from "../errors/ChatErrors.ts"
 import { bytesOf, type ChatStore, type ConversationKey, keyOf } from "../keys/ChatStore.ts"
 import type { PublicKeys } from "../keys/PublicKeys.ts"
@@ -18,6 +19,8 @@ export interface Opened {
   readonly library: Library
   readonly store: ChatStore
   readonly publicKeys: PublicKeys
+  /** Only one at a time finds or makes the key to encrypt with: the second would make another one. */
+  readonly turn: Semaphore.Semaphore
 }
 
 /** The errors of using a conversation. */
@@ -86,13 +89,17 @@ const served = Effect.fnUntraced(function*(opened: Opened, conversation: Convers
 })
 
 /** The key to encrypt with, read from the service, since a member may have rotated it. A conversation without any begins. */
-export const current = Effect.fnUntraced(function*(
+export const current = (
   opened: Opened,
   conversation: ConversationId
-): Effect.fn.Return<ConversationKey, UseError, Client> {
-  const keys = yield* served(opened, conversation)
-  return latestOf(keys.values()) ?? (yield* rotate(opened, conversation))
-})
+): Effect.Effect<ConversationKey, UseError, Client> =>
+  opened.turn.withPermit(Effect.flatMap(
+    served(opened, conversation),
+    (keys) => {
+      const key = latestOf(keys.values())
+      return key === undefined ? rotate(opened, conversation) : Effect.succeed(key)
+    }
+  ))
 
 /** Gives every member a new key. */
 export const rotate = Effect.fnUntraced(function*(

@@ -17,17 +17,25 @@ export interface Record extends SigningKeyEntry {
 /** Reads public keys and remembers them. */
 export interface PublicKeys extends ReturnType<typeof make> {}
 
-/** The records of a user at the service, the latest first. */
-export const fetched = (
-  library: Library,
-  userId: string
-): Effect.Effect<ReadonlyArray<Record>, AnyError, Client> =>
+const rowsOf = (userId: string) =>
   getUserPublicKeys({
     id: userId,
     public_key_fields: ["identity_public_key_signature", "juicebox_config", "public_key", "signing_public_key"]
   }).pipe(
     Effect.map(({ data = [] }) => data),
-    Effect.catchIf(Predicate.isTagged("NotFound"), () => Effect.succeed([])),
+    Effect.catchIf(Predicate.isTagged("NotFound"), () => Effect.succeed([]))
+  )
+
+/** Whether the service has keys of a user, also ones whose binding does not verify. */
+export const exist = (userId: string): Effect.Effect<boolean, AnyError, Client> =>
+  Effect.map(rowsOf(userId), (rows) => rows.length > 0)
+
+/** The records of a user at the service, the latest first. */
+export const fetched = (
+  library: Library,
+  userId: string
+): Effect.Effect<ReadonlyArray<Record>, AnyError, Client> =>
+  rowsOf(userId).pipe(
     Effect.map((records) =>
       records.map((record): Record => ({
         userId,

@@ -57,7 +57,7 @@ const keysOf = Effect.fnUntraced(function*({ library, store, userId }: Parts) {
     yield* library.load(state.privateKey)
     return state
   }
-  if ((yield* PublicKeys.fetched(library, userId)).length > 0) return yield* keysRefused(userId, "other keys")
+  if (yield* PublicKeys.exist(userId)) return yield* keysRefused(userId, "other keys")
   const { generateVersion, publicKey, version = "1" } = library.generateKeypairs()
   const made: State = {
     ...state,

@@ -56,14 +56,16 @@ export const ofMethods = (methods: Methods): Context.Context<Client> => {
  * Repeats a create whose outcome is unknown, unless `happened` shows that it took effect. Only for creates that send the same
  * signed bytes again.
  */
-export const confirmed = <A, E, E2, R>(
+export const confirmed = <A, E, R>(
   create: Effect.Effect<A, E, R>,
-  happened: Effect.Effect<boolean, E2, R>
-): Effect.Effect<void, E | E2, R> =>
+  happened: Effect.Effect<boolean, unknown, R>
+): Effect.Effect<void, E, R> =>
   Effect.asVoid(create).pipe(
     Effect.catchIf(
       Predicate.isTagged("OutcomeUnknown"),
-      (lost) => Effect.flatMap(happened, (yes) => yes ? Effect.void : Effect.fail(lost))
+      (lost) =>
+        // A check that fails shows nothing.
+        Effect.flatMap(Effect.mapError(happened, () => lost), (yes) => yes ? Effect.void : Effect.fail(lost))
     ),
     Effect.retry({ times: 2, while: Predicate.isTagged("OutcomeUnknown") })
   )
