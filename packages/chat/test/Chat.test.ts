@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { assert, describe } from "vitest"
 import * as MediaBytes from "../../core/test/support/MediaBytes.ts"
 import * as Chat from "../src/Chat.ts"
-import { type Item, type Message, openChat } from "../src/index.ts"
+import { type Item, type Message, openChat, registerChat } from "../src/index.ts"
 import { person, stranger } from "./support/Scene.ts"
 
 const test = sandboxTest({ posts: 0 })
@@ -104,6 +104,41 @@ describe("two users", () => {
     assert.deepStrictEqual(texts(read), ["in the open", "in private"])
     assert.strictEqual(message(read, "in the open").source, "dm")
     assert.deepStrictEqual(texts(await ben.chat.read(ada.id, { directMessages: false })), ["in private"])
+  })
+})
+
+describe("a key of another conversation", () => {
+  /** An event with another conversation in its envelope, which the service writes. */
+  const moved = (event: string, from: string, to: string) => {
+    const text = (value: string) => `\0\0\0${String.fromCharCode(value.length)}${value}`
+    const bytes = Buffer.from(event, "base64").toString("latin1").replace(text(from), text(to))
+    return Buffer.from(bytes, "latin1").toString("base64")
+  }
+
+  test.for(["as it is", "in another envelope"])("is not used for this one, %s", async (how, { sandbox }) => {
+    await using ben = await person(sandbox, "ben1")
+    const { client, id, store } = stranger(sandbox, "ada1")
+    await registerChat(client, { store })
+    await using cleo = await person(sandbox, "cleo1")
+    const group = await ben.chat.createGroup({ title: "three", members: [id, cleo.id] })
+    const served = await client.getChatConversationEvents({ id: group, chat_message_event_fields: ["encoded_event"] })
+    const own = [id, ben.id].toSorted().join(":")
+    const events = (served.meta.conversation_key_events ?? [])
+      .map((event) => how === "as it is" ? event : moved(event, group, own))
+    assert.isNotEmpty(events)
+    const forged: typeof client = {
+      ...client,
+      getChatConversationEvents: async () => {
+        Object.assign(served, { data: [] })
+        Object.assign(served.meta, { conversation_key_events: events })
+        return served
+      }
+    }
+    await using chat = await openChat(forged, { store })
+    await chat.send(ben.id, "for two")
+    // A key of its own was made.
+    assert.lengthOf(sandbox.requests.filter(({ path }) => path.endsWith("/keys")), 1)
+    await client.close()
   })
 })
 

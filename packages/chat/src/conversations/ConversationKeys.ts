@@ -51,11 +51,9 @@ export const harvest = Effect.fnUntraced(function*(
   signers: Array<SigningKeyEntry>
 ) {
   const known = (yield* store.read).conversations[id] ?? []
-  const { conversationKeys, errors } = yield* use(id, () => library.decryptEvents([...events], signers))
-  const found = Object.entries(conversationKeys.keys).map(([version, key]) => keyOf(version, key, true))
-  // The keys of members who have left a group are no longer served, so that their changes cannot be verified.
-  const rejected = peer === undefined ? Object.keys(errors).flatMap((index) => events[Number(index)] ?? []) : []
-  const unverified = rejected.flatMap((event) => {
+  const found = yield* use(id, () => events.flatMap((event) => keysIn(library, id, event, signers)))
+  // The keys of members who have left a group are no longer served, so that their changes cannot be verified: read with them only.
+  const unverified = peer !== undefined ? [] : events.flatMap((event) => {
     try {
       return Object.entries(library.extractConversationKeys([event]).keys)
     } catch {
@@ -66,6 +64,17 @@ export const harvest = Effect.fnUntraced(function*(
   yield* store.addKeys(id, [...all.values()])
   return all
 })
+
+/**
+ * The keys of a change that one of these users has signed for this conversation. The library also returns keys whose signature does
+ * not verify, so that each event is read by itself.
+ */
+const keysIn = (library: Library, id: string, event: string, signers: Array<SigningKeyEntry>) => {
+  const { conversationKeys, messages } = library.decryptEvents([event], signers)
+  return messages.some(({ event }) => event.verified === true && event.conversationId === id)
+    ? Object.entries(conversationKeys.keys).map(([version, key]) => keyOf(version, key, true))
+    : []
+}
 
 /** Keys for the library. */
 export const forLibrary = (keys: ReadonlyMap<string, ConversationKey>): Record<string, Uint8Array> =>
