@@ -2,10 +2,13 @@ import * as TokenStore from "@postwire/core/storage/TokenStore"
 import { createClient } from "@postwire/node/EffectClient"
 import { sandboxTest } from "@postwire/sandbox/vitest"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { assert, describe } from "vitest"
 import * as MediaBytes from "../../core/test/support/MediaBytes.ts"
+import * as ChatEnvelope from "../../sandbox/src/store/ChatEnvelope.ts"
 import * as Chat from "../src/Chat.ts"
 import { type Item, type Message, openChat, registerChat } from "../src/index.ts"
+import * as Library from "../src/library/Library.ts"
 import { person, stranger } from "./support/Scene.ts"
 
 const test = sandboxTest({ posts: 0 })
@@ -137,6 +140,54 @@ describe("a key of another conversation", () => {
     await using chat = await openChat(forged, { store })
     await chat.send(ben.id, "for two")
     // A key of its own was made.
+    assert.lengthOf(sandbox.requests.filter(({ path }) => path.endsWith("/keys")), 1)
+    await client.close()
+  })
+})
+
+describe("a stranger whom the service names as a sender", () => {
+  test("gives a conversation of two no key", async ({ sandbox }) => {
+    await using ben = await person(sandbox, "ben1")
+    await using ada = await person(sandbox, "ada1")
+    const { client, id: mallory, store } = stranger(sandbox, "mallory1")
+    const { keyBlob = assert.fail(), version } = await registerChat(client, { store })
+    const { data: [record = assert.fail()] = [] } = await client.getUserPublicKeys({
+      id: ada.id,
+      user_auth: false,
+      public_key_fields: ["public_key"]
+    })
+    const own = [ada.id, ben.id].toSorted().join(":")
+    const change = await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
+      const library = yield* Library.open(mallory)
+      yield* library.load(Redacted.make(keyBlob))
+      library.setIdentity(mallory, version)
+      return library.prepareConversationKeyChange({
+        publicKeys: [{ userId: ada.id, publicKey: record.public_key!, keyVersion: record.public_key_version! }],
+        conversationId: own
+      })
+    })))
+    const [signature = assert.fail()] = change.actionSignatures
+    const event = ChatEnvelope.encode({
+      sequenceId: "1",
+      messageId: signature.messageId,
+      senderId: mallory,
+      conversationId: own,
+      createdAt: Date.now(),
+      detail: ChatEnvelope.bytesOf(signature.encodedMessageEventDetail),
+      signature: ChatEnvelope.signatureOf({
+        signature: signature.signature,
+        public_key_version: signature.publicKeyVersion,
+        signature_version: signature.signatureVersion
+      })
+    })
+    const served = {
+      data: [{ id: "1", sender_id: mallory, encoded_event: event }],
+      meta: { conversation_key_events: [event] }
+    }
+    const forged = { ...ada.client, getChatConversationEvents: () => Promise.resolve(served) }
+    await using chat = await openChat(forged as never, { store: ada.store })
+    await chat.read(ben.id, { directMessages: false })
+    await chat.send(ben.id, "for two")
     assert.lengthOf(sandbox.requests.filter(({ path }) => path.endsWith("/keys")), 1)
     await client.close()
   })

@@ -54,7 +54,8 @@ const rowsOf = Effect.fnUntraced(function*(
   const gather = Stream.runForEach(pages, ({ data = [], meta }) =>
     Effect.sync(() => {
       for (const { created_at, encoded_event, id, sender_id } of data) {
-        if (sender_id !== undefined) senders.add(sender_id)
+        // Members may have left a group. Nobody but the two signs in a conversation of two.
+        if (sender_id !== undefined && conversation.peer === undefined) senders.add(sender_id)
         if (encoded_event !== undefined) rows.push({ sequenceId: id, createdAt: created_at, event: encoded_event })
       }
       for (const change of meta.conversation_key_events ?? []) changes.add(change)

@@ -64,7 +64,7 @@ const itemsOf = Effect.fnUntraced(function*(
   if (event === undefined || conversation._tag === "None") return []
   const sender = textOf("sender_id")
   const { members } = yield* ConversationKeys.membersOf(opened, conversation.value)
-  const senders = sender === undefined ? members : [...members, sender]
+  const senders = sender === undefined || conversation.value.peer !== undefined ? members : [...members, sender]
   const change = textOf("conversation_key_change_event")
   const row = { sequenceId: "", createdAt: textOf("created_at"), event }
   return yield* History.verified(opened, conversation.value, [row], change === undefined ? [] : [change], senders)
