@@ -129,7 +129,7 @@ describe("a key of another conversation", () => {
     const events = (served.meta.conversation_key_events ?? [])
       .map((event) => how === "as it is" ? event : moved(event, group, own))
     assert.isNotEmpty(events)
-    const forged: typeof client = {
+    const forged = {
       ...client,
       getChatConversationEvents: async () => {
         Object.assign(served, { data: [] })
@@ -185,7 +185,7 @@ describe("a stranger whom the service names as a sender", () => {
       meta: { conversation_key_events: [event] }
     }
     const forged = { ...ada.client, getChatConversationEvents: () => Promise.resolve(served) }
-    await using chat = await openChat(forged as never, { store: ada.store })
+    await using chat = await openChat(forged, { store: ada.store })
     await chat.read(ben.id, { directMessages: false })
     await chat.send(ben.id, "for two")
     assert.lengthOf(sandbox.requests.filter(({ path }) => path.endsWith("/keys")), 1)

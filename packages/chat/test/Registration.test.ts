@@ -61,9 +61,9 @@ describe("registration", () => {
 
   test("a user whose keys elsewhere do not verify gets no second ones", async ({ sandbox }) => {
     await using ada = await person(sandbox, "ada1")
-    const forged: typeof ada.client = {
+    const forged = {
       ...ada.client,
-      getUserPublicKeys: async (...args) => {
+      getUserPublicKeys: async (...args: Parameters<typeof ada.client.getUserPublicKeys>) => {
         const response = await ada.client.getUserPublicKeys(...args)
         for (const record of response.data ?? []) Object.assign(record, { identity_public_key_signature: "AAAA" })
         return response

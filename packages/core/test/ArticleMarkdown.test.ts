@@ -195,7 +195,7 @@ describe("any text", () => {
       "![a](a.png) ",
       "- a\n\n",
       "---\na: b\n"
-    ].map((piece) => ["", piece] as const).concat([["    ", "`"]])
+    ].map((piece): readonly [string, string] => ["", piece]).concat([["    ", "`"]])
   )(
     "takes a time in proportion to its length: %j %j",
     (before, piece) => {
