@@ -80,7 +80,7 @@ const requiredIn = (ast: SchemaAST.AST, place: string): ReadonlySet<string> => {
     case "Arrays":
       return ast.rest[0] === undefined ? new Set() : requiredIn(ast.rest[0], `${place}[]`)
     case "Union":
-      // What each of the forms requires.
+      // Only members that all forms require.
       return ast.types.map((type) => requiredIn(type, place)).reduce((all, some) =>
         new Set([...all].filter((at) => some.has(at)))
       )

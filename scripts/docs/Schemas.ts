@@ -337,7 +337,7 @@ const parameterType = (
 /** The items of a list of objects. */
 const membersOf = (ast: SchemaAST.AST): JsonSchema => structureOf(SchemaAST.isArrays(ast) ? ast.rest[0] : undefined)
 
-/** An object as it is sent: with its members, where these are known. */
+/** The schema of an object in a body, with its members where these are known. */
 const structureOf = (ast: SchemaAST.AST | undefined): JsonSchema => {
   const sent = ast && SchemaAST.toEncoded(ast)
   return sent !== undefined && SchemaAST.isObjects(sent) && !isRecord(sent)

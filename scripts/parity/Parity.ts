@@ -105,7 +105,7 @@ const send = async (
 
 let texts = 0
 
-/** A body with things of the sandbox; the items of a list are named as it is. */
+/** A body with things of the sandbox; the items of a list have its name. */
 const withThings = (value: unknown, thing: (name: string) => string, name = ""): unknown =>
   value === "{}" || name === "url"
     ? thing(name)

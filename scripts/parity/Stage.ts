@@ -9,7 +9,7 @@ const now = Date.UTC(2026, 10, 20, 12)
 /** The text that a search finds in everything. */
 export const needle = "needle"
 
-/** What requests may name, by its kind. Of several, the one is taken whose answer is nearest to the recorded one. */
+/** The kinds of things that requests name. Of several candidates, the one with the answer nearest to the recorded one is used. */
 export type Kind =
   | "address"
   | "article"
@@ -35,7 +35,7 @@ export type Kind =
 export interface Stage {
   readonly sandbox: RunningSandbox
   readonly things: Readonly<Record<Kind, ReadonlyArray<string>>>
-  /** What is there in a state in which it is not shown, or not there. */
+  /** The names of hidden or deleted things. */
   readonly unseen: Readonly<Record<string, Readonly<Partial<Record<Kind, string>>>>>
   readonly stop: () => Promise<void>
 }
@@ -129,7 +129,7 @@ const thingsOfApp = ({ ada, seeded, store }: RunningSandbox, address: string) =>
   }
 }
 
-/** Posts of a user that have what posts can have, not all of it at once. */
+/** Posts of a user that together have all members that posts can have. */
 const postsOf = ({ ada, clock, store }: RunningSandbox, author: RunningSandbox["ada"]): ReadonlyArray<string> => {
   const text = `@ada on #compilers and $TWTR, ${needle}: https://example.com/${needle}`
   const root = ada.post("Root")

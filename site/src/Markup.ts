@@ -64,7 +64,7 @@ export const frames: Plugin = {
       for (const row of labels.length > 2 ? all("tr", table) : []) {
         for (const [i, cell] of all("td", row).entries()) context.setProperty(cell, "data-label", labels[i])
       }
-      // Scopes have "tweet" on most pages, where nobody looks for it.
+      // Scopes name "tweet" on most pages, which would hide the pages about posts.
       for (const row of all("tr", table)) {
         if (context.textContent(row).trim().startsWith("Scopes")) context.setProperty(row, "data-pagefind-ignore", "")
       }

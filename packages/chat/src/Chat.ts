@@ -47,7 +47,7 @@ export interface Conversations {
 export interface ReadOptions {
   /** The number of events to read, 1 to 10,000: edits and deletions are events, too. Default 100. */
   readonly limit?: number | undefined
-  /** Whether old direct messages of the same two users are among them; each has the price of a direct message. Default true. */
+  /** Includes old direct messages of the same two users, each at the price of a direct message. Default true. */
   readonly directMessages?: boolean | undefined
 }
 
@@ -74,7 +74,7 @@ export interface Session {
   readonly conversations: Effect.Effect<Conversations, UseError>
   /** The newest items of a conversation, the oldest first: verified messages, and tombstones where one cannot be shown. */
   readonly read: (conversation: string, options?: ReadOptions) => Effect.Effect<ReadonlyArray<Item>, UseError>
-  /** Sends a message. The first one begins the conversation with a user. After a lost answer, the same message is sent again. */
+  /** Sends a message. The first one begins the conversation with a user. A lost answer is retried with the same message. */
   readonly send: (conversation: string, contents: string | Sending.Contents) => Effect.Effect<Sending.Sent, UseError>
   readonly reply: (to: Message, contents: string | Sending.Contents) => Effect.Effect<Sending.Sent, UseError>
   /** Replaces the text of a message of one's own. Clients may miss an edit in the first five seconds of a message. */

@@ -13,7 +13,7 @@ import type { Library } from "../library/Library.ts"
 import { confirmed } from "../service/Calls.ts"
 import type { ConversationId } from "./ConversationId.ts"
 
-/** What the modules of an opened chat share. */
+/** The parts of an opened chat. */
 export interface Opened {
   readonly userId: string
   readonly library: Library

@@ -28,7 +28,7 @@ export const read = Effect.fnUntraced(function*(
   const { changes, rows, senders } = yield* rowsOf(opened, conversation, limit)
   const items = yield* verified(opened, conversation, rows, [...changes, ...rows.map(({ event }) => event)], senders)
   const old = withDirectMessages ? yield* directMessages(conversation, limit) : []
-  // Where events were left out, older messages would have a gap after them.
+  // An omitted event leaves a gap before the messages that follow.
   const from = rows.length < limit ? 0 : timeOf(items[0])
   return [...items, ...old.filter((message) => timeOf(message) >= from)]
     .sort((a, b) => timeOf(a) - timeOf(b))
@@ -54,7 +54,7 @@ const rowsOf = Effect.fnUntraced(function*(
   const gather = Stream.runForEach(pages, ({ data = [], meta }) =>
     Effect.sync(() => {
       for (const { created_at, encoded_event, id, sender_id } of data) {
-        // Members may have left a group. Nobody but the two signs in a conversation of two.
+        // Former members of a group have signed its older messages. A conversation of two has two signers.
         if (sender_id !== undefined && conversation.peer === undefined) senders.add(sender_id)
         if (encoded_event !== undefined) rows.push({ sequenceId: id, createdAt: created_at, event: encoded_event })
       }
@@ -101,7 +101,7 @@ const itemsOf = (
       items.set(sequenceId, { kind: "tombstone", sequenceId, conversation, createdAt: dateOf(createdAt), reason })
     try {
       const event = library.decryptEvent(row.event, keys, signers)
-      // A signed message of another conversation is none of this one.
+      // The service may serve a signed message of another conversation.
       if (event.verified === false || event.conversationId !== conversation) bury("unverified")
       else if (event.type === "unknown") bury("unknown")
       // The id is signed: the service, or a retry, may have served the same message twice.
@@ -173,7 +173,7 @@ const contentOf = ({ content = {} }: Event) => {
   }
 }
 
-/** A message, an edit, or a tombstone for contents of an unknown type; undefined for what is none of them. */
+/** A message, an edit, or a tombstone for contents of an unknown type; undefined for other events. */
 const itemOf = (event: Event, row: Row): Message | Edit | Tombstone | undefined => {
   const { conversationId: conversation = "", id = "", senderId = "", sequenceId = row.sequenceId } = event
   const createdAt = new Date(event.createdAtMsec ?? 0)
@@ -238,5 +238,5 @@ const directMessages = ({ id, peer }: ConversationId, limit: number) =>
     })
   ))
 
-/** A message that nobody has edited. */
+/** A message before any edit. */
 const plain = { kind: "message", edited: false, replyTo: undefined, media: [] } as const

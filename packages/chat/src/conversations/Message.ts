@@ -10,7 +10,7 @@ export interface ChatMedia {
   readonly size: number | undefined
 }
 
-/** A message whose signature verified, or an old direct message, which nobody signed. */
+/** A message whose signature verified, or an old direct message, which has no signature. */
 export interface Message {
   readonly kind: "message"
   /** Made and signed by the sender; the id of the event for a direct message. */

@@ -49,7 +49,7 @@ export type ChatFault = keyof typeof faults
 
 /** The keys of a user or a conversation cannot be used. Nothing was sent or replaced. */
 export class ChatRefused extends Data.TaggedError("ChatRefused")<{
-  /** What cannot be used: the keys of a user, or a conversation. */
+  /** The keys of a user, or a conversation, that cannot be used. */
   readonly subject: string
   readonly fault: ChatFault
   /** The number of wrong passcodes after which the backup deletes the keys. */

@@ -26,7 +26,7 @@ const rowsOf = (userId: string) =>
     Effect.catchIf(Predicate.isTagged("NotFound"), () => Effect.succeed([]))
   )
 
-/** Whether the service has keys of a user, also ones whose binding does not verify. */
+/** Tests whether the service has keys of a user, verified or not. */
 export const exist = (userId: string): Effect.Effect<boolean, AnyError, Client> =>
   Effect.map(rowsOf(userId), (rows) => rows.length > 0)
 

@@ -26,7 +26,7 @@ export interface Library extends Omit<ChatWithJuicebox, "setup" | "unlock"> {
 /** The limit of the service's realms. */
 const mostGuesses = 20
 
-/** Where private keys go and come from: memory, or the backup of the service. */
+/** The store of private keys: memory, or the backup of the service. */
 class Vault implements Backup {
   keys: Uint8Array | undefined
   backup: Backup | undefined

@@ -22,7 +22,7 @@ export interface File {
   readonly filename: string
 }
 
-/** What was sent. */
+/** A sent message. */
 export interface Sent {
   /** The id of the message, which its sender makes. */
   readonly id: string
@@ -78,7 +78,7 @@ const unusable = ({ id }: ConversationId) => refused(id, "unusable message")
 
 const libraryKey = (key: ConversationKey) => ({ conversationKey: bytesOf(key), conversationKeyVersion: key.version })
 
-/** Sends a payload. The client retries it as it is, so that a lost answer makes no second message. */
+/** Sends a payload. The client retries it unchanged, so that a lost answer makes no second message. */
 const deliver = Effect.fnUntraced(function*(
   { library, publicKeys, userId }: ConversationKeys.Opened,
   { id, path }: ConversationId,

@@ -58,7 +58,7 @@ interface Short {
 }
 
 /** The compiler's advice where a post was read without `note_post`. */
-type Whole<P> = "note_post" extends keyof P ? unknown : { readonly note_post: "ask for note_post in post_fields" }
+type Whole<P> = "note_post" extends keyof P ? unknown : { readonly note_post: "request note_post in post_fields" }
 
 /**
  * The whole text of a post. The service has the text of a long one in the field `note_post`, and only its beginning in `text`. A

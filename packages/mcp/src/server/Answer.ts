@@ -160,7 +160,7 @@ export const ofFailure = (failure: Mendable | DryRun, settings: Settings): McpSc
   })
 }
 
-/** The words of the service in an error, which may have a text of strangers. */
+/** The service's own texts in an error, which may contain a text of strangers. */
 const wordsOfService = (failure: Mendable): ReadonlyArray<string> =>
   "problems" in failure
     ? reasonsOf(failure)
