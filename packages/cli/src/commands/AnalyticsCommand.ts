@@ -82,15 +82,12 @@ const run = Effect.fnUntraced(function*(flags: Flags, parameters: Readonly<Recor
     Effect.gen(function*() {
       const { id } = yield* dataOf("getMe", getMe({ user_auth: options.user_auth }))
       const source = Analytics.make(id, options)
-      let estimate: Option.Option<Plan.Estimate> = Option.none()
       return yield* ExportRun.show(
         exportFlags,
         {
           noun: "rows",
-          estimated: () => estimate,
-          confirmCost: Effect.fnUntraced(function*({ pages }) {
-            if (pages === 0) estimate = yield* confirmCost(flags, id, options)
-          })
+          estimated: Option.none,
+          confirmCost: ({ pages }) => pages === 0 ? confirmCost(flags, id, options) : Effect.void
         },
         (running) => Export.run(source, { ...running, sink, stop, account: Option.getOrUndefined(flags.owner) })
       )
@@ -101,9 +98,10 @@ const run = Effect.fnUntraced(function*(flags: Flags, parameters: Readonly<Recor
 const confirmCost = Effect.fnUntraced(function*(flags: Flags, id: string, options: Analytics.Options) {
   const posts = Analytics.postsOf(id, options)
   const estimate = yield* Effect.option(Plan.estimate(posts))
-  if (Option.isNone(estimate)) return estimate
-  yield* Spending.confirmCost(flags, Spending.priceOf(posts, estimate.value))
-  const requests = Text.quantity(estimate.value.requests, "requests")
-  yield* Report.say(`Up to ${requests} for figures come on top; their price is not published.`)
-  return Option.none()
+  if (Option.isSome(estimate)) yield* Spending.confirmCost(flags, Spending.priceOf(posts, estimate.value))
+  const requests = Option.match(estimate, {
+    onNone: () => "Requests",
+    onSome: ({ requests }) => `Up to ${Text.quantity(requests, "requests")}`
+  })
+  yield* Report.say(`${requests} for figures come on top; their price is not published.`)
 })
