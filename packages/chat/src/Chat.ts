@@ -1,8 +1,13 @@
 /** Encrypted chat of one user. */
 import { Client } from "@postwire/core/client/Client"
 import { dataOf } from "@postwire/core/client/DataOf"
-import { type AnyError, invalidParameter, type StorageFailure, type StreamError } from "@postwire/core/errors/Errors"
-import { getChatConversations, markChatConversationRead } from "@postwire/core/operations/Chat"
+import {
+  type AnyError,
+  invalidParameter,
+  type InvalidParameters,
+  type StorageFailure
+} from "@postwire/core/errors/Errors"
+import { getChatConversations, markChatConversationRead, sendChatTyping } from "@postwire/core/operations/Chat"
 import { getMe } from "@postwire/core/operations/Users"
 import type { Texts } from "@postwire/core/storage/Texts"
 import * as Context from "effect/Context"
@@ -15,7 +20,8 @@ import * as Stream from "effect/Stream"
 import { type ConversationId, parse } from "./conversations/ConversationId.ts"
 import * as ConversationKeys from "./conversations/ConversationKeys.ts"
 import * as History from "./conversations/History.ts"
-import type { ChatMedia, Item, Message } from "./conversations/Message.ts"
+import type { ChatMedia, Message } from "./conversations/Message.ts"
+import * as Recent from "./conversations/Recent.ts"
 import type { ChatError } from "./errors/ChatErrors.ts"
 import * as ChatStore from "./keys/ChatStore.ts"
 import * as PublicKeys from "./keys/PublicKeys.ts"
@@ -47,7 +53,10 @@ export interface Conversations {
 export interface ReadOptions {
   /** The number of events to read, 1 to 10,000: edits and deletions are events, too. Default 100. */
   readonly limit?: number | undefined
-  /** Includes old direct messages of the same two users, each at the price of a direct message. Default true. */
+  /**
+   * Includes direct messages of the same two users, from before their chat was encrypted. They have no signatures, and each has the
+   * price of a direct message. Default false.
+   */
   readonly directMessages?: boolean | undefined
 }
 
@@ -69,42 +78,20 @@ export type UseError = AnyError | StorageFailure | ChatError
 /**
  * An opened chat. A conversation is named by the id of the other user, by its id (`A:B` or `A-B`), or by that of a group (`g...`).
  */
-export interface Session {
-  readonly userId: string
-  readonly conversations: Effect.Effect<Conversations, UseError>
-  /** The newest items of a conversation, the oldest first: verified messages, and tombstones where one cannot be shown. */
-  readonly read: (conversation: string, options?: ReadOptions) => Effect.Effect<ReadonlyArray<Item>, UseError>
-  /** Sends a message. The first one begins the conversation with a user. A lost answer is retried with the same message. */
-  readonly send: (conversation: string, contents: string | Sending.Contents) => Effect.Effect<Sending.Sent, UseError>
-  readonly reply: (to: Message, contents: string | Sending.Contents) => Effect.Effect<Sending.Sent, UseError>
-  /** Replaces the text of a message of one's own. Clients may miss an edit in the first five seconds of a message. */
-  readonly edit: (message: Message, text: string) => Effect.Effect<Sending.Sent, UseError>
-  /** The bytes of a file of a message. */
-  readonly media: (message: Message, file: ChatMedia) => Effect.Effect<Uint8Array, UseError>
-  /** Marks a conversation as read up to a message. */
-  readonly markRead: (message: Pick<Message, "conversation" | "sequenceId">) => Effect.Effect<void, UseError>
-  /** Live messages of all conversations. The stream needs the app's bearer token; subscriptions are made if they are missing. */
-  readonly listen: Stream.Stream<Item, UseError | StreamError>
-  /** Creates a group and returns its id. */
-  readonly createGroup: (group: Groups.Group) => Effect.Effect<string, UseError>
-  readonly addMembers: (conversation: string, userIds: ReadonlyArray<string>) => Effect.Effect<void, UseError>
-  /** Gives the members a new key, which protects what is sent from now on. */
-  readonly rotate: (conversation: string) => Effect.Effect<void, UseError>
-}
+export interface Session extends ReturnType<typeof sessionOf> {}
 
 /** The chat of a user. */
 export class Chat extends Context.Service<Chat, Session>()("@postwire/chat/Chat") {}
 
 /** Opens a chat. Private keys leave memory when the scope ends. */
-export const open = Effect.fnUntraced(function*(
-  options: Options
-): Effect.fn.Return<Session, UseError, Client | Scope.Scope> {
-  const client = Calls.withUserAuth(yield* Client, options.userAuth === true)
-  const parts = yield* Effect.provideService(partsOf(options.store), Client, client)
-  yield* Effect.provideService(Registration.unlock(parts, options), Client, client)
-  const opened = { ...parts, publicKeys: PublicKeys.make(parts.library), turn: Semaphore.makeUnsafe(1) }
-  return sessionOf(opened, client, yield* Calls.Activity)
-})
+export const open = (options: Options): Effect.Effect<Session, UseError, Client | Scope.Scope> =>
+  Effect.gen(function*() {
+    const parts = yield* partsOf(options.store)
+    yield* Registration.unlock(parts, options)
+    const publicKeys = PublicKeys.make(parts)
+    const opened = { ...parts, publicKeys, turn: Semaphore.makeUnsafe(1), isNewlyUnreadable: Recent.make() }
+    return sessionOf(opened, yield* Client, yield* Calls.Activity)
+  }).pipe(withUserAuth(options))
 
 /** The chat of a user as a Layer. */
 export const layer = (options: Options): Layer.Layer<Chat, UseError, Client> => Layer.effect(Chat, open(options))
@@ -114,13 +101,16 @@ export const layer = (options: Options): Layer.Layer<Chat, UseError, Client> => 
  * only copy beside the store. Repeat it after an interruption: it completes with the same keys.
  */
 export const register = (
-  { passcode, store, userAuth = false }: Omit<Options, "keyBlob">
+  { passcode, store, userAuth }: Omit<Options, "keyBlob">
 ): Effect.Effect<Registration.Registered, UseError, Client> =>
   partsOf(store).pipe(
     Effect.flatMap((parts) => Registration.register(parts, passcode)),
     Effect.scoped,
-    Effect.updateService(Client, (client) => Calls.withUserAuth(client, userAuth))
+    withUserAuth({ userAuth })
   )
+
+const withUserAuth = ({ userAuth = false }: Pick<Options, "userAuth">) =>
+  Effect.updateService(Client, (client) => Calls.withUserAuth(client, userAuth))
 
 const partsOf = Effect.fnUntraced(function*(texts: Texts) {
   const { id: userId } = yield* dataOf("getMe", getMe())
@@ -132,10 +122,12 @@ const sessionOf = (
   opened: ConversationKeys.Opened,
   client: Client["Service"],
   activity: typeof Calls.Activity.Service
-): Session => {
+) => {
   const use = Effect.provideService(Client, client)
-  const within = <A, E>(conversation: string, f: (id: ConversationId) => Effect.Effect<A, E, Client>) =>
-    use(Effect.flatMap(parse(conversation, opened.userId), f))
+  const within = <A, E>(
+    conversation: string,
+    f: (id: ConversationId) => Effect.Effect<A, E, Client>
+  ): Effect.Effect<A, E | InvalidParameters> => use(Effect.flatMap(parse(conversation, opened.userId), f))
   const send = (conversation: string, contents: string | Sending.Contents, replyTo?: Message) =>
     within(
       conversation,
@@ -144,23 +136,43 @@ const sessionOf = (
   return {
     userId: opened.userId,
     conversations: use(conversations),
-    read: (conversation, { directMessages = true, limit = 100 } = {}) =>
+    /** The newest items of a conversation, the oldest first: verified messages, and tombstones where one cannot be shown. */
+    read: (conversation: string, { directMessages = false, limit = 100 }: ReadOptions = {}) =>
       Number.isSafeInteger(limit) && limit >= 1 && limit <= 10_000
         ? within(conversation, (id) => History.read(opened, id, limit, directMessages))
         : Effect.fail(invalidParameter("chat", "limit", "must be a whole number from 1 to 10,000", limit)),
-    send: (conversation, contents) => send(conversation, contents),
-    reply: (to, contents) => send(to.conversation, contents, to),
-    edit: (message, text) => within(message.conversation, (id) => Sending.edit(opened, id, message, text)),
-    media: (message, file) => within(message.conversation, (id) => Sending.download(opened, id, message, file)),
-    markRead: ({ conversation, sequenceId }) =>
-      within(
-        conversation,
-        ({ path }) => Effect.asVoid(markChatConversationRead({ id: path, seen_until_sequence_id: sequenceId }))
-      ),
+    /** Sends a message. The first one begins the conversation with a user. A lost answer is retried with the same message. */
+    send: (conversation: string, contents: string | Sending.Contents) => send(conversation, contents),
+    reply: (to: Message, contents: string | Sending.Contents) => send(to.conversation, contents, to),
+    /** Replaces the text of a message of one's own. Clients may miss an edit in the first five seconds of a message. */
+    edit: (message: Message, text: string) =>
+      within(message.conversation, (id) => Sending.edit(opened, id, message, text)),
+    /** Deletes a message of one's own for everybody, or any message for this user alone. */
+    delete: (message: Message, from: "everyone" | "me") =>
+      within(message.conversation, (id) => Sending.remove(opened, id, message, from === "everyone")),
+    /** The bytes of a file of a message. */
+    media: (message: Message, file: ChatMedia) =>
+      within(message.conversation, (id) => Sending.download(opened, id, message, file)),
+    /** Marks a conversation as read up to a message. */
+    markRead: ({ conversation, sequenceId: seen_until_sequence_id }: Pick<Message, "conversation" | "sequenceId">) =>
+      within(conversation, ({ path }) => Effect.asVoid(markChatConversationRead({ id: path, seen_until_sequence_id }))),
+    /** Shows the others that this user is typing. */
+    typing: (conversation: string) => within(conversation, ({ path }) => Effect.asVoid(sendChatTyping({ id: path }))),
+    /** Live messages of all conversations. The stream needs the app's bearer token; subscriptions are made if they are missing. */
     listen: Stream.provideService(Listening.listen(opened, activity), Client, client),
-    createGroup: (group) => use(Groups.create(opened, group)),
-    addMembers: (conversation, userIds) => within(conversation, (id) => Groups.addMembers(opened, id, userIds)),
-    rotate: (conversation) => within(conversation, (id) => Effect.asVoid(ConversationKeys.rotate(opened, id)))
+    /** Creates a group and returns its id. */
+    createGroup: (group: Groups.Group) => use(Groups.create(opened, group)),
+    addMembers: (conversation: string, userIds: ReadonlyArray<string>) =>
+      within(conversation, (id) => Groups.addMembers(opened, id, userIds)),
+    /** Gives the members a new key, which protects what is sent from now on. */
+    rotate: (conversation: string) => within(conversation, (id) => Effect.asVoid(ConversationKeys.rotate(opened, id))),
+    /**
+     * Accepts the changed keys of a user, and returns their fingerprints, the latest first. Compare them by another way with
+     * `fingerprint` of that user's chat.
+     */
+    acceptKeys: (userId: string) => use(opened.publicKeys.accept(userId)),
+    /** The fingerprint of this user's keys. */
+    fingerprint: () => PublicKeys.ownFingerprint(opened.library)
   }
 }
 

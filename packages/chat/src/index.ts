@@ -8,7 +8,6 @@
  */
 import * as TokenStore from "@postwire/core/promise/TokenStore"
 import type { Texts } from "@postwire/core/storage/Texts"
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Record from "effect/Record"
@@ -17,6 +16,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Core from "./Chat.ts"
 import type { Item } from "./conversations/Message.ts"
+import type * as Registration from "./keys/Registration.ts"
 import * as Calls from "./service/Calls.ts"
 
 export type { Conversation, Conversations, ReadOptions } from "./Chat.ts"
@@ -35,15 +35,13 @@ export interface Options extends Pick<Core.Options, "userAuth"> {
   readonly keyBlob?: string | undefined
 }
 
-type Session = Core.Session
-
 /** An opened chat. */
 export type Chat =
   & AsyncDisposable
   & {
-    readonly [K in Exclude<keyof Session, "userId" | "conversations" | "listen">]: (
-      ...args: Parameters<Session[K]>
-    ) => Promise<Effect.Success<ReturnType<Session[K]>>>
+    readonly [K in Exclude<keyof Core.Session, "userId" | "conversations" | "listen">]: (
+      ...args: Parameters<Core.Session[K]>
+    ) => Promise<Effect.Success<ReturnType<Core.Session[K]>>>
   }
   & {
     readonly userId: string
@@ -57,17 +55,15 @@ export type Chat =
 /** Opens the chat of the user whose token the client has. */
 export const openChat = async (client: Calls.Methods, options: Options): Promise<Chat> => {
   const scope = Scope.makeUnsafe()
-  const opening = Effect.provideContext(Core.open(optionsOf(options)), Calls.ofMethods(client))
-  const exit = await Effect.runPromiseExit(Scope.provide(opening, scope))
   const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
-  if (Exit.isFailure(exit)) {
-    await close()
-    throw Cause.squash(exit.cause)
-  }
-  const { conversations, listen, userId, ...methods } = exit.value
+  const opening = Effect.provideContext(Core.open(optionsOf(options)), Calls.ofMethods(client)).pipe(
+    Scope.provide(scope),
+    Effect.onError(() => Scope.close(scope, Exit.void))
+  )
+  const { conversations, listen, userId, ...methods } = await Effect.runPromise(opening)
   const own = {
     userId,
-    conversations: () => run(conversations),
+    conversations: () => Effect.runPromise(conversations),
     listen: () => Stream.toAsyncIterable(listen),
     close,
     [Symbol.asyncDispose]: close
@@ -78,12 +74,10 @@ export const openChat = async (client: Calls.Methods, options: Options): Promise
 
 const promised =
   (method: (...args: ReadonlyArray<never>) => Effect.Effect<unknown, Error>) => (...args: ReadonlyArray<never>) =>
-    run(method(...args))
+    Effect.runPromise(method(...args))
 
 /** Registered keys. */
-export interface Registered {
-  readonly userId: string
-  readonly version: string
+export interface Registered extends Omit<Registration.Registered, "keyBlob"> {
   /** The private keys: a secret. Undefined if they are backed up with a passcode. */
   readonly keyBlob: string | undefined
 }
@@ -93,16 +87,9 @@ export interface Registered {
  * only copy beside the store. Repeat it after an interruption: it completes with the same keys.
  */
 export const registerChat = async (client: Calls.Methods, options: Omit<Options, "keyBlob">): Promise<Registered> => {
-  const registering = Core.register(optionsOf(options))
-  const { keyBlob, ...registered } = await run(Effect.provideContext(registering, Calls.ofMethods(client)))
+  const registering = Effect.provideContext(Core.register(optionsOf(options)), Calls.ofMethods(client))
+  const { keyBlob, ...registered } = await Effect.runPromise(registering)
   return { ...registered, keyBlob: keyBlob && Redacted.value(keyBlob) }
-}
-
-/** Runs an effect; rejects with its error. */
-const run = async <A, E>(effect: Effect.Effect<A, E>): Promise<A> => {
-  const exit = await Effect.runPromiseExit(effect)
-  if (Exit.isSuccess(exit)) return exit.value
-  throw Cause.squash(exit.cause)
 }
 
 const optionsOf = ({ keyBlob, passcode, store, userAuth }: Options): Core.Options => ({

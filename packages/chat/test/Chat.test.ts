@@ -7,15 +7,19 @@ import { assert, describe } from "vitest"
 import * as MediaBytes from "../../core/test/support/MediaBytes.ts"
 import * as ChatEnvelope from "../../sandbox/src/store/ChatEnvelope.ts"
 import * as Chat from "../src/Chat.ts"
-import { type Item, type Message, openChat, registerChat } from "../src/index.ts"
+import { type Message, openChat, registerChat, type TimelineItem } from "../src/index.ts"
 import * as Library from "../src/library/Library.ts"
+import { needsLibrary } from "./support/Needs.ts"
 import { person, stranger } from "./support/Scene.ts"
+
+needsLibrary()
 
 const test = sandboxTest({ posts: 0 })
 
-const texts = (items: ReadonlyArray<Item>) => items.map((item) => item.kind === "tombstone" ? item.reason : item.text)
+const texts = (items: ReadonlyArray<TimelineItem>) =>
+  items.map((item) => item.kind === "tombstone" ? item.reason : item.text)
 
-const message = (items: ReadonlyArray<Item>, text: string): Message =>
+const message = (items: ReadonlyArray<TimelineItem>, text: string): Message =>
   items.find((item): item is Message => item.kind === "message" && item.text === text) ?? assert.fail(`no ${text}`)
 
 describe("two users", () => {
@@ -24,7 +28,7 @@ describe("two users", () => {
     await using ben = await person(sandbox, "ben1")
     const sent = await ada.chat.send(ben.id, "Hello, Ben")
     const received = message(await ben.chat.read(ada.id), "Hello, Ben")
-    assert.include(received, { id: sent.id, senderId: ada.id, source: "chat", edited: false })
+    assert.include(received, { id: sent.id, senderId: ada.id, edited: false })
     assert.strictEqual(received.sequenceId, sent.sequenceId)
     await ben.chat.reply(received, "Hello, Ada")
     await ada.chat.edit(message(await ada.chat.read(ben.id), "Hello, Ben"), "Hello, dear Ben")
@@ -97,16 +101,15 @@ describe("two users", () => {
     await live.return?.()
   })
 
-  test("old direct messages are part of the same conversation", async ({ sandbox }) => {
+  test("old direct messages are part of the same timeline where they are wanted", async ({ sandbox }) => {
     await using ada = await person(sandbox, "ada1")
     await using ben = await person(sandbox, "ben1")
     await ada.client.createDirectMessage({ participant_id: ben.id, text: "in the open", user_auth: false })
-    assert.deepStrictEqual(texts(await ben.chat.read(ada.id)), ["in the open"])
     await ada.chat.send(ben.id, "in private")
-    const read = await ben.chat.read(ada.id)
+    const read = await ben.chat.read(ada.id, { directMessages: true })
     assert.deepStrictEqual(texts(read), ["in the open", "in private"])
-    assert.strictEqual(message(read, "in the open").source, "dm")
-    assert.deepStrictEqual(texts(await ben.chat.read(ada.id, { directMessages: false })), ["in private"])
+    assert.deepStrictEqual(read.map(({ kind }) => kind), ["direct message", "message"])
+    assert.deepStrictEqual(texts(await ben.chat.read(ada.id)), ["in private"])
   })
 })
 
@@ -186,7 +189,7 @@ describe("a stranger whom the service names as a sender", () => {
     }
     const forged = { ...ada.client, getChatConversationEvents: () => Promise.resolve(served) }
     await using chat = await openChat(forged, { store: ada.store })
-    await chat.read(ben.id, { directMessages: false })
+    await chat.read(ben.id)
     await chat.send(ben.id, "for two")
     assert.lengthOf(sandbox.requests.filter(({ path }) => path.endsWith("/keys")), 1)
     await client.close()

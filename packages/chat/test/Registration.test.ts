@@ -1,17 +1,23 @@
+import { it } from "@effect/vitest"
 import { Client } from "@postwire/core/client/Client"
 import * as TokenStore from "@postwire/core/promise/TokenStore"
 import { sandboxTest } from "@postwire/sandbox/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
+import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
-import { assert, describe, it } from "vitest"
+import { assert, describe } from "vitest"
 import { openChat, registerChat } from "../src/index.ts"
 import * as ChatStore from "../src/keys/ChatStore.ts"
 import * as Registration from "../src/keys/Registration.ts"
 import type { Backup } from "../src/library/Backup.ts"
 import * as Library from "../src/library/Library.ts"
 import * as Calls from "../src/service/Calls.ts"
+import { needsLibrary } from "./support/Needs.ts"
 import { memory, person, stranger } from "./support/Scene.ts"
+
+needsLibrary()
 
 const test = sandboxTest({ posts: 0 })
 
@@ -50,14 +56,32 @@ describe("registration", () => {
     }
   })
 
-  test("a create whose check fails keeps its unknown outcome, and is repeated", async () => {
-    const lost = { _tag: "OutcomeUnknown" } as const
-    const answers = [Effect.fail(lost), Effect.void]
-    const create = Effect.suspend(() => answers.shift() ?? Effect.die("a third create"))
-    await Effect.runPromise(Calls.confirmed(create, Effect.fail({ _tag: "ServerFailure" })))
-    const never = Calls.confirmed(Effect.fail(lost), Effect.fail({ _tag: "ServerFailure" }))
-    assert.deepStrictEqual(await Effect.runPromise(Effect.flip(never)), lost)
-  })
+  it.effect("a create in doubt is repeated only if a check shows that it did not happen", () =>
+    Effect.gen(function*() {
+      const lost = { _tag: "OutcomeUnknown" } as const
+      const refused = { _tag: "InvalidRequest" } as const
+      const outcomeOf = Effect.fnUntraced(function*(
+        answers: Array<Effect.Effect<void, typeof lost | typeof refused>>,
+        checks: Array<Effect.Effect<boolean, string>>
+      ) {
+        const next = <A, E>(list: Array<Effect.Effect<A, E>>) =>
+          Effect.suspend(() => list.shift() ?? Effect.die("one too many"))
+        const exit = yield* Calls.confirmed(next(answers), next(checks)).pipe(
+          Effect.match({ onFailure: (error) => error._tag, onSuccess: () => "done" })
+        )
+        assert.isEmpty([...answers, ...checks])
+        return exit
+      })
+      const isUnknown = Effect.fail(lost)
+      assert.strictEqual(yield* outcomeOf([isUnknown], [Effect.fail("down")]), "OutcomeUnknown")
+      assert.strictEqual(yield* outcomeOf([isUnknown], [Effect.succeed(true)]), "done")
+      assert.strictEqual(yield* outcomeOf([isUnknown, Effect.void], [Effect.succeed(false)]), "done")
+      const late = [Effect.succeed(false), Effect.succeed(true)]
+      assert.strictEqual(yield* outcomeOf([isUnknown, Effect.fail(refused)], late), "done")
+      const never = () => [Effect.succeed(false), Effect.succeed(false)]
+      assert.strictEqual(yield* outcomeOf([isUnknown, Effect.fail(refused)], never()), "InvalidRequest")
+      assert.strictEqual(yield* outcomeOf([isUnknown, isUnknown], never()), "OutcomeUnknown")
+    }))
 
   test("a user whose keys elsewhere do not verify gets no second ones", async ({ sandbox }) => {
     await using ada = await person(sandbox, "ada1")
@@ -168,6 +192,28 @@ describe("a passcode", () => {
       }
     }))))
 
+  it.effect("has a time limit, after which a late backup changes nothing", () =>
+    Effect.gen(function*() {
+      let answer = (_: Backup) => {}
+      const registered: Array<string> = []
+      const backup: Backup = {
+        register: async () => void registered.push("late"),
+        recover: async () => new Uint8Array(),
+        delete: async () => {}
+      }
+      const library = yield* open(() => new Promise((resolve) => void (answer = resolve)))
+      library.generateKeypairs()
+      const fiber = yield* Effect.forkChild(Effect.flip(library.backUp(Redacted.make(secret), {})), {
+        startImmediately: true
+      })
+      yield* TestClock.adjust("1 minute")
+      assert.include(yield* Fiber.join(fiber), { fault: "backup unavailable" })
+      answer(backup)
+      yield* Effect.promise(() => new Promise(setImmediate))
+      yield* library.load(yield* library.keyBlob)
+      assert.isEmpty(registered)
+    }))
+
   test("of a registration leaves no private keys in the store, once they are backed up", ({ sandbox }) =>
     Effect.runPromise(Effect.scoped(Effect.gen(function*() {
       const { client, id, store } = stranger(sandbox, "ada1")
@@ -187,5 +233,7 @@ describe("a passcode", () => {
       assert.notInclude(store.texts.get(`chat-${id}`), "privateKey")
       const { data } = yield* Effect.promise(() => client.getUserPublicKeys({ id, user_auth: false }))
       assert.deepStrictEqual(data?.map(({ public_key_version }) => public_key_version), [version])
+      // Its answer may have been lost.
+      assert.deepStrictEqual(yield* register, { userId: id, version, keyBlob: undefined })
     }))))
 })

@@ -39,7 +39,8 @@ export const variableOf = (name: string, setting: string): string => inName(name
 const inName = (name: string, variable: string): string =>
   name === unnamed ? variable : variable.replace(/^POSTWIRE_/, `POSTWIRE_${name.toUpperCase()}_`)
 
-const layerNamed = (name: string) =>
+/** The client of a name. */
+export const layerNamed = (name: string) =>
   Layer.unwrap(Effect.gen(function*() {
     const account = yield* Account.read(yield* TokenStore, name)
     const provider = forName(yield* ConfigProvider.ConfigProvider, name)

@@ -1,12 +1,12 @@
 /** The database of an address: `postgres://…` for many machines, `sqlite:FILE` for one. */
 import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Sqlite from "@postwire/archive/copy/Sqlite"
 import { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Sqlite from "./Sqlite.ts"
 
 /** A database. */
 export type Database =
@@ -40,14 +40,23 @@ export const layer = (database: Database): Layer.Layer<SqlClient, SqlError> =>
 
 /** The client of a PostgreSQL database, with its specific features. */
 export const layerPostgres = (
-  { url }: { readonly url: Redacted.Redacted }
+  { schema, url }: { readonly url: Redacted.Redacted; readonly schema?: string | undefined }
 ): Layer.Layer<PgClient.PgClient | SqlClient, SqlError> =>
   PgClient.layer({
     url,
     applicationName: "postwire",
     // A machine that freezes during a transaction must not block the others.
-    startupParameters: { idle_in_transaction_session_timeout: "4000" },
-    maxConnections: 10,
+    startupParameters: {
+      idle_in_transaction_session_timeout: "4000",
+      ...schema === undefined ? {} : {
+        search_path: `"${schema}"`,
+        // The lock of a copy is released soon after a machine is cut off.
+        tcp_keepalives_idle: "5",
+        tcp_keepalives_interval: "2",
+        tcp_keepalives_count: "3"
+      }
+    },
+    maxConnections: schema === undefined ? 10 : 3,
     connectTimeout: "5 seconds",
     // A connection that only listens has to detect that the server is gone.
     keepAlive: "10 seconds"

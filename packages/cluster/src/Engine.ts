@@ -43,7 +43,8 @@ const shared: Partial<ShardingConfig.ShardingConfig["Service"]> = {
   entityTerminationTimeout: "2 seconds",
   entityMessagePollInterval: "500 millis",
   entityReplyPollInterval: "200 millis",
-  shardsPerGroup: 60,
+  // With few for each worker, some of many workers have three times their part of the work.
+  shardsPerGroup: 300,
   simulateRemoteSerialization: false
 }
 

@@ -13,6 +13,7 @@ import * as Database from "./Database.ts"
 import * as Engine from "./Engine.ts"
 import * as PostgresRateLimitStore from "./PostgresRateLimitStore.ts"
 import * as PostgresTokenStore from "./PostgresTokenStore.ts"
+import * as Syncs from "./Syncs.ts"
 import * as Tables from "./Tables.ts"
 import * as Workflow from "./Workflow.ts"
 
@@ -33,6 +34,8 @@ export interface Options {
    * database; with SQLite the folder of this user.
    */
   readonly tokenStore?: string | undefined
+  /** The syncs that this worker runs at the same time. Default 4. */
+  readonly syncs?: number | undefined
 }
 
 /** A day: no user waits for an export, and a call that gives up loses its turn to later ones. */
@@ -47,15 +50,14 @@ export const layer = (options: Options) => {
     : Engine.layerWorker(address, { listen: options.listen })
   // One layer, for one pool of connections.
   const postgres = database._tag === "Postgres" ? Database.layerPostgres(database) : undefined
-  return Layer.merge(Workflow.layer, Workflow.layerClear).pipe(
+  const syncs = database._tag === "Postgres"
+    ? Syncs.layer({ url: database.url, concurrency: options.syncs })
+    : Layer.empty
+  return Layer.mergeAll(Workflow.layer, Workflow.layerClear, syncs).pipe(
     Layer.provide(Layer.succeed(Workflow.WorkerName, database._tag === "Sqlite" ? "this machine" : name)),
     Layer.provideMerge(engine),
-    Layer.provide(
-      Clients.layer.pipe(
-        Layer.provide(RateLimit.layerWait({ maxWait: maxWaitMillis })),
-        Layer.provide([layerStore(options), layerTokenStore(options.tokenStore, postgres)])
-      )
-    ),
+    Layer.provide(Layer.provide(Clients.layer, RateLimit.layerWait({ maxWait: maxWaitMillis }))),
+    Layer.provide([layerStore(options), layerTokenStore(options.tokenStore, postgres)]),
     Layer.provideMerge(Tables.layer),
     Layer.provideMerge(postgres ?? Database.layer(database))
   )

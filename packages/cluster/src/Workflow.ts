@@ -81,7 +81,7 @@ const isOfDatabase = (defect: unknown): boolean =>
   isSqlError(defect) || (Predicate.hasProperty(defect, "_tag") && defect._tag === "PersistenceError")
 
 /** A step of the engine, which is retried while the database is unavailable. */
-const durable = <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const durable = <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   step.pipe(
     Effect.sandbox,
     Effect.retry({
@@ -226,6 +226,26 @@ export const start = Effect.fnUntraced(function*(
   return standing
 })
 
+/** Deletes the messages of an execution. Returns false if it has not ended. */
+export const clearExecution = Effect.fnUntraced(function*(
+  tag: string,
+  id: string,
+  result: Option.Option<Workflow.Result<unknown, unknown>>
+): Effect.fn.Return<boolean, PersistenceError, Sharding | MessageStorage> {
+  // Its last message is written a moment after its last page.
+  if (result._tag === "None" || result.value._tag !== "Complete") return false
+  const sharding = yield* Sharding
+  const storage = yield* MessageStorage
+  const entityId = EntityId.make(id)
+  yield* storage.clearAddress(EntityAddress.make({
+    // The engine's name for the entities of a workflow.
+    entityType: EntityType.make(`Workflow/${tag}`),
+    entityId,
+    shardId: sharding.getShardId(entityId, "default")
+  }))
+  return true
+})
+
 /** Deletes the messages of ended parts. */
 export const clear: Effect.Effect<
   void,
@@ -233,21 +253,9 @@ export const clear: Effect.Effect<
   Sharding | MessageStorage | WorkflowEngine | Tables
 > = Effect.gen(function*() {
   const tables = yield* Tables
-  const sharding = yield* Sharding
-  const storage = yield* MessageStorage
   for (const ended of yield* tables.uncleared) {
     const id = yield* PartWorkflow.executionId(ended)
-    const result = yield* PartWorkflow.poll(id)
-    // Its last message is written a moment after its last page.
-    if (result._tag === "None" || result.value._tag !== "Complete") continue
-    const entityId = EntityId.make(id)
-    yield* storage.clearAddress(EntityAddress.make({
-      // The engine's name for the entities of a workflow.
-      entityType: EntityType.make(`Workflow/${PartWorkflow._tag}`),
-      entityId,
-      shardId: sharding.getShardId(entityId, "default")
-    }))
-    yield* tables.setCleared(ended)
+    if (yield* clearExecution(PartWorkflow._tag, id, yield* PartWorkflow.poll(id))) yield* tables.setCleared(ended)
   }
 })
 

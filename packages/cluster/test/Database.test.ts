@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Sqlite from "@postwire/archive/copy/Sqlite"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import * as Ledger from "@postwire/core/rate-limit/Ledger"
 import * as RateLimitStore from "@postwire/core/rate-limit/RateLimitStore"
@@ -16,7 +17,6 @@ import * as Database from "../src/Database.ts"
 import * as PostgresRateLimitStore from "../src/PostgresRateLimitStore.ts"
 import { fingerprint, type Query } from "../src/Query.ts"
 import { pageOf, type PagePlace, type Row, rowsOf } from "../src/Rows.ts"
-import * as Sqlite from "../src/Sqlite.ts"
 import * as Tables from "../src/Tables.ts"
 import { missing, type Postgres, postgres } from "./support/Postgres.ts"
 

@@ -8,6 +8,8 @@ import * as Credentials from "../src/auth/Credentials.ts"
 import { catalogue } from "../src/Catalogue.ts"
 import * as Client from "../src/client/Client.ts"
 import * as Errors from "../src/errors/Errors.ts"
+import * as Storage from "../src/storage/Storage.ts"
+import * as Texts from "../src/storage/Texts.ts"
 import type * as TokenStore from "../src/storage/TokenStore.ts"
 import * as Grants from "./support/Grants.ts"
 import * as MovedClock from "./support/MovedClock.ts"
@@ -178,6 +180,60 @@ describe("renewal", () => {
     const layer = grants.layer({ onRequest: ({ attempt, status }) => attempts.push([attempt, status]) })
     yield* getMe({}).pipe(Effect.provide(layer))
     assert.deepStrictEqual(attempts, [[1, 401], [2, 200]])
+  })
+
+  test("renews a token that was refused while a renewal was under way, and the clock was set back")(function*(grants) {
+    const clock = yield* MovedClock.make
+    const client = yield* clock.provide(Layer.build(grants.layer()))
+    const call = clock.provide(Effect.provideContext(getMe({}), client))
+    yield* TestClock.adjust(Grants.lifeMillis - 30_000)
+    grants.state.offset = Grants.lifeMillis
+    const lock = yield* Scope.make()
+    yield* Scope.provide(grants.store.lock("ada"), lock)
+    const first = yield* Effect.forkChild(Effect.exit(call))
+    yield* TestClock.adjust(2_500)
+    clock.move(-3_600_000)
+    yield* Scope.close(lock, Exit.void)
+    yield* TestClock.adjust(1_000)
+    yield* Fiber.join(first)
+    yield* call
+    assert.strictEqual(grants.live(), 2)
+  })
+
+  test("sends no refresh token after it stood still for longer than its lock lasts")(function*(grants) {
+    const storage = Storage.makeMemory()
+    const store = (own: Storage.Storage) => Texts.fromStorage(own, { place: "here", lease: 4_000 })
+    yield* store(storage).write("ada", yield* grants.store.read("ada"))
+    let isStill = false
+    const gate = yield* Deferred.make<void>()
+    const still = Effect.suspend(() => isStill ? Deferred.await(gate) : Effect.void)
+    const stopped: Storage.Storage = {
+      ...storage,
+      get: (keys) => Effect.tap(storage.get(keys), still),
+      modify: (target, f) =>
+        Effect.suspend(() => isStill ? still : Effect.void).pipe(
+          Effect.andThen(storage.modify(target, f)),
+          Effect.tap(() => {
+            // The answer to its check of the lock waits.
+            if (target.texts.length === 2) isStill = true
+            return still
+          })
+        )
+    }
+    const one = yield* Layer.build(grants.layer({ store: store(stopped) }))
+    const other = yield* Layer.build(grants.layer({ store: store(storage) }))
+    yield* TestClock.adjust(Grants.lifeMillis)
+    const call = yield* Effect.forkChild(Effect.provideContext(getMe({}), one))
+    yield* TestClock.adjust("7 seconds")
+    yield* Effect.provideContext(getMe({}), other)
+    isStill = false
+    yield* Deferred.succeed(gate, undefined)
+    yield* TestClock.adjust("1 minute")
+    // Its lock is lost, and the next call finds the tokens of the other.
+    yield* Effect.exit(Fiber.join(call))
+    yield* Effect.provideContext(getMe({}), one)
+    assert.strictEqual(grants.state.reuses, 0)
+    assert.deepStrictEqual(grants.state.refreshes, ["canary-refresh-1"])
   })
 
   for (const minutes of [-10, 10]) {

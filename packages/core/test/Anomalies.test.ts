@@ -3,6 +3,7 @@ import { Effect, Logger, Metric } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
 import * as Telemetry from "../src/client/Telemetry.ts"
 import * as Errors from "../src/errors/Errors.ts"
+import * as Metrics from "../src/runtime/Metrics.ts"
 import type { Definition } from "../src/schema/Definition.ts"
 import * as ResponseDecoder from "../src/wire/ResponseDecoder.ts"
 import * as Wire from "../src/wire/Wire.ts"
@@ -213,9 +214,9 @@ describe("a call", () => {
     const logger = Logger.make(({ message }) => void lines.push(String(message)))
     const { like_count: _, ...public_metrics } = metrics
     const data = [{ ...post, lang: 1, public_metrics }, { ...post, lang: ["private words"] }]
-    const counter = Metric.withAttributes(Telemetry.anomalies, {
-      operation: "searchRecentPosts",
-      path: "data[].lang"
+    const counter = Metrics.anomalies.of({
+      "postwire.operation": "searchRecentPosts",
+      "postwire.anomaly.path": "data[].lang"
     })
     // A process has one of each metric.
     const before = (yield* Metric.value(counter)).count

@@ -46,6 +46,10 @@ describe("an article from Markdown", () => {
     ["see https://x.com/ada/status/20", [`unstyled "see https://x.com/ada/status/20"`]],
     [`![c](a.png "d")`, [`image {"caption":"d","media_items":[{"media_id":"1","media_category":"tweet_image"}]}`]],
     ["![c](b.gif)", [`image {"media_items":[{"media_id":"2","media_category":"tweet_gif"}]}`]],
+    ["- ![](a.png) b", [
+      `image {"media_items":[{"media_id":"1","media_category":"tweet_image"}]}`,
+      `unordered-list-item "b"`
+    ]],
     ["**a ![](a.png) [b](https://c.d)**", [
       `unstyled "a "; bold a `,
       `image {"media_items":[{"media_id":"1","media_category":"tweet_image"}]}`,
@@ -88,6 +92,24 @@ describe("an article from Markdown", () => {
     ["7. a", ["1 list that begins with 7: beginning with 1"]],
     ["a\n`b`", ["2 code in a line: as plain text"]],
     ["|a|\n|-|\n|b|", ["1 table: as Markdown"]],
+    ["|[a](/b\\|c)|\n|-|\n|[d][e] ![](a.png)|\n\n[e]: https://f.g", [
+      "1 table: as Markdown",
+      "3 link to https://f.g in a table: without its target",
+      "3 picture a.png in a table: as Markdown without an upload"
+    ]],
+    ["- a ![](a.png)\n  b", [
+      "1 picture in a list: outside the list",
+      "2 text after a picture in a list: outside the list"
+    ]],
+    ["`a\nb` <i\nc> ~~[d](/e\n'f\ng')~~ ![](h\n'i')[^1]\n`j`", [
+      "1 code in a line: as plain text",
+      "2 HTML: as text",
+      "3 title of a link: nowhere",
+      "3 link to /e: as its text",
+      "5 picture h without a media id: as its alt text",
+      "6 footnote: as text where it stands",
+      "7 code in a line: as plain text"
+    ]],
     ["a\n\n<i>b</i>\n\n<div>c</div>", ["3 HTML: as text", "5 HTML: as text"]],
     ["a <!-- b -->\n\n<!-- c -->", ["1 comment: nowhere", "3 comment: nowhere"]],
     ["a[^1]\n\n[^1]: b", ["1 footnote: as text where it stands", "3 footnote: as text where it stands"]],

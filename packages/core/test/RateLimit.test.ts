@@ -1100,7 +1100,7 @@ describe("what can be seen", () => {
         assertNoSecret([changes, lines, spans.map(({ attributes, events }) => [attributes, events.map(String)])])
         assert.notInclude(JSON.stringify([...metrics.keys()]), "canary")
         measured = Metric.snapshotUnsafe(Context.make(Metric.MetricRegistry, metrics))
-          .filter(({ id }) => id.startsWith("postwire_"))
+          .filter(({ id }) => id.startsWith("postwire."))
       }).pipe(
         Effect.provide([service.layer, Logger.layer([logger]), tracing]),
         Effect.provideService(Metric.MetricRegistry, metrics)
@@ -1126,15 +1126,15 @@ describe("what can be seen", () => {
       const event = ["postwire.rate_limit.wait", { operation: "getPost", reason: "window", until }]
       assert.deepStrictEqual(told, [["1", []], ["2", []], ["3", []], ["4", [event]], ["5", [event]], ["6", [event]]])
       assert.deepStrictEqual(measured.map(({ id }) => id).sort(), [
-        "postwire_rate_limit_remaining",
-        "postwire_rate_limit_wait_seconds",
-        "postwire_rate_limit_waits"
+        "postwire.rate_limit.remaining",
+        "postwire.rate_limit.wait.duration",
+        "postwire.rate_limit.waits"
       ])
       for (const { attributes, id, state } of measured) {
-        assert.strictEqual(attributes?.["operation"], "getPost")
+        assert.strictEqual(attributes?.["postwire.operation"], "getPost")
         if (id.endsWith("remaining")) assert.deepInclude(state, { value: 0 })
         if (id.endsWith("waits")) assert.deepInclude(state, { count: 1 })
-        if (id.endsWith("seconds")) assert.deepInclude(state, { count: 1, sum: 61 })
+        if (id.endsWith("duration")) assert.deepInclude(state, { count: 1, sum: 61 })
       }
     })))
 

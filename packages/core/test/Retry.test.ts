@@ -9,6 +9,7 @@ import * as Client from "../src/client/Client.ts"
 import * as Retry from "../src/client/Retry.ts"
 import * as Telemetry from "../src/client/Telemetry.ts"
 import * as Errors from "../src/errors/Errors.ts"
+import * as Metrics from "../src/runtime/Metrics.ts"
 import * as MovedClock from "./support/MovedClock.ts"
 import * as Recorder from "./support/Recorder.ts"
 import {
@@ -383,14 +384,14 @@ describe("the budget", () => {
   })
 
   test("is told by metrics")(function*() {
-    const count = (metric: typeof Telemetry.retries, attributes: Record<string, string>) =>
-      Effect.map(Metric.value(Metric.withAttributes(metric, attributes)), ({ count }) => Number(count))
+    const count = (metric: Metric.Counter<number>) => Effect.map(Metric.value(metric), ({ count }) => count)
+    const operation = { "postwire.operation": "getPost" }
     const service = timed(() => status(503))
     yield* Effect.gen(function*() {
       const calls = Effect.forEach(Array(60), () => Effect.exit(getPost({ id: "1" }, { retries: 1 })))
       yield* service.run(calls, {}, Telemetry.layer)
-      assert.strictEqual(yield* count(Telemetry.retries, { operation: "getPost", reason: "503" }), 50)
-      assert.strictEqual(yield* count(Telemetry.retryBudgetExhausted, { operation: "getPost" }), 10)
+      assert.strictEqual(yield* count(Metrics.retries.of({ ...operation, "postwire.reason": "503" })), 50)
+      assert.strictEqual(yield* count(Metrics.retryBudgetExhausted.of(operation)), 10)
     }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
   })
 })

@@ -200,6 +200,17 @@ describe("a shared stream", () => {
     assert.isTrue(next.isOpen)
   })
 
+  test("is taken over from where it began by a holder whose clock is ahead")(function*() {
+    yield* TestClock.setTime(10_000_000)
+    const log = StreamLog.makeMemory()
+    const one = yield* start(log)
+    const other = yield* start(log)
+    yield* only(one.lines).say({ _tag: "Connected", at: new Date(13_600_000), attempt: 1 })
+    one.cutOff.now = true
+    yield* lapsed
+    assert.deepStrictEqual(only(other.lines).options.resumeFrom, { at: new Date(9_880_000), ids: [] })
+  })
+
   test("is released by a process that ends")(function*() {
     const log = StreamLog.makeMemory()
     const one = yield* start(log)

@@ -3,7 +3,9 @@ import { Arbitrary, Clock, Deferred, Effect, Exit, Fiber, Layer, Logger, Metric,
 import { TestClock } from "effect/testing"
 import { catalogue } from "../src/Catalogue.ts"
 import type { Client } from "../src/client/Client.ts"
+import { request } from "../src/client/RawRequest.ts"
 import * as Errors from "../src/errors/Errors.ts"
+import * as Metrics from "../src/runtime/Metrics.ts"
 import type { Definition } from "../src/schema/Definition.ts"
 import type { AnyModel } from "../src/schema/Model.ts"
 import * as Bill from "../src/spend/Bill.ts"
@@ -17,7 +19,8 @@ import { named } from "../src/wire/Wire.ts"
 import * as MovedClock from "./support/MovedClock.ts"
 import { type Answer, baseUrl, make, type Received, secrets, transportError } from "./support/Service.ts"
 
-const { createPost, getBookmarkFolderPosts, getMe, getPost, getPosts, getUsersPosts, searchRecentPosts } = catalogue
+const { createPost, getBookmarkFolderPosts, getMe, getPost, getPosts, getUsersPosts, searchNews, searchRecentPosts } =
+  catalogue
 
 const noon = Date.parse("2026-11-22T12:00:00Z")
 
@@ -240,7 +243,7 @@ describe("what an answer is charged", () => {
       Effect.gen(function*() {
         yield* run(getPosts({ ids: ["1", "2"] }), layer)
         const { count } = yield* Metric.value(
-          Metric.withAttributes(Spend.dollars, { operation: "getPosts", state: "spent" })
+          Metrics.spend.of({ "postwire.operation": "getPosts", "postwire.spend.state": "spent" })
         )
         assert.strictEqual(count, 0.01)
       }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
@@ -509,6 +512,63 @@ describe("a limit", () => {
         assert.isAtLeast(spent + inDoubt, charged)
       }))
   )
+})
+
+describe("a request without a published price", () => {
+  const raw = request({ method: "GET", path: "/2/widgets" })
+
+  it.effect("is refused under any limit, unsent", () =>
+    Effect.forEach(["perDay", "perMonth", "total"] as const, (period) => {
+      const { layer, requests, told } = scene(() => found("1"), { spendLimit: { [period]: 100 } })
+      return play(layer, function*() {
+        for (const [name, call] of [["searchNews", searchNews({ query: "a" })], ["GET /2/widgets", raw]] as const) {
+          const error = reached(yield* Effect.exit(call))
+          assert.deepInclude({ ...error }, { operation: name, limit: 100, spent: 0, needed: Infinity })
+          assert.strictEqual(
+            error.message,
+            `${name}: its price is unknown, so the limit of ${
+              { perDay: "the day", perMonth: "the month", total: "this client" }[period]
+            }, $100.00, cannot be enforced. Nothing was sent. ` +
+              "State the most that such a request may cost: the setting prices.unknown."
+          )
+        }
+        assert.deepStrictEqual(requests, [])
+        yield* getPosts({ ids: ["1"] })
+        assert.strictEqual(told.length, 1)
+      })
+    }, { discard: true }))
+
+  it.effect("is counted by the price that the program states, and limited", () => {
+    const answers = (_: unknown, index: number) => index === 1 ? transportError({}) : found("1", "2")
+    const { layer, read, requests, store, told } = scene(
+      answers,
+      {
+        spendLimit: { perDay: 0.07 },
+        prices: { unknown: 0.02 }
+      }
+    )
+    return Effect.andThen(
+      beginDay(store),
+      play(layer, function*() {
+        assert.deepStrictEqual((yield* searchNews({ query: "a" })).cost, { dollars: 0.02, charged: 1, repeats: 0 })
+        yield* Effect.exit(raw)
+        assert.deepStrictEqual((yield* raw).cost, { dollars: 0.02, charged: 1, repeats: 0 })
+        assert.deepInclude({ ...reached(yield* Effect.exit(raw)) }, { spent: 0.06, needed: 0.02, limit: 0.07 })
+        assert.lengthOf(requests, 3)
+        assert.deepStrictEqual(told.map(({ inDoubt }) => inDoubt), [false, true, false])
+        assert.deepInclude(sumOf(yield* read()), { spent: 40_000, inDoubt: 20_000 })
+      })
+    )
+  })
+
+  it.effect("has no cost without a limit and without a stated price", () => {
+    const { layer, told } = scene(() => found("1"))
+    return play(layer, function*() {
+      assert.isUndefined((yield* searchNews({ query: "a" })).cost)
+      assert.isUndefined((yield* raw).cost)
+      assert.deepStrictEqual(told, [])
+    })
+  })
 })
 
 describe("a limit where clocks are wrong", () => {
@@ -1144,18 +1204,20 @@ describe("prices", () => {
   })
 
   it("are changed in dollars, and what is no price is refused", () => {
-    const changed = Prices.changed({ since: "2027-01-01", read: { post: 0.0045 }, ownedRead: 0 })
+    const changed = Prices.changed({ since: "2027-01-01", read: { post: 0.0045 }, ownedRead: 0, unknown: 0.02 })
     assert.notInstanceOf(changed, Errors.InvalidSettings)
     assert.deepStrictEqual(changed, {
       ...Prices.current,
       since: "2027-01-01",
       read: { ...Prices.current.read, post: 4_500 },
-      ownedRead: 0
+      ownedRead: 0,
+      unknown: 20_000
     })
     for (
       const wrong of [
         { read: { posts: 1 } },
         { ownedRead: -1 },
+        { unknown: "cheap" },
         { request: { postCreate: Number.NaN } },
         { of: 1 },
         { read: 1 },

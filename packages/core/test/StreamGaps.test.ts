@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { Clock, Deferred, Effect, Fiber, Layer, Metric, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { StreamOverflow } from "../src/errors/StreamErrors.ts"
+import * as Metrics from "../src/runtime/Metrics.ts"
 import { StreamClock } from "../src/streams/internal/clock.ts"
 import { Coverage } from "../src/streams/internal/coverage.ts"
 import * as Gaps from "../src/streams/internal/gaps.ts"
@@ -65,6 +66,25 @@ const stuckLoop = (options: StreamOptions, gate: Effect.Effect<void> = Effect.ne
   })
 
 describe("a gap", () => {
+  test("is counted, as are the items and the new connections of a stream")(function*() {
+    const counts = yield* Effect.gen(function*() {
+      yield* TestClock.setTime(1_000_000)
+      const service = streaming(accept)
+      yield* follow(service, { recover: "none" })
+      service.lines[0]!.post(posted(1, 1_000_000), posted(2, 1_000_000), posted(2, 1_000_000))
+      yield* pass(30_000, 10_000, () => service.lines[0]!.send("\r\n"))
+      service.lines[0]!.cut()
+      yield* pass(2_000, 100)
+      const operation = { "postwire.operation": "streamPosts" }
+      return yield* Effect.forEach([
+        Metrics.streamItems.of(operation),
+        Metrics.streamReconnects.of(operation),
+        Metrics.streamGaps.of({ ...operation, "postwire.gap.filled_by": "nothing" })
+      ], (metric) => Effect.map(Metric.value(metric), ({ count }) => count))
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+    assert.deepStrictEqual(counts, [2, 1, 1])
+  })
+
   test("is reported if it is not to be fetched")(function*() {
     yield* TestClock.setTime(1_000_000)
     const service = streaming((index) => index === 0 || index > 2 ? "accept" : "refuse")

@@ -575,8 +575,10 @@ describe("failures", () => {
       yield* send(delivery(follow("1")))
       yield* send(delivery(follow("1"), { key: Redacted.make("other") }))
       const counts = Object.fromEntries(
-        (yield* Metric.snapshot).filter(({ id }) => id.startsWith("postwire_webhook"))
-          .map(({ attributes, state }) => [attributes?.["outcome"], "count" in state ? Number(state.count) : undefined])
+        (yield* Metric.snapshot).filter(({ id }) => id.startsWith("postwire.webhook"))
+          .map((
+            { attributes, state }
+          ) => [attributes?.["postwire.outcome"], "count" in state ? Number(state.count) : undefined])
       )
       assert.deepStrictEqual(counts, { taken: 1, duplicate: 1, signature: 1, failed: 2, dead: 1 })
     }).pipe(Effect.provideService(Metric.MetricRegistry, new Map())))
@@ -718,6 +720,33 @@ describe("a shared storage", () => {
       assert.deepStrictEqual(handled, Array.from({ length: 100 }, (_, i) => String(i)))
       // Nothing is left.
       assert.deepStrictEqual((yield* store.keys("")).filter((key) => !/:lane:\d+$/.test(key)), [])
+    }))
+
+  it.effect("has a holder of each webhook, also of two in one process", () =>
+    Effect.gen(function*() {
+      const store = Storage.makeMemory()
+      const gate = yield* Deferred.make<void>()
+      let isCutOff = false
+      const cut = new Storage.StorageUnavailable({ reason: "cut off" })
+      const first = yield* opened({
+        ...store,
+        modify: (target, f) => isCutOff ? Effect.fail(cut) : store.modify(target, f),
+        get: (keys) => isCutOff ? Effect.fail(cut) : store.get(keys)
+      }, { onEvent: () => Deferred.await(gate) })
+      for (const uuid of ["1", "2"]) yield* first.send(delivery(follow(uuid)))
+      isCutOff = true
+      const handled: Array<string> = []
+      yield* opened(store, {
+        onEvent: ({ event_uuid }) => {
+          handled.push(event_uuid)
+          return Effect.sleep("1 minute")
+        }
+      })
+      yield* TestClock.adjust("20 seconds")
+      isCutOff = false
+      yield* Deferred.succeed(gate, undefined)
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(handled, ["1", "2"])
     }))
 
   it.effect("gives up an event during which processes end again and again", () =>

@@ -5,15 +5,13 @@
  */
 import type { Client } from "@postwire/core/client/Client"
 import type { AnyError } from "@postwire/core/errors/Errors"
-import * as Jobs from "@postwire/core/operations/ComplianceJobs"
-import * as Compliance from "@postwire/core/workflows/Compliance"
+import type * as Compliance from "@postwire/core/workflows/Compliance"
 import { parse } from "csv-parse/sync"
 import { stringify } from "csv-stringify/sync"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { randomUUID } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import { Readable } from "node:stream"
@@ -30,6 +28,7 @@ import * as records from "./rows/Records.ts"
 import * as Rows from "./rows/Rows.ts"
 import type { Table } from "./rows/Table.ts"
 import * as Csv from "./sinks/Csv.ts"
+import * as CheckJob from "./sources/CheckJob.ts"
 
 /** How to check a file. */
 export interface Options {
@@ -66,12 +65,8 @@ export type ComplyError = AnyError | Compliance.CheckError | Rows.RowsUnusable |
 
 const State = Schema.Struct({
   fingerprint: Checkpoint.Fingerprint,
-  /** In the order of the ids. A name is recorded before its job is created, so that the job can be found after a crash. */
-  jobs: Schema.Array(Schema.Struct({
-    name: Schema.String,
-    id: Schema.optionalKey(Schema.String),
-    isSent: Schema.optionalKey(Schema.Boolean)
-  }))
+  /** In the order of the ids. */
+  jobs: Schema.Array(CheckJob.Noted)
 })
 
 const states = sealed.file(State)
@@ -105,7 +100,7 @@ export const run = Effect.fnUntraced(function*(
   const folder = yield* folders.hold(out, { about, before: refuseFiles(out, mode) })
   const kept = yield* begin(out, folder, mode, fingerprint)
   const jobs = [...kept.jobs]
-  const note = (at: number, job: Noted) =>
+  const note = (at: number) => (job: CheckJob.Noted) =>
     Effect.suspend(() => {
       jobs[at] = job
       return states.write(stateIn(folder), { fingerprint, jobs })
@@ -116,19 +111,17 @@ export const run = Effect.fnUntraced(function*(
       ? Effect.void
       : Effect.ignore(clear(out, folder))
   const results = yield* openResults()
-  const check = Effect.fnUntraced(function*(at: number, noted: Noted | undefined) {
-    const from = at * idsPerJob
-    const job = yield* Effect.tapError(jobAt(noted, type, (job) => note(at, job)), abandon)
-    yield* runJob(job, { ...options, ids: Math.min(from + idsPerJob, rows.count) }, {
-      ids: idsOf(rows, from, idsPerJob),
-      onSent: note(at, { ...job, isSent: true }),
-      onResult: results.add
-    })
-  })
+  const { maxWait, onProgress = () => Effect.void } = options
   for (let at = 0; at * idsPerJob < rows.count; at++) {
-    // A job of an earlier run may have failed or expired since; of a job of this run, the caller decides.
-    const another = (error: ComplyError) => kept.jobs[at]?.isSent === true ? check(at, undefined) : Effect.fail(error)
-    yield* Effect.catchTags(check(at, kept.jobs[at]), { ComplianceExpired: another, ComplianceFailed: another })
+    const from = at * idsPerJob
+    yield* CheckJob.run(kept.jobs[at], {
+      type,
+      ids: idsOf(rows, from, idsPerJob),
+      maxWait,
+      note: note(at),
+      use: Stream.runForEach((result) => Effect.sync(() => results.add(result))),
+      onPhase: (phase, jobId) => onProgress({ phase, jobId, ids: Math.min(from + idsPerJob, rows.count) })
+    }).pipe(Effect.tapError(abandon))
   }
   const applied = yield* Effect.tryPromise({
     try: () => apply(rows, out, folder, mode === "force", results.reasonOf),
@@ -136,28 +129,6 @@ export const run = Effect.fnUntraced(function*(
   })
   yield* clear(out, folder)
   return { ...applied, rows: rows.count, out, report: reportOf(out), jobs: jobs.flatMap(({ id }) => id ?? []) }
-})
-
-/** Sends the ids of a job unless an earlier run has, waits for it, and reads its results. */
-const runJob = Effect.fnUntraced(function*(
-  { id, isSent }: Noted & { readonly id: string },
-  { ids, maxWait, onProgress = () => Effect.void }: Pick<Options, "maxWait" | "onProgress"> & { readonly ids: number },
-  job: {
-    readonly ids: Stream.Stream<string, Rows.RowsUnusable>
-    readonly onSent: Effect.Effect<void, ExportError>
-    readonly onResult: (result: Compliance.Result) => void
-  }
-): Effect.fn.Return<void, ComplyError, Client> {
-  const report = (phase: Compliance.Progress["phase"]) => onProgress({ phase, jobId: id, ids })
-  if (isSent !== true) {
-    yield* report("upload")
-    yield* Compliance.upload({ id }, job.ids)
-    yield* job.onSent
-  }
-  yield* report("wait")
-  const complete = yield* Compliance.wait({ id }, { maxWait })
-  yield* report("results")
-  yield* Stream.runForEach(Compliance.results(complete), (result) => Effect.sync(() => job.onResult(result)))
 })
 
 /** Refuses to replace files unless the mode allows it. */
@@ -190,40 +161,6 @@ const begin = Effect.fnUntraced(function*(
   if (state === undefined) return { fingerprint, jobs: [] }
   yield* Checkpoint.assertSame(path, state.fingerprint, fingerprint)
   return state
-})
-
-type Noted = typeof State.Type["jobs"][number]
-
-/** The recorded job, or a new one. */
-const jobAt: <E>(
-  noted: Noted | undefined,
-  type: Compliance.Type,
-  note: (job: Noted) => Effect.Effect<void, E>
-) => Effect.Effect<Noted & { readonly id: string }, E | AnyError, Client> = Effect.fnUntraced(function*(
-  noted,
-  type,
-  note
-) {
-  const { id, isSent, name } = noted ?? { name: `postwire-${randomUUID()}` }
-  if (id !== undefined) {
-    if (isSent === true) return { id, isSent, name }
-    const status = (yield* Jobs.getComplianceJob({ id })).data?.status
-    if (status === "created") return { id, name }
-    // The ids were sent, but the process ended before it was recorded.
-    if (status === "in_progress" || status === "complete") return { id, isSent: true, name }
-    // It has expired, since nothing was sent in time.
-    return yield* jobAt(undefined, type, note)
-  }
-  if (noted === undefined) yield* note({ name })
-  const found = noted === undefined
-    ? undefined
-    : (yield* Jobs.getComplianceJobs({ type })).data?.find((job) => job.name === name)
-  const job = found ?? (yield* Jobs.createComplianceJob({ type, name })).data
-  // A response has either the job or errors, which fail the call.
-  if (job === undefined) return yield* Effect.die(new Error("The service created no job and gave no reason"))
-  const made = { id: job.id, name }
-  yield* note(made)
-  return made
 })
 
 const idsOf = (rows: Rows.Rows, from: number, count: number): Stream.Stream<string, Rows.RowsUnusable> =>

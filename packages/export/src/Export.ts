@@ -10,12 +10,13 @@
 import "@postwire/core/runtime/SupportedNode"
 import { Client } from "@postwire/core/client/Client"
 import { type AnyError, invalidParameter } from "@postwire/core/errors/Errors"
+import * as Metrics from "@postwire/core/runtime/Metrics"
 import type { RateLimitInfo } from "@postwire/core/schema/RateLimitHeaders"
-import { microsOf } from "@postwire/core/spend/Prices"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
+import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
@@ -27,6 +28,7 @@ import * as workspace from "./folders/Workspace.ts"
 import * as FullText from "./rows/FullText.ts"
 import { sumOf } from "./rows/Page.ts"
 import * as Table from "./rows/Table.ts"
+import * as Counted from "./sources/Counted.ts"
 import * as earlyEnd from "./sources/EarlyEnd.ts"
 import * as reach from "./sources/Reach.ts"
 import type { Outcome, Page, Source } from "./sources/Source.ts"
@@ -155,8 +157,7 @@ class Exporting<E extends Error, S> {
   /** The writer does one thing at a time. */
   readonly #turn = Semaphore.makeUnsafe(1)
   /** Kept apart from `#progress`: some requests are sent while a page is written. */
-  #requests: number
-  #spent: number | undefined
+  readonly #counts: Counted.Counts
   #isStopped = false
 
   constructor(source: Source<E>, options: Options<S>, fingerprint: Checkpoint.Fingerprint, writer: Writer) {
@@ -166,8 +167,7 @@ class Exporting<E extends Error, S> {
     this.#writer = writer
     this.#progress = { ...writer.progress, runs: writer.progress.runs + 1 }
     this.#committed = this.#progress
-    this.#requests = writer.progress.requests
-    this.#spent = writer.progress.spent
+    this.#counts = { requests: writer.progress.requests, spent: writer.progress.spent }
   }
 
   get progress(): Checkpoint.Progress {
@@ -212,7 +212,7 @@ class Exporting<E extends Error, S> {
         Stream.runForEachWhile((page) => Effect.uninterruptible(this.#write(joined(page)))),
         Effect.raceFirst(this.#stop),
         Effect.raceFirst(this.#committing),
-        Effect.provideService(Client, this.#counting(client)),
+        Effect.provideService(Client, Counted.of(client, this.#counts)),
         Effect.andThen(this.#commit),
         // The failure itself matters more than one of recording it.
         Effect.onError(() => Effect.ignore(this.#commit)),
@@ -227,7 +227,7 @@ class Exporting<E extends Error, S> {
       const progress: Checkpoint.Progress = { ...this.#progress, ...this.#counted }
       if (!progress.complete) {
         // Stopped before anything was requested, it leaves nothing.
-        if (this.#requests > 0 || !(yield* this.#abandon)) yield* this.#leave("interrupted")
+        if (this.#counts.requests > 0 || !(yield* this.#abandon)) yield* this.#leave("interrupted")
         return { status: "interrupted", progress, files: [] }
       }
       const outputs = yield* this.#writer.finish
@@ -240,7 +240,8 @@ class Exporting<E extends Error, S> {
   }
 
   get #counted(): Pick<Checkpoint.Progress, "requests" | "spent"> {
-    return { requests: this.#requests, ...this.#spent !== undefined && { spent: this.#spent } }
+    const { requests, spent } = this.#counts
+    return { requests, ...spent !== undefined && { spent } }
   }
 
   /** Commits pages when they come, but no more often than the interval allows. */
@@ -279,37 +280,23 @@ class Exporting<E extends Error, S> {
     )
   }
 
-  /** A client whose requests and costs are counted. */
-  #counting(client: Client["Service"]): Client["Service"] {
-    return Client.of({
-      ...client,
-      request: (definition, parameters, options) =>
-        Effect.suspend(() => {
-          this.#requests++
-          return client.request(definition, parameters, options)
-        }),
-      read: (definition, response) =>
-        Effect.map(client.read(definition, response), (answer) => {
-          if (answer.cost !== undefined) this.#spent = (this.#spent ?? 0) + microsOf(answer.cost.dollars)
-          return answer
-        })
-    })
-  }
-
   /** Writes a page and the progress after it; returns whether more pages are wanted. */
   #write(page: Page): Effect.Effect<boolean, ExportError> {
     return Effect.gen({ self: this }, function*() {
       const { limit = Infinity, onPage } = this.#options
       // A source may ignore the limit.
       const items = page.items.slice(0, limit - this.#progress.items)
-      this.#requests += page.requests ?? 0
-      if (page.spent !== undefined) this.#spent = (this.#spent ?? 0) + page.spent
+      this.#counts.requests += page.requests ?? 0
+      if (page.spent !== undefined) this.#counts.spent = (this.#counts.spent ?? 0) + page.spent
       const complete = page.next === undefined || this.#progress.items + items.length >= limit
       const next = { ...after(this.#progress, { ...page, items }), complete, ...this.#counted }
       const progress = complete || page.next === undefined ? next : { ...next, cursor: page.next }
       yield* this.#turn.withPermit(
         Effect.map(this.#writer.write({ ...page, items }, progress), (written) => this.#progress = written)
       )
+      const operation = { "postwire.operation": this.#source.definition.name }
+      yield* Metric.update(Metrics.exportPages.of(operation), 1)
+      yield* Metric.update(Metrics.exportItems.of(operation), items.length)
       yield* this.#isWritten.open
       if (onPage !== undefined) {
         const { errors: problems, rateLimit } = page

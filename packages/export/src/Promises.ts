@@ -11,6 +11,7 @@
 import type { EffectAccess } from "@postwire/core/promise/PromiseClient"
 import * as Effect from "effect/Effect"
 import * as Export from "./Export.ts"
+import { aborted } from "./files/Aborted.ts"
 import * as Rows from "./rows/Rows.ts"
 import type { Source } from "./sources/Source.ts"
 
@@ -58,12 +59,4 @@ const run = <E extends Error>(source: Source<E>, { onPage, signal, ...options }:
     ...options,
     onPage: onPage && ((report) => Effect.promise(async () => await onPage(report))),
     stop: signal && aborted(signal)
-  })
-
-const aborted = (signal: AbortSignal): Effect.Effect<void> =>
-  Effect.callback((resume) => {
-    const end = () => resume(Effect.void)
-    if (signal.aborted) return end()
-    signal.addEventListener("abort", end, { once: true })
-    return Effect.sync(() => signal.removeEventListener("abort", end))
   })

@@ -18,13 +18,18 @@ const start = () => {
   const service = Service.make(({ path, query }, index) => {
     if (index === state.failsAt) return { status: 400, body: { title: "Bad", detail: "Bad", status: 400 } }
     if (path === "/2/posts/analytics") {
-      const data = (query["ids"] ?? "").split(",").filter((id) => id !== "7").map((id) => ({
+      const data = (query["ids"] ?? "").split(",").filter((id) => id !== "7" && id !== "8").map((id) => ({
         id,
         ...query["granularity"] === "daily"
-          ? { timestamped_metrics: ["1", "2"].map((day) => ({ timestamp: `2026-11-0${day}`, metrics: { likes: 1 } })) }
+          ? {
+            timestamped_metrics: (id === "1" ? [] : ["1", "2"]).map((day) => ({
+              timestamp: `2026-11-0${day}`,
+              metrics: { likes: 1 }
+            }))
+          }
           : { likes: Number(id), reposts: 1 }
       }))
-      const errors = [{ title: "Not Found", detail: "7", type: "about:blank" }]
+      const errors = [{ title: "Not Found", detail: "7", type: "about:blank", resource_id: "7" }]
       return { body: { data, ...(query["ids"] ?? "").split(",").includes("7") ? { errors } : {} } }
     }
     assert.strictEqual(path, "/2/users/42/posts")
@@ -68,11 +73,12 @@ describe("figures of own posts", () => {
       state.failsAt = -1
       yield* TestClock.adjust("1 hour")
       const { progress, status } = yield* run
-      // The post that the service has no figures for.
-      assert.deepStrictEqual([status, progress.items, progress.errors], ["partial", total - 1, 1])
+      // Two posts have no figures. The service reports one of them, and omits the other.
+      assert.deepStrictEqual([status, progress.items, progress.errors], ["partial", total - 2, 2])
+      assert.deepStrictEqual(linesIn(`${out}.postwire/errors.jsonl`).map(({ resource_id }) => resource_id), ["7", "8"])
       const rows = linesIn(out)
-      assert.deepStrictEqual(rows[8], { id: "9", likes: 9, reposts: 1 })
-      assert.strictEqual(new Set(rows.map(({ id }) => id)).size, total - 1)
+      assert.deepStrictEqual(rows[7], { id: "9", likes: 9, reposts: 1 })
+      assert.strictEqual(new Set(rows.map(({ id }) => id)).size, total - 2)
       const tokens = requests.slice(first).flatMap(({ query }) =>
         query["ids"] === undefined ? [query["pagination_token"]] : []
       )
@@ -89,9 +95,10 @@ describe("figures of own posts", () => {
       const { progress } = yield* Effect.provide(Export.run(source, { sink: JsonLines.make(out), limit: 4 }), layer())
       assert.strictEqual(progress.items, 4)
       const post = { created_at: "2026-11-02T00:00:00.000Z", text: "post 0", id: "0" }
-      assert.deepStrictEqual(linesIn(out).slice(0, 2), [
+      assert.deepStrictEqual(linesIn(out).slice(0, 3), [
         { ...post, timestamp: "2026-11-01", likes: 1 },
-        { ...post, timestamp: "2026-11-02", likes: 1 }
+        { ...post, timestamp: "2026-11-02", likes: 1 },
+        { ...post, text: "post 1", id: "1" }
       ])
     }))
 
@@ -110,6 +117,6 @@ describe("figures of own posts", () => {
         { id: "0", timestamp: "2026-11-01", likes: 1, text: "post 0" },
         { id: "0", timestamp: "2026-11-02", likes: 1, text: "post 0" }
       ])
-      assert.strictEqual(count?.["rows"], (total - 1) * 2)
+      assert.strictEqual(count?.["rows"], (total - 3) * 2 + 1)
     }))
 })

@@ -1,4 +1,5 @@
 import { assert, describe, expect, it } from "@effect/vitest"
+import * as Prices from "@postwire/core/spend/Prices"
 import { Effect } from "effect"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -9,7 +10,11 @@ import { host, type Options, stable, tokensOf } from "./support/Scene.ts"
 /** A conversation of a host with every tool, as text. */
 const transcript = (protocolVersion: NonNullable<Options["protocolVersion"]>) =>
   Effect.gen(function*() {
-    const { call, sandbox } = yield* host({ protocolVersion, spendLimit: { total: 1, perDay: 5 } })
+    const { call, sandbox } = yield* host({
+      protocolVersion,
+      spendLimit: { total: 1, perDay: 5 },
+      prices: { ...Prices.current, unknown: 0 }
+    })
     const grace = sandbox.user({
       username: "grace",
       name: "Grace",

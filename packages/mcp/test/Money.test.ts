@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Tracer } from "effect"
+import * as Prices from "@postwire/core/spend/Prices"
+import { Effect } from "effect"
+import * as Recorder from "../../core/test/support/Recorder.ts"
 import { host } from "./support/Scene.ts"
 import { connect } from "./support/Wire.ts"
 
@@ -115,6 +117,22 @@ describe("money", () => {
       const { text } = yield* call("call_operation", { name, parameters: {}, dry_run: true })
       assert.match(text, /\nIts price is unknown\. Nothing was sent\.$/)
       assert.strictEqual(sandbox.requests.length, 0)
+      const stated = yield* host({ prices: { ...Prices.current, unknown: 20_000 } })
+      const dry = yield* stated.call("call_operation", { name, parameters: {}, dry_run: true })
+      assert.match(dry.text, /\nIt would cost \$0\.02 at most\. Nothing was sent\.$/)
+    }))
+
+  it.effect("an unknown price is refused under a limit", () =>
+    Effect.gen(function*() {
+      const { call, sandbox } = yield* host({ spendLimit: { total: 1, perDay: 5 } })
+      const { isError, text } = yield* call("call_operation", { name: "getChatConversations", parameters: {} })
+      assert.isTrue(isError)
+      assert.strictEqual(
+        text,
+        "SpendLimitReached: getChatConversations: its price is unknown, so the limit of the day, $5.00, cannot be enforced. " +
+          "Nothing was sent. The user can state the most that it costs: postwire config set unknownPrice DOLLARS."
+      )
+      assert.strictEqual(sandbox.requests.length, 0)
     }))
 
   it.effect("writes are refused, and with allowWrites prepared", () =>
@@ -133,20 +151,13 @@ describe("money", () => {
 describe("spans", () => {
   it.effect("continue the trace of the host, with the attributes of OpenTelemetry's conventions", () =>
     Effect.gen(function*() {
-      const spans: Array<Tracer.NativeSpan> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options)
-          spans.push(span)
-          return span
-        }
-      })
+      const { layer: tracer, spans } = Recorder.spans()
       const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
       for (const protocolVersion of ["2025-11-25", "2026-07-28"] as const) {
         yield* Effect.gen(function*() {
           const { call } = yield* host({ protocolVersion })
           yield* call("spend", {}, { traceparent })
-        }).pipe(Effect.provideService(Tracer.Tracer, tracer))
+        }).pipe(Effect.provide(tracer))
         const span = spans.findLast(({ name }) => name === "tools/call spend")
         assert.strictEqual(span?.traceId, "0af7651916cd43dd8448eb211c80319c", protocolVersion)
         assert.deepInclude(Object.fromEntries(span?.attributes ?? []), {

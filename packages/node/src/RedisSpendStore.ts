@@ -1,4 +1,8 @@
-/** Spending of several machines, in Redis. */
+/**
+ * Spending of several machines, in Redis.
+ *
+ * @stability experimental
+ */
 import type { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as SpendStore from "@postwire/core/spend/SpendStore"
 import type * as Layer from "effect/Layer"

@@ -3,6 +3,8 @@
  *
  * Entries that Redis loses when it ends are fetched and delivered again where possible. For delivery exactly once, set `appendonly
  * yes`, and `maxmemory-policy noeviction` or one of the `volatile` policies.
+ *
+ * @stability experimental
  */
 import type { InvalidSettings } from "@postwire/core/errors/Errors"
 import type { StorageUnavailable } from "@postwire/core/storage/Storage"

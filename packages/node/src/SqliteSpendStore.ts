@@ -1,4 +1,8 @@
-/** Spending of several processes on one machine, in an SQLite file. */
+/**
+ * Spending of several processes on one machine, in an SQLite file.
+ *
+ * @stability experimental
+ */
 import type { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as SpendStore from "@postwire/core/spend/SpendStore"
 import * as Effect from "effect/Effect"

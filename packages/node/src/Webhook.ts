@@ -8,6 +8,8 @@
  * const hook = webhook({ secrets: process.env.CONSUMER_SECRET!, store: "./events.db", onEvent: async (event) => { ... } })
  * createServer(hook.listener).listen(3000)
  * ```
+ *
+ * @stability experimental
  */
 import "@postwire/core/runtime/SupportedNode"
 import * as Core from "@postwire/core/events/Webhook"

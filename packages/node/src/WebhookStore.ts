@@ -1,4 +1,8 @@
-/** Storages of the events that a webhook has acknowledged, for the `store` of `@postwire/core/events/Webhook`. */
+/**
+ * Storages of the events that a webhook has acknowledged, for the `store` of `@postwire/core/events/Webhook`.
+ *
+ * @stability experimental
+ */
 import type { InvalidSettings } from "@postwire/core/errors/Errors"
 import type { Storage } from "@postwire/core/storage/Storage"
 import * as Effect from "effect/Effect"

@@ -15,7 +15,10 @@ import "@postwire/core/runtime/SupportedNode"
 import type * as Composites from "@postwire/core/promise/Composites"
 import type * as Articles from "@postwire/core/publishing/Article"
 import type * as Publish from "@postwire/core/publishing/Publish"
+import { prometheusName } from "@postwire/core/runtime/Metrics"
 import type { Form } from "@postwire/core/schema/Definition"
+import * as Context from "effect/Context"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { connect, type Session } from "./internal/connect.ts"
 import type * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"
@@ -46,6 +49,13 @@ export { fromEnvironment, type Input, type Logger, type Settings } from "./NodeC
 export * as OAuth2 from "./OAuth2.ts"
 export type { Answer, CallOptions, PageOptions } from "./PromiseClient.ts"
 export { webhook } from "./Webhook.ts"
+
+/**
+ * The metrics of all clients of this process, in the text format of Prometheus (version 0.0.4). A program that creates its client
+ * with `@postwire/node/EffectClient` reads them with Effect's `PrometheusMetrics` instead.
+ */
+export const prometheusMetrics = (): string =>
+  PrometheusMetrics.formatUnsafe(Context.empty(), { metricNameMapper: prometheusName })
 
 /** A post to publish, with its files and its poll. */
 export type Post = Publish.Post<NodeClient.Input>

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Credentials from "@postwire/core/auth/Credentials"
 import * as CoreClient from "@postwire/core/client/Client"
 import { appendMediaUpload, uploadMedia } from "@postwire/core/operations/Media"
-import { Arbitrary, Deferred, Effect, Exit, Fiber, Layer, Schema, Tracer } from "effect"
+import { Arbitrary, Deferred, Effect, Exit, Fiber, Layer, Schema } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { once } from "node:events"
 import { appendFileSync, mkdtempSync, openAsBlob, rmSync, writeFileSync } from "node:fs"
@@ -13,6 +13,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Timers from "node:timers/promises"
 import { inspect } from "node:util"
+import * as Recorder from "../../core/test/support/Recorder.ts"
 import * as WebClient from "../../web/src/WebClient.ts"
 import * as NodeClient from "../src/NodeClient.ts"
 
@@ -212,18 +213,11 @@ describe.each(Object.entries(layers))("on %s", (name, layer) => {
     (recordContent) =>
       Effect.gen(function*() {
         const { baseUrl } = yield* record()
-        const spans: Array<Tracer.NativeSpan> = []
-        const tracer = Tracer.make({
-          span: (options) => {
-            const span = new Tracer.NativeSpan(options)
-            spans.push(span)
-            return span
-          }
-        })
+        const { layer: tracer, spans } = Recorder.spans()
         const requests: Array<object> = []
         yield* post(Buffer.from("canary")).pipe(
           Effect.provide(layer({ baseUrl, recordContent, onRequest: (request) => requests.push(request) })),
-          Effect.provideService(Tracer.Tracer, tracer)
+          Effect.provide(tracer)
         )
         const recorded = spans.map(({ attributes }) => attributes.get("postwire.request.body"))
         const described = `{"media_category":"tweet_image","media":"6 bytes"}`

@@ -21,7 +21,7 @@ const check = (
 }
 
 describe("webhooks whose programs are killed", () => {
-  const long = { events: 20_000, kills: 100, hopeless: 10 }
+  const long = { events: 10_000, kills: 100, hopeless: 10 }
   // Without kills, an event is given up after half a minute.
   const short = { events: 600, kills: 3, hopeless: 0 }
   const burst = isLong ? long : short

@@ -125,14 +125,14 @@ const serve = (
   Layer.effect(
     Sandbox,
     Effect.gen(function*() {
-      const { port = 0, requestTimeout = 30_000 } = options
+      const { host = Server.loopback, port = 0, requestTimeout = 30_000 } = options
       let baseUrl = ""
       const { answer, sandbox } = yield* make(options, {
         baseUrl: () => baseUrl,
         delivered: Server.delivered,
         template
       })
-      baseUrl = yield* Server.listen(answer, { port, requestTimeout: Duration.toMillis(requestTimeout) }).pipe(
+      baseUrl = yield* Server.listen(answer, { host, port, requestTimeout: Duration.toMillis(requestTimeout) }).pipe(
         Effect.mapError(({ cause }) => new PortUnavailable({ port, cause }))
       )
       return sandbox

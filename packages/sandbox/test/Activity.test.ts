@@ -210,6 +210,140 @@ describe("the stream of activity", () => {
       expect(new Set(items().map(({ data }) => data.event_type))).toEqual(new Set(all))
     }).pipe(Effect.provide(layerOf())))
 
+  it.effect("brings each user whom another adds to a group of encrypted chat, under both names of the type", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { ada } = sandbox
+      const people = [ada, sandbox.user({ username: "grace" }), sandbox.user({ username: "joan" })]
+      const [, grace, joan] = people
+      const token = ada.settings().bearerToken
+      for (const { id, username, settings } of people) {
+        sandbox.store.chats.addPublicKeys(id, { public_key_version: "1" })
+        for (const type of ["chat.conversation_join", "chat.conversation.join"]) {
+          yield* subscribe(type, { user_id: id }, { tag: username }, settings().bearerToken)
+        }
+      }
+      const { items } = yield* listen(stream)
+      const chat = (path: string, body: object) => json("POST", `/2/chat/conversations/${path}`, body, token)
+      const signed = (message_id: string, bytes: Uint8Array) => ({
+        message_id,
+        encoded_message_event_detail: Buffer.from(bytes).toString("base64"),
+        message_event_signature: { signature: "AAAA", signature_version: "7", public_key_version: "1" }
+      })
+      // The encoded details of a change of keys, and of members.
+      const change = (id: string) => ({
+        conversation_key_version: "2",
+        conversation_participant_keys: [],
+        action_signatures: [
+          signed(`${id} key`, Uint8Array.of(12, 0, 3, 0, 0)),
+          signed(id, Uint8Array.of(12, 0, 5, 0, 0))
+        ]
+      })
+      const { data: { conversation_id } } = yield* chat("group/initialize", {})
+      const group = { conversation_id, group_members: [ada.id, grace!.id], ...change("create") }
+      expect((yield* chat("group", group)).data.conversation_id).toBe(conversation_id)
+      // One of them is a member.
+      yield* chat(`${conversation_id}/members`, { user_ids: [grace!.id, joan!.id], ...change("add") })
+      yield* settle
+      expect(shortly(items())).toEqual([
+        "chat.conversation_join grace",
+        "chat.conversation.join grace",
+        "chat.conversation_join joan",
+        "chat.conversation.join joan"
+      ])
+      const { data: events, meta } = yield* json(
+        "GET",
+        `/2/chat/conversations/${conversation_id}/events?chat_message_event.fields=encoded_event`,
+        undefined,
+        token
+      )
+      const encoded = events.map((event: { readonly encoded_event: string }) => event.encoded_event)
+      expect(items()[3].data.payload).toEqual({
+        conversation_id,
+        sender_id: ada.id,
+        encoded_event: encoded[0],
+        conversation_key_version: "2",
+        conversation_key_change_event: encoded[1]
+      })
+      expect(items()[0].data.payload.encoded_event).toBe(encoded[2])
+      expect(meta.conversation_key_events).toEqual([encoded[3], encoded[1]])
+    }).pipe(Effect.provide(layerOf())))
+
+  it.effect("brings the start, the chat and the end of broadcasts to their owner", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { ada, clock, snapshot } = sandbox
+      const grace = sandbox.user({ username: "grace" })
+      const token = ada.settings().bearerToken
+      for (const user of [ada, grace]) {
+        for (const type of ["broadcast.start", "broadcast.end", "broadcast.chat"]) {
+          yield* subscribe(type, { user_id: user.id }, { tag: user.username }, user.settings().bearerToken)
+        }
+      }
+      const { items } = yield* listen(stream)
+      const hour = 3_600_000
+      const planned = (title: string, hours: number, more: object = {}) =>
+        json("POST", "/2/broadcasts/scheduled", {
+          title,
+          source_id: "source",
+          scheduled_start_ms: String(start + hours * hour),
+          scheduled_end_ms: String(start + (hours + 1) * hour),
+          ...more
+        }, token)
+      const { data: { broadcast_id: first } } = yield* planned("By itself", 2, { available_for_replay: true })
+      const { data: { broadcast_id: second } } = yield* planned("By hand", 1, { manual_publish: true })
+      const chat = (user: typeof ada, text: string) =>
+        json("POST", `/2/broadcasts/${second}/chat`, { text }, user.settings().bearerToken)
+      yield* TestClock.adjust("70 minutes")
+      expect((yield* chat(grace, "early")).status).toBe(403)
+      expect(items()).toEqual([])
+      yield* json("POST", `/2/broadcasts/scheduled/${second}/live`, undefined, token)
+      yield* settle
+      yield* chat(grace, "hello")
+      yield* chat(ada, "welcome")
+      const before = snapshot()
+      clock.advance("1 hour")
+      yield* settle
+      yield* TestClock.adjust("1 hour")
+      yield* settle
+      const found = items().map(({ data: { event_type, payload, tag } }) => [event_type, tag, payload])
+      const user = { data: expect.objectContaining({ id: ada.id, username: "ada" }) }
+      const by = { user, broadcast_id: first, title: "By itself", available_for_replay: true, start: start + 2 * hour }
+      const live = { user, broadcast_id: second, title: "By hand", start: start + 70 * 60_000 }
+      expect(found).toEqual([
+        ["broadcast.start", "ada", expect.objectContaining({ ...live, broadcast_state: "RUNNING" })],
+        [
+          "broadcast.chat",
+          "ada",
+          expect.objectContaining({
+            broadcast_id: second,
+            message: "hello",
+            message_id: expect.stringMatching(/^\d+$/),
+            author: { data: expect.objectContaining({ username: "grace" }) }
+          })
+        ],
+        ["broadcast.chat", "ada", expect.objectContaining({ message: "welcome" })],
+        ["broadcast.start", "ada", expect.objectContaining({ ...by, broadcast_state: "RUNNING" })],
+        ["broadcast.end", "ada", expect.objectContaining({ ...live, broadcast_state: "ENDED", end: start + 2 * hour })],
+        ["broadcast.end", "ada", expect.objectContaining({ ...by, broadcast_state: "ENDED", end: start + 3 * hour })]
+      ])
+      // A restored state has no news; what happens to it later is.
+      sandbox.restore(before)
+      yield* settle
+      clock.set(start + 1.5 * hour)
+      yield* settle
+      const again = yield* listen(stream)
+      yield* TestClock.adjust("30 minutes")
+      yield* settle
+      yield* TestClock.adjust("1 hour")
+      yield* settle
+      expect(again.items().map(({ data: { event_type, payload } }) => `${event_type} ${payload.title}`)).toEqual([
+        "broadcast.start By itself",
+        "broadcast.end By hand",
+        "broadcast.end By itself"
+      ])
+    }).pipe(Effect.provide(layerOf())))
+
   for (const wire of ["x", "x-2026-02"] as const) {
     it.effect(`speaks February's words and says numbers as text, too, on the ${wire} wire`, () =>
       Effect.gen(function*() {

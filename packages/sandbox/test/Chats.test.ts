@@ -52,6 +52,23 @@ describe("encrypted chat", () => {
       assert.strictEqual((yield* cleo.send("GET", `/2/chat/conversations/${pair}/events`)).status, 404)
     }))
 
+  it.effect("has the messages of two members with one message id", () =>
+    Effect.gen(function*() {
+      const { ada, ben } = yield* people
+      const first = yield* ada.chat(`${ben.id}/messages`, message)
+      const other = yield* ben.chat(`${ada.id}/messages`, message)
+      assert.strictEqual(other.status, 201)
+      assert.notDeepEqual(other.body, first.body)
+      const { body } = yield* ben.send(
+        "GET",
+        `/2/chat/conversations/${ada.id}/events?chat_message_event.fields=sender_id`
+      )
+      assert.deepStrictEqual(body.data.map((event: { readonly sender_id: string }) => event.sender_id), [
+        ben.id,
+        ada.id
+      ])
+    }))
+
   it.effect("requires signatures, as many as a change has", () =>
     Effect.gen(function*() {
       const { ada, ben } = yield* people

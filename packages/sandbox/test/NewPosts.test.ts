@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { Client } from "@postwire/core/client/Client"
 import { getDirectMessageEvents } from "@postwire/core/operations/DirectMessages"
+import { like } from "@postwire/core/operations/Likes"
+import { createPost } from "@postwire/core/operations/Posts"
 import * as Wire from "@postwire/core/wire/Wire"
-import { Effect } from "effect"
+import { Effect, Predicate, Redacted } from "effect"
 import { type Bench, make, now } from "./support/Requests.ts"
 
 /** Creates posts of ada's, and reads posts back. */
@@ -313,5 +316,58 @@ describe("answers of a date", () => {
           ...(isFebruary ? {} : { edit_history_post_ids: [id] })
         })
       }
+    }))
+})
+
+describe("a self-serve plan", () => {
+  const rule = (error: unknown) => Predicate.isObject(error) ? [error["_tag"], error["planRule"] !== undefined] : error
+
+  for (const wire of ["neutral", "x", "x-2026-02"] as const) {
+    it.effect(`permits replies to authors who have summoned the user, on the ${wire} wire`, () =>
+      Effect.gen(function*() {
+        const { ada, client, sandbox } = yield* make({ posts: 0, plan: "self-serve" })
+        const grace = sandbox.user({ username: "grace", verified: "blue" })
+        let count = 0
+        const reply = ({ id }: { readonly id: string }) =>
+          createPost({ text: `reply ${++count}`, in_reply_to_post_id: id }).pipe(
+            Effect.match({ onFailure: rule, onSuccess: ({ data }) => data?.text }),
+            Effect.provide(client(wire))
+          )
+        const own = ada.post("mine")
+        const plain = grace.post("to nobody")
+        const forbidden = ["Forbidden", true]
+        assert.deepStrictEqual(yield* reply(plain), forbidden)
+        assert.strictEqual(yield* reply(own), "reply 2")
+        assert.strictEqual(yield* reply(grace.post("@ada hello")), "reply 3")
+        assert.strictEqual(yield* reply(grace.post(`${"long ".repeat(60)} @ada`)), "reply 4")
+        assert.strictEqual(yield* reply(grace.quote(own, "look")), "reply 5")
+        assert.deepStrictEqual(yield* reply(grace.quote(plain, "myself")), forbidden)
+        sandbox.plan.set("enterprise")
+        assert.strictEqual(yield* reply(plain), "reply 7")
+      }))
+  }
+
+  it.effect("has no quotes and no operations of Enterprise plans, until it is changed", () =>
+    Effect.gen(function*() {
+      const { ada, client, request, sandbox } = yield* make({ posts: 0 })
+      const { id } = sandbox.user().post("hello")
+      const quote = (text: string) => createPost({ text, quote_post_id: id })
+      const refused = <A, E>(call: Effect.Effect<A, E, Client>) =>
+        Effect.map(Effect.provide(Effect.flip(call), client()), rule)
+      const admin = (body?: object) =>
+        request(body === undefined ? "GET" : "POST", "/_sandbox/plan", {
+          as: { header: `Bearer ${Redacted.value(sandbox.adminToken)}` },
+          body
+        })
+      assert.deepStrictEqual((yield* admin()).body, { plan: "enterprise" })
+      assert.deepStrictEqual((yield* admin({ plan: "self-serve" })).body, { plan: "self-serve" })
+      assert.strictEqual((yield* admin({ plan: "free" })).status, 400)
+      assert.deepStrictEqual(yield* refused(quote("look")), ["Forbidden", true])
+      assert.deepStrictEqual(yield* refused(like({ post_id: id })), ["Forbidden", true])
+      const { body, status } = yield* request("POST", `/2/users/${ada.id}/likes`, { body: { post_id: id } })
+      assert.strictEqual(status, 403)
+      assert.strictEqual(body.reason, "client-not-enrolled")
+      sandbox.reset()
+      assert.strictEqual(sandbox.plan.current(), "enterprise")
     }))
 })

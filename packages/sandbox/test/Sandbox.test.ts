@@ -195,7 +195,8 @@ describe("a file", () => {
     { postCap: Number.NaN },
     { port: 99_999 },
     { requestTimeout: 0 },
-    { requestTimeout: -1 }
+    { requestTimeout: -1 },
+    { host: "localhost" }
   ])("is not made with an option that breaks its rule: %o", (options) =>
     Effect.gen(function*() {
       const name = Object.keys(options)[0]
@@ -281,6 +282,30 @@ describe("layerServer", () => {
       assert.strictEqual(again.port, port)
       const taken = yield* Effect.exit(serve({ port }))
       assert.isTrue(Exit.isFailure(taken))
+    }))
+
+  it.live("serves private names and addresses of the network on another address, and no web page", () =>
+    Effect.gen(function*() {
+      const { baseUrl, port, send } = yield* serve({ host: "0.0.0.0" })
+      assert.strictEqual(baseUrl, `http://localhost:${port}`)
+      const path = "/2/users/me"
+      const names = [
+        "localhost",
+        "sandbox",
+        `sandbox_1:${port}`,
+        "192.168.1.1",
+        `[fd00::1]:${port}`,
+        "host.docker.internal"
+      ]
+      for (const host of names) {
+        assert.strictEqual((yield* send(path, { host })).status, 200, host)
+        assert.strictEqual((yield* send(path, { origin: `http://${host}` })).status, 200, host)
+      }
+      for (const host of ["evil.example", "internal.example", "127.0.0.1.evil.example", "a@sandbox", "evil."]) {
+        assert.strictEqual((yield* send(path, { host })).status, 403, host)
+        assert.strictEqual((yield* send(path, { origin: `https://${host}` })).status, 403, host)
+      }
+      assert.strictEqual((yield* send(path, { origin: "null" })).status, 403)
     }))
 
   it.live("refuses what a web page could send it", () =>

@@ -281,6 +281,20 @@ describe("a part that waits before it leaves", () => {
       yield* publish(posts)
       assertStands(yield* line.posts(), posts)
     }))
+
+  it.effect("is looked for as long if the wall clock was set forward before the next process", () =>
+    Effect.gen(function*() {
+      const { journal, line, publisher: next, state } = yield* scene()
+      const { publisher } = yield* wait(line, journal)
+      state.lag = Threads.longestLag
+      yield* TestClock.adjust(59_010)
+      yield* publisher.kill
+      state.wait = 0
+      const clock = yield* MovedClock.make
+      clock.move(3_600_000)
+      yield* Threads.toEnd(clock.provide(next.publish(posts, { key: "a" })))
+      assertStands(yield* line.posts(), posts)
+    }))
 })
 
 it.effect("a part is looked for with the credential that it was sent with", () =>
@@ -543,7 +557,7 @@ const fates: ReadonlyArray<Threads.Fate> = [
   "limited"
 ]
 
-const runs = process.env["POSTWIRE_LONG"] === "1" ? 300 : 20
+const runs = process.env["POSTWIRE_LONG"] === "1" ? 150 : 20
 
 /** Two that are the same in every run, and one that is drawn, which can be drawn again. */
 const seeds = [1, 2, Number(process.env["POSTWIRE_SEED"] ?? randomInt(2 ** 31))]

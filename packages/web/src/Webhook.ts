@@ -7,6 +7,8 @@
  * const hook = webhook({ secrets: "...", onEvent: async (event) => { ... } })
  * export default { fetch: hook }
  * ```
+ *
+ * @stability experimental
  */
 import * as Promises from "@postwire/core/promise/Webhook"
 import * as Effect from "effect/Effect"

@@ -2,25 +2,32 @@
 import type { Client } from "@postwire/core/client/Client"
 import type { AnyError, StorageFailure } from "@postwire/core/errors/Errors"
 import { addChatConversationKeys, getChatConversation, getChatConversationEvents } from "@postwire/core/operations/Chat"
-import type { ActionSignature, PreparedConversationChange, SigningKeyEntry } from "@xdevplatform/chat-xdk"
+import type {
+  ActionSignature,
+  Event,
+  PreparedConversationChange,
+  PublicKeyInput,
+  SigningKeyEntry
+} from "@xdevplatform/chat-xdk"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
 import { type ChatRefused, refused } from "../errors/ChatErrors.ts"
-import { bytesOf, type ChatStore, type ConversationKey, keyOf } from "../keys/ChatStore.ts"
+import { bytesOf, type ConversationKey, keyOf } from "../keys/ChatStore.ts"
+import type { Parts } from "../keys/Parts.ts"
 import type { PublicKeys } from "../keys/PublicKeys.ts"
 import type { Library } from "../library/Library.ts"
 import { confirmed } from "../service/Calls.ts"
 import type { ConversationId } from "./ConversationId.ts"
 
 /** The parts of an opened chat. */
-export interface Opened {
-  readonly userId: string
-  readonly library: Library
-  readonly store: ChatStore
+export interface Opened extends Parts {
   readonly publicKeys: PublicKeys
   /** Only one at a time finds or makes the key to encrypt with: the second would make another one. */
   readonly turn: Semaphore.Semaphore
+  /** Tests whether an event has not been unreadable before. */
+  readonly isNewlyUnreadable: (event: string) => boolean
 }
 
 /** The errors of using a conversation. */
@@ -30,8 +37,13 @@ export type UseError = AnyError | StorageFailure | ChatRefused
 export const use = <A>(conversation: string, f: () => A): Effect.Effect<A, ChatRefused> =>
   Effect.try({ try: f, catch: () => refused(conversation, "refused by library") })
 
-/** The fields of a conversation's events. */
-export const eventFields = ["created_at", "encoded_event", "sender_id"] as const
+/** An event as the service serves it. What it says of itself is not verified. */
+export interface Row {
+  readonly sequenceId: string | undefined
+  readonly senderId: string | undefined
+  readonly createdAt: string | undefined
+  readonly event: string
+}
 
 /** The users whose signatures a conversation may have. */
 export const membersOf = Effect.fnUntraced(function*({ userId }: Opened, { path, peer }: ConversationId) {
@@ -43,58 +55,110 @@ export const membersOf = Effect.fnUntraced(function*({ userId }: Opened, { path,
   return { members: data?.member_ids ?? [], admins: data?.admin_ids ?? [], title: data?.group_name }
 })
 
-/** The keys of a conversation by version, with those of these events. What is new is stored. */
+/**
+ * The keys of a conversation with those of these events, and the changes that brought these, by version. What is new is stored. The
+ * signers may be former members of a group, whose messages are read with their keys.
+ */
 export const harvest = Effect.fnUntraced(function*(
   { library, store }: Opened,
-  { id, peer }: ConversationId,
+  conversation: ConversationId,
   events: ReadonlyArray<string>,
   signers: Array<SigningKeyEntry>
 ) {
-  const known = (yield* store.read).conversations[id] ?? []
-  const found = yield* use(id, () => events.flatMap((event) => keysIn(library, id, event, signers)))
-  // The keys of members who have left a group are no longer served, so that their changes cannot be verified: read with them only.
-  const unverified = peer !== undefined ? [] : events.flatMap((event) => {
-    try {
-      return Object.entries(library.extractConversationKeys([event]).keys)
-    } catch {
-      return []
-    }
-  }).map(([version, key]) => keyOf(version, key, false))
-  const all = new Map([...unverified, ...known, ...found].map((key) => [key.version, key]))
-  yield* store.addKeys(id, [...all.values()])
-  return all
+  const found = events.flatMap((event) => keysIn(library, conversation, event, signers).map((key) => ({ key, event })))
+  const keys = yield* store.addKeys(conversation.id, found.map(({ key }) => key))
+  return { keys, changes: new Map(found.map(({ event, key }) => [key.version, event])) }
 })
 
 /**
- * The keys of a change that one of these users has signed for this conversation. The library also returns keys whose signature does
- * not verify, so that each event is read by itself.
+ * The keys of an event that changes them. The library also returns keys whose signature does not verify, so that each event is read
+ * by itself. A group has such keys of former members, whose public keys are no longer served: they have no signer.
  */
-const keysIn = (library: Library, id: string, event: string, signers: Array<SigningKeyEntry>) => {
-  const { conversationKeys, messages } = library.decryptEvents([event], signers)
-  return messages.some(({ event }) => event.verified === true && event.conversationId === id)
-    ? Object.entries(conversationKeys.keys).map(([version, key]) => keyOf(version, key, true))
-    : []
+const keysIn = (
+  library: Library,
+  { id, peer }: ConversationId,
+  event: string,
+  signers: Array<SigningKeyEntry>
+): ReadonlyArray<ConversationKey> => {
+  try {
+    const { messages: [signed] } = library.decryptEvents([event], signers)
+    const signer = signed?.event.verified === true && signed.event.conversationId === id
+      ? signed.event.senderId
+      : undefined
+    if (signer === undefined && peer !== undefined) return []
+    return Object.entries(library.extractConversationKeys([event]).keys).map(([version, key]) =>
+      keyOf(version, key, signer)
+    )
+  } catch {
+    return []
+  }
 }
 
 /** Keys for the library. */
-export const forLibrary = (keys: ReadonlyMap<string, ConversationKey>): Record<string, Uint8Array> =>
-  Object.fromEntries([...keys].map(([version, key]) => [version, bytesOf(key)]))
+export const forLibrary = (keys: ReadonlyArray<ConversationKey>): Record<string, Uint8Array> =>
+  Object.fromEntries(keys.map((key) => [key.version, bytesOf(key)]))
 
-/** The latest key whose change verified: others may have been given to the service by anybody. */
-const latestOf = (keys: Iterable<ConversationKey>): ConversationKey | undefined =>
-  [...keys].filter(({ verified }) => verified).sort((a, b) => Number(b.version) - Number(a.version))[0]
+/** The latest key whose change one of these members has signed: former members, or anybody, may have given others to the service. */
+const latestOf = (
+  keys: ReadonlyArray<ConversationKey>,
+  members: ReadonlyArray<string>
+): ConversationKey | undefined =>
+  keys.filter(({ signer }) => signer !== undefined && members.includes(signer))
+    .toSorted((a, b) => Number(b.version) - Number(a.version))[0]
 
-/** The keys of a conversation that the service has now. */
+/** An event as it states itself, unverified. */
+export const statedOf = (library: Library, event: string, keys: Record<string, Uint8Array> = {}): Event => {
+  library.setRejectUnverified(false)
+  try {
+    return library.decryptEvent(event, keys, [])
+  } catch {
+    // Messages alone cannot be read without their key.
+    return { type: "message" }
+  } finally {
+    library.setRejectUnverified(true)
+  }
+}
+
+/** The newest events of a conversation, and changes of its keys: until a page is enough, and none if it has not begun. */
+export const eventsOf = Effect.fnUntraced(function*(
+  { path }: ConversationId,
+  limit: number,
+  isEnough: (events: ReadonlyArray<string>) => boolean
+) {
+  const rows: Array<Row> = []
+  const changes: Array<string> = []
+  const pages = getChatConversationEvents.pages({
+    id: path,
+    chat_message_event_fields: ["created_at", "encoded_event", "sender_id"],
+    max_results: Math.min(100, limit)
+  }, { limit })
+  const gather = Stream.runForEachWhile(pages, ({ data = [], meta }) =>
+    Effect.sync(() => {
+      for (const { created_at: createdAt, encoded_event: event, id: sequenceId, sender_id: senderId } of data) {
+        if (event !== undefined) rows.push({ sequenceId, senderId, createdAt, event })
+      }
+      changes.push(...meta.conversation_key_events ?? [])
+      return !isEnough(eventsIn(rows, changes))
+    }))
+  yield* Effect.catchIf(gather, Predicate.isTagged("NotFound"), () => Effect.void)
+  return { rows, changes }
+})
+
+/** Changes and the events of rows. */
+export const eventsIn = (rows: ReadonlyArray<Row>, changes: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...new Set([...changes, ...rows.map(({ event }) => event)])
+]
+
+/** The keys that the service has now, and the members. Events that bring none may have come after the latest change. */
 const served = Effect.fnUntraced(function*(opened: Opened, conversation: ConversationId) {
-  const { publicKeys } = opened
+  const { library, publicKeys } = opened
   const { members } = yield* membersOf(opened, conversation)
-  const { data: rows = [], meta } = yield* Effect.catchIf(
-    getChatConversationEvents({ id: conversation.path, chat_message_event_fields: eventFields, max_results: 1 }),
-    Predicate.isTagged("NotFound"),
-    () => Effect.succeed({ data: undefined, meta: undefined })
-  )
-  const events = [...meta?.conversation_key_events ?? [], ...rows.flatMap(({ encoded_event }) => encoded_event ?? [])]
-  return yield* harvest(opened, conversation, events, yield* publicKeys.signers(members))
+  const hasChange = (events: ReadonlyArray<string>) =>
+    events.some((event) => statedOf(library, event).type === "keyChange")
+  const { changes, rows } = yield* eventsOf(conversation, 1_000, hasChange)
+  const signers = yield* publicKeys.signers(members)
+  const { keys } = yield* harvest(opened, conversation, eventsIn(rows, changes), signers)
+  return { keys, members }
 })
 
 /** The key to encrypt with, read from the service, since a member may have rotated it. A conversation without any begins. */
@@ -102,40 +166,54 @@ export const current = (
   opened: Opened,
   conversation: ConversationId
 ): Effect.Effect<ConversationKey, UseError, Client> =>
-  opened.turn.withPermit(Effect.flatMap(
-    served(opened, conversation),
-    (keys) => {
-      const key = latestOf(keys.values())
-      return key === undefined ? rotate(opened, conversation) : Effect.succeed(key)
-    }
-  ))
+  opened.turn.withPermit(Effect.gen(function*() {
+    const { keys, members } = yield* served(opened, conversation)
+    yield* opened.publicKeys.check(members)
+    return latestOf(keys, members) ?? (yield* rotate(opened, conversation))
+  }))
 
 /** Gives every member a new key. */
-export const rotate = Effect.fnUntraced(function*(
+export const rotate = (
   opened: Opened,
   conversation: ConversationId
-): Effect.fn.Return<ConversationKey, UseError, Client> {
-  const { library, publicKeys, store } = opened
-  const { id, path, peer } = conversation
-  const { members } = yield* membersOf(opened, conversation)
-  const recipients = yield* publicKeys.recipients(members)
-  const prepared = yield* use(id, () =>
-    library.prepareConversationKeyChange({
-      publicKeys: recipients,
-      ...peer === undefined && { conversationId: id }
+): Effect.Effect<ConversationKey, UseError, Client> =>
+  Effect.flatMap(membersOf(opened, conversation), ({ members }) =>
+    change(opened, conversation.id, members, {
+      prepare: (publicKeys) =>
+        opened.library.prepareConversationKeyChange({
+          publicKeys,
+          ...conversation.peer === undefined && { conversationId: conversation.id }
+        }),
+      pass: (body) =>
+        confirmed(
+          addChatConversationKeys({ id: conversation.path, ...body }),
+          Effect.map(
+            served(opened, conversation),
+            ({ keys }) => keys.some(({ version }) => version === body.conversation_key_version)
+          )
+        )
     }))
-  const { conversationKey, conversationKeyVersion: version } = prepared
-  yield* confirmed(
-    addChatConversationKeys({ id: path, ...bodyOf(prepared) }),
-    Effect.map(served(opened, conversation), (keys) => keys.has(version))
-  )
-  const key = keyOf(version, conversationKey, true)
+
+/** Changes the key of a conversation: a signed change for these members is prepared, passed to the service, and its key kept. */
+export const change = Effect.fnUntraced(function*(
+  { publicKeys, store, userId }: Opened,
+  id: string,
+  members: ReadonlyArray<string>,
+  { pass, prepare }: {
+    readonly prepare: (publicKeys: Array<PublicKeyInput>) => PreparedConversationChange
+    readonly pass: (body: ReturnType<typeof bodyOf>) => Effect.Effect<unknown, AnyError, Client>
+  }
+): Effect.fn.Return<ConversationKey, UseError, Client> {
+  const recipients = yield* publicKeys.recipients(members)
+  const prepared = yield* use(id, () => prepare(recipients))
+  yield* pass(bodyOf(prepared))
+  const key = keyOf(prepared.conversationKeyVersion, prepared.conversationKey, userId)
   yield* store.addKeys(id, [key])
   return key
 })
 
 /** The body of a change of keys. */
-export const bodyOf = ({ actionSignatures, conversationKeyVersion, participantKeys }: PreparedConversationChange) => ({
+const bodyOf = ({ actionSignatures, conversationKeyVersion, participantKeys }: PreparedConversationChange) => ({
   conversation_key_version: conversationKeyVersion,
   conversation_participant_keys: participantKeys.map(({ encryptedKey, publicKeyVersion, userId }) => ({
     user_id: userId,
@@ -145,7 +223,8 @@ export const bodyOf = ({ actionSignatures, conversationKeyVersion, participantKe
   action_signatures: actionSignatures.map(signatureOf)
 })
 
-const signatureOf = (signature: ActionSignature) => ({
+/** A signature as the service accepts it. */
+export const signatureOf = (signature: ActionSignature) => ({
   message_id: signature.messageId,
   encoded_message_event_detail: signature.encodedMessageEventDetail,
   message_event_signature: {

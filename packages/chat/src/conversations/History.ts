@@ -1,22 +1,14 @@
 /** The history of a conversation: verified messages with their edits and deletions, and what cannot be shown. */
 import type { Client } from "@postwire/core/client/Client"
-import { getChatConversationEvents } from "@postwire/core/operations/Chat"
-import { getDirectMessageEvents } from "@postwire/core/operations/DirectMessages"
 import type { Event, SigningKeyEntry } from "@xdevplatform/chat-xdk"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
-import * as Stream from "effect/Stream"
+import type { ConversationKey } from "../keys/ChatStore.ts"
 import type { Library } from "../library/Library.ts"
 import type { ConversationId } from "./ConversationId.ts"
 import * as ConversationKeys from "./ConversationKeys.ts"
-import type { ChatMedia, Edit, Item, Message, Tombstone } from "./Message.ts"
-
-/** An event as the service serves it. What it says of itself is not verified. */
-export interface Row {
-  readonly sequenceId: string
-  readonly createdAt: string | undefined
-  readonly event: string
-}
+import * as DirectMessages from "./DirectMessages.ts"
+import type { ChatMedia, Edit, Item, Message, TimelineItem, Tombstone } from "./Message.ts"
+import * as Recent from "./Recent.ts"
 
 /** The newest items of a conversation, the oldest first. */
 export const read = Effect.fnUntraced(function*(
@@ -24,140 +16,126 @@ export const read = Effect.fnUntraced(function*(
   conversation: ConversationId,
   limit: number,
   withDirectMessages: boolean
-): Effect.fn.Return<ReadonlyArray<Item>, ConversationKeys.UseError, Client> {
-  const { changes, rows, senders } = yield* rowsOf(opened, conversation, limit)
-  const items = yield* verified(opened, conversation, rows, [...changes, ...rows.map(({ event }) => event)], senders)
-  const old = withDirectMessages ? yield* directMessages(conversation, limit) : []
-  // An omitted event leaves a gap before the messages that follow.
-  const from = rows.length < limit ? 0 : timeOf(items[0])
-  return [...items, ...old.filter((message) => timeOf(message) >= from)]
-    .sort((a, b) => timeOf(a) - timeOf(b))
-    .slice(-limit)
-})
-
-const timeOf = (item: Item | undefined): number => item?.createdAt?.getTime() ?? 0
-
-/** The newest events, the changes of keys that they need, and the users who may have signed them. */
-const rowsOf = Effect.fnUntraced(function*(
-  opened: ConversationKeys.Opened,
-  conversation: ConversationId,
-  limit: number
-) {
-  const rows: Array<Row> = []
-  const changes = new Set<string>()
-  const senders = new Set((yield* ConversationKeys.membersOf(opened, conversation)).members)
-  const pages = getChatConversationEvents.pages({
-    id: conversation.path,
-    chat_message_event_fields: ConversationKeys.eventFields,
-    max_results: Math.min(100, limit)
-  }, { limit })
-  const gather = Stream.runForEach(pages, ({ data = [], meta }) =>
-    Effect.sync(() => {
-      for (const { created_at, encoded_event, id, sender_id } of data) {
-        // Former members of a group have signed its older messages. A conversation of two has two signers.
-        if (sender_id !== undefined && conversation.peer === undefined) senders.add(sender_id)
-        if (encoded_event !== undefined) rows.push({ sequenceId: id, createdAt: created_at, event: encoded_event })
-      }
-      for (const change of meta.conversation_key_events ?? []) changes.add(change)
-    }))
-  // Two users may have old direct messages only.
-  yield* Effect.catchIf(gather, Predicate.isTagged("NotFound"), () => Effect.void)
-  return { rows, changes, senders }
+): Effect.fn.Return<ReadonlyArray<TimelineItem>, ConversationKeys.UseError, Client> {
+  const { members } = yield* ConversationKeys.membersOf(opened, conversation)
+  const { changes, rows } = yield* ConversationKeys.eventsOf(conversation, limit, () => false)
+  const items = yield* verified(opened, conversation, rows, changes, members)
+  return withDirectMessages
+    ? DirectMessages.merged(items, yield* DirectMessages.of(conversation, limit)).slice(-limit)
+    : items
 })
 
 /** The items of events, with the keys that changes give. */
 export const verified = Effect.fnUntraced(function*(
   opened: ConversationKeys.Opened,
   conversation: ConversationId,
-  rows: ReadonlyArray<Row>,
+  rows: ReadonlyArray<ConversationKeys.Row>,
   changes: ReadonlyArray<string>,
-  senders: Iterable<string>
+  members: ReadonlyArray<string>
 ) {
+  // Former members of a group have signed its older messages. A conversation of two has two signers.
+  const others = conversation.peer === undefined ? rows.flatMap(({ senderId }) => senderId ?? []) : []
+  const senders = new Set([...members, ...others])
   const attempt = Effect.gen(function*() {
     const signers = yield* opened.publicKeys.signers(senders)
-    const keys = yield* ConversationKeys.harvest(opened, conversation, changes, signers)
-    return itemsOf(opened.library, conversation, rows, ConversationKeys.forLibrary(keys), signers)
+    const harvest = yield* ConversationKeys.harvest(
+      opened,
+      conversation,
+      ConversationKeys.eventsIn(rows, changes),
+      signers
+    )
+    return itemsOf(opened, conversation, rows, harvest, signers)
   })
-  const items = yield* attempt
-  if (!items.some((item) => item.kind === "tombstone" && item.reason !== "deleted")) return items
+  const { items, unreadable } = yield* attempt
+  if (unreadable.filter(opened.isNewlyUnreadable).length === 0) return items
   // A sender may have new keys.
   opened.publicKeys.forget(senders)
-  return yield* attempt
+  return (yield* attempt).items
 })
 
-/** The items that events amount to, in their order. An edit or a deletion counts only of the sender of its message. */
+/** The items that events amount to, in the order of the service, and the events that cannot be read. */
 const itemsOf = (
+  opened: ConversationKeys.Opened,
+  conversation: ConversationId,
+  rows: ReadonlyArray<ConversationKeys.Row>,
+  { changes, keys }: { readonly changes: ReadonlyMap<string, string>; readonly keys: ReadonlyArray<ConversationKey> },
+  signers: Array<SigningKeyEntry>
+) => {
+  const items: Array<Item> = []
+  const deletions: Array<Event> = []
+  const unreadable: Array<string> = []
+  const isNew = Recent.make()
+  const libraryKeys = ConversationKeys.forLibrary(keys)
+  for (const row of rows.toSorted((a, b) => compare(a.sequenceId, b.sequenceId))) {
+    const { event, reason } = readingOf(opened.library, conversation, row.event, libraryKeys, signers)
+    const { createdAtMsec, id, senderId = row.senderId, sequenceId = row.sequenceId, type } = event
+    const createdAt = dateOf(createdAtMsec ?? row.createdAt)
+    const bury = (reason: Tombstone["reason"]) =>
+      items.push({ kind: "tombstone", sequenceId, conversation: conversation.id, senderId, createdAt, reason })
+    if (reason === "unknown") bury(reason)
+    else if (reason !== undefined) {
+      // Other events, such as changes of keys for others, are no messages.
+      if (type !== "message") continue
+      unreadable.push(row.event)
+      bury(senderId !== undefined && opened.publicKeys.isChanged(senderId) ? "changed keys" : reason)
+    } else if (type === "messageDeleted") deletions.push(event)
+    // The id is signed: the service, or a retry, may have served the same message twice.
+    else if (type === "message" && isNew(`${senderId} ${id}`)) items.push(...itemOf(event, row, createdAt, changes))
+  }
+  return { items: settled(opened.userId, items, deletions), unreadable }
+}
+
+/** An event, and the reason why it cannot be shown. */
+const readingOf = (
   library: Library,
-  { id: conversation }: ConversationId,
-  rows: ReadonlyArray<Row>,
+  { id }: ConversationId,
+  encoded: string,
   keys: Record<string, Uint8Array>,
   signers: Array<SigningKeyEntry>
-): ReadonlyArray<Item> => {
-  const items = new Map<string, Item>()
-  const seen = new Set<string>()
-  for (const row of rows.toSorted((a, b) => compare(a.sequenceId, b.sequenceId))) {
-    const { createdAt, sequenceId } = row
-    const bury = (reason: Tombstone["reason"]) =>
-      items.set(sequenceId, { kind: "tombstone", sequenceId, conversation, createdAt: dateOf(createdAt), reason })
-    try {
-      const event = library.decryptEvent(row.event, keys, signers)
-      // The service may serve a signed message of another conversation.
-      if (event.verified === false || event.conversationId !== conversation) bury("unverified")
-      else if (event.type === "unknown") bury("unknown")
-      // The id is signed: the service, or a retry, may have served the same message twice.
-      else if (event.id !== undefined && !seen.has(event.id)) {
-        seen.add(event.id)
-        const item = itemOf(event, row)
-        if (item?.kind === "edit") applyEdit(items, item)
-        else if (item !== undefined) items.set(item.sequenceId, item)
-        else applyDeletion(items, event)
-      }
-    } catch (error) {
-      // A change of keys for others cannot be verified, and is no message.
-      if (typeOf(library, row.event) === "keyChange") continue
-      bury(/no matching key/i.test(String(error)) ? "no key" : "unverified")
-    }
-  }
-  return [...items.values()]
-}
-
-const compare = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0)
-
-/** The type that an event states. */
-const typeOf = (library: Library, event: string): Event["type"] => {
-  library.setRejectUnverified(false)
+): { readonly event: Event; readonly reason?: "unverified" | "no key" | "unknown" } => {
   try {
-    return library.decryptEvent(event, {}, []).type
-  } catch {
-    return "message"
-  } finally {
-    library.setRejectUnverified(true)
+    const event = library.decryptEvent(encoded, keys, signers)
+    if (event.type === "unknown") return { event: { type: "unknown" }, reason: "unknown" }
+    // The service may serve a signed message of another conversation.
+    return event.verified === true && event.conversationId === id ? { event } : { event, reason: "unverified" }
+  } catch (error) {
+    const event = ConversationKeys.statedOf(library, encoded, keys)
+    return { event, reason: /no matching key/i.test(String(error)) ? "no key" : "unverified" }
   }
 }
 
-const dateOf = (text: string | undefined): Date | undefined => {
-  const date = new Date(text ?? Number.NaN)
+const compare = (a = "", b = ""): number => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0)
+
+const dateOf = (time: string | number | undefined): Date | undefined => {
+  const date = new Date(time ?? Number.NaN)
   return Number.isNaN(date.getTime()) ? undefined : date
 }
 
-/** Applies an edit, or keeps it if its message is not here. */
-const applyEdit = (items: Map<string, Item>, edit: Edit): void => {
-  const { senderId, sequenceId, text } = edit
-  const message = items.get(sequenceId)
-  if (message === undefined) items.set(edit.id, edit)
-  else if (message.kind === "message" && message.senderId === senderId) {
-    items.set(sequenceId, { ...message, text, edited: true })
+/**
+ * Items after their edits and deletions. An edit counts only if it has the sender of its message; so does a deletion for everybody.
+ * This user alone can delete a message for this user.
+ */
+const settled = (userId: string, items: ReadonlyArray<Item>, deletions: ReadonlyArray<Event>): ReadonlyArray<Item> => {
+  const isDeleted = (message: Message | Edit) =>
+    deletions.some(({ deleteForAll, messageIds, senderId }) =>
+      Array.isArray(messageIds) && messageIds.map(String).includes(message.sequenceId) &&
+      senderId === (deleteForAll === true ? message.senderId : userId)
+    )
+  const edits = new Map<string, Edit>()
+  const present = new Set<string | undefined>()
+  const keyOf = ({ senderId, sequenceId }: Message | Edit) => `${senderId} ${sequenceId}`
+  for (const item of items) {
+    if (item.kind === "edit") edits.set(keyOf(item), item)
+    else present.add(item.sequenceId)
   }
-}
-
-/** Applies a deletion. Changes of keys and members, receipts and reactions are not shown. */
-const applyDeletion = (items: Map<string, Item>, { messageIds, senderId, type }: Event): void => {
-  for (const id of type === "messageDeleted" && Array.isArray(messageIds) ? messageIds.map(String) : []) {
-    const item = items.get(id)
-    if (item?.kind !== "message" || item.senderId !== senderId) continue
-    const { conversation, createdAt, sequenceId } = item
-    items.set(id, { kind: "tombstone", sequenceId, conversation, createdAt, reason: "deleted" })
-  }
+  return items.flatMap((item): ReadonlyArray<Item> => {
+    if (item.kind === "tombstone") return [item]
+    const edit = edits.get(keyOf(item))
+    if (item.kind === "edit") return edit !== item || present.has(item.sequenceId) || isDeleted(item) ? [] : [item]
+    if (!isDeleted(item)) return [edit === undefined ? item : { ...item, text: edit.text, edited: true }]
+    const { conversation, createdAt, senderId, sequenceId } = item
+    return [{ kind: "tombstone", sequenceId, conversation, senderId, createdAt, reason: "deleted" }]
+  })
 }
 
 /** The contents of a message. The library's declarations spell their members otherwise than what it returns. */
@@ -173,30 +151,33 @@ const contentOf = ({ content = {} }: Event) => {
   }
 }
 
-/** A message, an edit, or a tombstone for contents of an unknown type; undefined for other events. */
-const itemOf = (event: Event, row: Row): Message | Edit | Tombstone | undefined => {
-  const { conversationId: conversation = "", id = "", senderId = "", sequenceId = row.sequenceId } = event
-  const createdAt = new Date(event.createdAtMsec ?? 0)
+/** A message, an edit, or a tombstone for contents of an unknown type; nothing for reactions and receipts. */
+const itemOf = (
+  event: Event,
+  row: ConversationKeys.Row,
+  createdAt: Date | undefined,
+  changes: ReadonlyMap<string, string>
+): ReadonlyArray<Item> => {
+  const { conversationId: conversation = "", id = "", keyVersion = "", senderId = "", sequenceId = "" } = event
+  const common = { id, sequenceId, conversation, senderId, createdAt }
   const { newText, preview, target, text, type } = contentOf(event)
-  if (event.type !== "message") return undefined
   if (type === "edit" && target !== undefined) {
-    return { kind: "edit", id, sequenceId: target, conversation, senderId, createdAt, text: newText ?? "" }
+    return [{ ...common, kind: "edit", sequenceId: target, text: newText ?? "" }]
   }
-  if (type === "unknown") return { kind: "tombstone", sequenceId, conversation, createdAt, reason: "unknown" }
-  return type !== "text" ? undefined : {
-    ...plain,
-    id,
-    sequenceId,
-    conversation,
-    senderId,
-    createdAt,
+  if (type === "unknown") {
+    return [{ kind: "tombstone", sequenceId, conversation, senderId, createdAt, reason: "unknown" }]
+  }
+  return type !== "text" ? [] : [{
+    ...common,
+    kind: "message",
     text: text ?? "",
+    edited: false,
     replyTo: replyOf(event, preview),
     media: (event.attachments ?? []).flatMap(mediaOf),
-    source: "chat",
-    keyVersion: event.keyVersion,
-    event: row.event
-  }
+    keyVersion,
+    event: row.event,
+    keyChange: changes.get(keyVersion)
+  }]
 }
 
 const replyOf = ({ replyPreviewValidation }: Event, preview: unknown): Message["replyTo"] => {
@@ -214,29 +195,3 @@ const mediaOf = (attachment: NonNullable<Event["attachments"]>[number]): Readonl
   if (typeof mediaHashKey !== "string") return []
   return [{ mediaHashKey, filename, width: dimensions?.width, height: dimensions?.height, size: filesizeBytes }]
 }
-
-/** The newest direct messages of the same two users, from before their chat was encrypted. */
-const directMessages = ({ id, peer }: ConversationId, limit: number) =>
-  peer === undefined ? Effect.succeed([]) : Stream.runCollect(Stream.map(
-    getDirectMessageEvents.items({
-      participant_id: peer,
-      event_types: ["MessageCreate"],
-      dm_event_fields: ["created_at", "sender_id"],
-      max_results: Math.min(100, limit)
-    }, { limit }),
-    ({ created_at, id: sequenceId, sender_id: senderId = "", text = "" }): Message => ({
-      ...plain,
-      id: sequenceId,
-      sequenceId,
-      conversation: id,
-      senderId,
-      createdAt: new Date(created_at),
-      text,
-      source: "dm",
-      keyVersion: undefined,
-      event: undefined
-    })
-  ))
-
-/** A message before any edit. */
-const plain = { kind: "message", edited: false, replyTo: undefined, media: [] } as const

@@ -32,12 +32,13 @@ const faults = {
   "backup unavailable": ["their backup does not respond", "Try again later."],
   /** A member has no public keys, or their binding does not verify. */
   "no public keys": ["a member has no keys that verify", "The member has to set up chat first."],
+  /** The service shows an identity key or a signing key that it did not show when the user's keys were first seen. */
+  "changed keys": [
+    "they have changed, and may be those of another person",
+    "Check with the user, then accept them: postwire chat accept, or acceptKeys."
+  ],
   "no conversation key": ["this user has no key for it", "A message can be read with the key that it was sent with."],
   "unreadable file": ["the file does not match the key of its message", "Read the message again, then its file."],
-  "unusable message": [
-    "the message has no signed event to refer to",
-    "Pass one that read or listen has returned, and not an old direct message."
-  ],
   "refused by library": [
     "the chat library refuses to encrypt or sign this",
     "Check the text, and that the chat is open."

@@ -14,8 +14,8 @@ export const ConversationKey = Schema.Struct({
   version: Schema.String,
   /** The key's bytes, as base64 text. */
   key: Schema.RedactedFromValue(Schema.String),
-  /** False if the signature of its change cannot be verified, as of members who left: it decrypts, and never encrypts. */
-  verified: Schema.Boolean
+  /** The user who signed its change. Absent if the signature does not verify: such a key decrypts, and never encrypts. */
+  signer: Schema.optionalKey(Schema.String)
 })
 /** A key of a conversation. */
 export interface ConversationKey extends Schema.Schema.Type<typeof ConversationKey> {}
@@ -37,7 +37,9 @@ const State = Schema.Struct({
   privateKey: Schema.optionalKey(Schema.RedactedFromValue(Schema.String)),
   /** The registration of that key. */
   registration: Schema.optionalKey(Registration),
-  conversations: Schema.Record(Schema.String, Schema.Array(ConversationKey))
+  conversations: Schema.Record(Schema.String, Schema.Array(ConversationKey)),
+  /** The fingerprints of users' keys, as they were first seen or later accepted. Others, of an earlier version, match no keys. */
+  identities: Schema.optionalKey(Schema.Record(Schema.String, Schema.Array(Schema.String)))
 })
 /** The keys of a user. */
 export interface State extends Schema.Schema.Type<typeof State> {}
@@ -70,16 +72,24 @@ export const make = (texts: Texts, userId: string) => {
     write,
     /** Holds the lock while the effect runs. */
     locked,
-    /** Adds keys of a conversation. A verified key replaces one that is not. */
-    addKeys: (id: string, keys: ReadonlyArray<ConversationKey>): Effect.Effect<void, StorageFailure> =>
+    /** Adds keys of a conversation, and returns all of it. A signed key replaces one that is not. */
+    addKeys: (id: string, keys: ReadonlyArray<ConversationKey>) =>
       locked(Effect.flatMap(read, (state) => {
         const known = state.conversations[id] ?? []
         const better = keys.filter((key) =>
-          !known.some((old) => old.version === key.version && old.verified >= key.verified)
+          !known.some((old) => old.version === key.version && (old.signer ?? key.signer) === old.signer)
         )
-        if (better.length === 0) return Effect.void
+        if (better.length === 0) return Effect.succeed(known)
         const kept = known.filter(({ version }) => !better.some((key) => key.version === version))
-        return write({ ...state, conversations: { ...state.conversations, [id]: [...kept, ...better] } })
+        const all = [...kept, ...better]
+        return Effect.as(write({ ...state, conversations: { ...state.conversations, [id]: all } }), all)
+      })),
+    /** The fingerprints of a user's accepted keys: those that were seen first, or these, which replace them. */
+    accepted: (userId: string, served: ReadonlyArray<string>, replace: boolean) =>
+      locked(Effect.flatMap(read, (state) => {
+        const known = state.identities?.[userId]
+        if (served.length === 0 || (known !== undefined && !replace)) return Effect.succeed(known ?? [])
+        return Effect.as(write({ ...state, identities: { ...state.identities, [userId]: served } }), served)
       }))
   }
 }
@@ -89,8 +99,8 @@ export const bytesOf = ({ key }: ConversationKey): Uint8Array =>
   Uint8Array.from(globalThis.atob(Redacted.value(key)), (char) => char.charCodeAt(0))
 
 /** A key of a conversation from its bytes. */
-export const keyOf = (version: string, bytes: Uint8Array, verified: boolean): ConversationKey => ({
+export const keyOf = (version: string, bytes: Uint8Array, signer: string | undefined): ConversationKey => ({
   version,
   key: Redacted.make(globalThis.btoa(String.fromCharCode(...bytes)), { label: "conversation key" }),
-  verified
+  ...signer !== undefined && { signer }
 })

@@ -8,9 +8,9 @@ import { addPublicKey } from "@postwire/core/operations/PublicKeys"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import { type ChatError, keysRefused } from "../errors/ChatErrors.ts"
-import type { Library } from "../library/Library.ts"
 import { confirmed } from "../service/Calls.ts"
-import type { ChatStore, State } from "./ChatStore.ts"
+import type { State } from "./ChatStore.ts"
+import type { Parts } from "./Parts.ts"
 import * as PublicKeys from "./PublicKeys.ts"
 
 /** Registered keys. */
@@ -22,13 +22,6 @@ export interface Registered {
   readonly keyBlob: Redacted.Redacted | undefined
 }
 
-/** The parts of a chat before its keys are loaded. */
-export interface Parts {
-  readonly userId: string
-  readonly library: Library
-  readonly store: ChatStore
-}
-
 /** Registers keys, or completes a registration. With a passcode, the private keys move from the store to the backup. */
 export const register = (
   parts: Parts,
@@ -36,13 +29,13 @@ export const register = (
 ): Effect.Effect<Registered, AnyError | StorageFailure | ChatError, Client> => {
   const { library, store, userId } = parts
   return store.locked(Effect.gen(function*() {
-    const { privateKey, registration, ...rest } = yield* keysOf(parts)
+    const { privateKey, registration, ...rest } = yield* keysOf(parts, passcode)
     if ((yield* ownRecord(parts)) === undefined && registration !== undefined) {
       yield* confirmed(addPublicKey(registration), Effect.map(ownRecord(parts), (own) => own !== undefined))
     }
     const own = yield* ownRecord(parts)
     if (own === undefined) return yield* keysRefused(userId, "unregistered")
-    if (passcode !== undefined) {
+    if (passcode !== undefined && privateKey !== undefined) {
       yield* library.backUp(passcode, own.backup)
       yield* store.write(rest)
     }
@@ -50,14 +43,19 @@ export const register = (
   }))
 }
 
-/** The keys in the store, loaded; or new ones, stored, if the service has none. */
-const keysOf = Effect.fnUntraced(function*({ library, store, userId }: Parts) {
+/** The keys in the store, or those that are backed up already, loaded; or new ones, stored, if the service has none. */
+const keysOf = Effect.fnUntraced(function*({ library, store, userId }: Parts, passcode: Redacted.Redacted | undefined) {
   const state = yield* store.read
   if (state.privateKey !== undefined) {
     yield* library.load(state.privateKey)
     return state
   }
-  if (yield* PublicKeys.exist(userId)) return yield* keysRefused(userId, "other keys")
+  if (yield* PublicKeys.exist(userId)) {
+    const [latest] = yield* PublicKeys.fetched(library, userId)
+    if (passcode === undefined || latest === undefined) return yield* keysRefused(userId, "other keys")
+    yield* library.recover(passcode, latest.backup)
+    return state
+  }
   const { generateVersion, publicKey, version = "1" } = library.generateKeypairs()
   const made: State = {
     ...state,
@@ -80,7 +78,8 @@ const keysOf = Effect.fnUntraced(function*({ library, store, userId }: Parts) {
 /** The record of the loaded keys at the service, if it has one; refused if it has others only. */
 const ownRecord = Effect.fnUntraced(function*({ library, userId }: Parts) {
   const records = yield* PublicKeys.fetched(library, userId)
-  const own = records.find(({ identityPublicKey }) => library.matchesRegisteredKey(identityPublicKey))
+  const loaded = yield* PublicKeys.ownFingerprint(library)
+  const own = records.find(({ fingerprint }) => fingerprint === loaded)
   return own === undefined && records.length > 0 ? yield* keysRefused(userId, "other keys") : own
 })
 
@@ -96,6 +95,6 @@ export const unlock = Effect.fnUntraced(function*(
   if (keyBlob !== undefined) yield* library.load(keyBlob)
   else if (given.passcode !== undefined) yield* library.recover(given.passcode, latest.backup)
   else return yield* keysRefused(userId, "no private keys")
-  const own = yield* ownRecord(parts)
-  library.setIdentity(userId, (own ?? latest).publicKeyVersion)
+  const { publicKeyVersion } = (yield* ownRecord(parts)) ?? latest
+  library.setIdentity(userId, publicKeyVersion)
 })

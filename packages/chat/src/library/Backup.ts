@@ -1,5 +1,4 @@
 /** The backup of private keys by a passcode: realms of the service, which `juicebox-sdk` speaks to. */
-import * as Predicate from "effect/Predicate"
 import { ChatLibraryMissing } from "../errors/ChatErrors.ts"
 
 /** A backup as the chat library uses it. */
@@ -15,25 +14,18 @@ interface Juicebox {
   readonly Configuration: new(config: unknown) => object
 }
 
-/** The backup that a record of public keys describes. */
-export const loadBackup = async (config: unknown): Promise<Backup> => {
-  const realms = Predicate.hasProperty(config, "key_store_token_map_json") ? config.key_store_token_map_json : config
+/** The backup in realms, which a text or an object describes. */
+export const loadBackup = async (realms: unknown): Promise<Backup> => {
   // The library panics without any.
-  if (!JSON.stringify(realms).includes("realms")) throw new Error("The backup has no realms")
-  const { Client, Configuration } = await loadJuicebox()
+  if (!/realms\W+\{/.test(JSON.stringify(realms))) throw new Error("The backup has no realms")
+  const { Client, Configuration } = await loadJuicebox().catch((cause: unknown) => {
+    throw new ChatLibraryMissing({ library: "juicebox-sdk", detail: cause instanceof Error ? cause.name : "unknown" })
+  })
   return new Client(new Configuration(realms), [])
 }
 
-let loaded: Promise<Juicebox> | undefined
-
-const loadJuicebox = () =>
-  loaded ??= instantiate().catch((cause: unknown) => {
-    loaded = undefined
-    throw new ChatLibraryMissing({ library: "juicebox-sdk", detail: cause instanceof Error ? cause.name : "unknown" })
-  })
-
 /** Its entry imports WebAssembly as a module, which needs a bundler or a flag of Node: here the two halves are joined by hand. */
-const instantiate = async (): Promise<Juicebox> => {
+const loadJuicebox = async (): Promise<Juicebox> => {
   const glue: Juicebox & { readonly __wbg_set_wasm: (exports: unknown) => void } = await import(
     // @ts-expect-error The package has no types of this file.
     "juicebox-sdk/juicebox-sdk_bg.js"

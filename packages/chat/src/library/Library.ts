@@ -23,17 +23,12 @@ export interface Library extends Omit<ChatWithJuicebox, "setup" | "unlock"> {
   readonly dimensionsOf: (picture: Uint8Array) => { readonly width: number; readonly height: number } | undefined
 }
 
-/** The limit of the service's realms. */
-const mostGuesses = 20
-
 /** The store of private keys: memory, or the backup of the service. */
 class Vault implements Backup {
   keys: Uint8Array | undefined
   backup: Backup | undefined
-  /** The number of wrong passcodes after which the backup deletes the keys. */
-  guesses = mostGuesses
-  async register(pin: Uint8Array, secret: Uint8Array, info: Uint8Array) {
-    if (this.backup !== undefined) return this.backup.register(pin, secret, info, this.guesses)
+  async register(pin: Uint8Array, secret: Uint8Array, info: Uint8Array, guesses: number) {
+    if (this.backup !== undefined) return this.backup.register(pin, secret, info, guesses)
     this.keys = Uint8Array.from(secret)
   }
   async recover(pin: Uint8Array, info: Uint8Array) {
@@ -45,10 +40,13 @@ class Vault implements Backup {
 /** The library reads its tokens from a global, so backups of one process are used one at a time. */
 const turn = Semaphore.makeUnsafe(1)
 
+/** The time limit of a use of the backup, whose realms are requested by a library that has none. */
+const backupTimeout = "30 seconds"
+
 /** The passcode of the memory, which the library tests for its strength. */
 const memoryPasscode = "in memory"
 
-/** Opens the library for a user. `backupOf` makes the backup that a record of public keys describes. */
+/** Opens the library for a user. `backupOf` makes the backup in realms. */
 export const open = Effect.fnUntraced(function*(
   userId: string,
   backupOf: (config: unknown) => Promise<Backup> = loadBackup
@@ -56,6 +54,7 @@ export const open = Effect.fnUntraced(function*(
   const xdk = yield* Effect.tryPromise({ try: () => import("@xdevplatform/chat-xdk"), catch: missing })
   const vault = new Vault()
   let tokens: ReadonlyMap<string, string> = new Map()
+  let realms: unknown
   const options = {
     juiceboxConfig: "{}",
     getAuthToken: async (realm: string) => tokens.get(realm) ?? "",
@@ -64,36 +63,44 @@ export const open = Effect.fnUntraced(function*(
       Client: function() {
         return vault
       },
-      Configuration: function() {}
+      Configuration: function(configuration: unknown) {
+        realms = configuration
+      }
     }
   }
   const chat = yield* Effect.acquireRelease(
     Effect.tryPromise({ try: () => xdk.createChat(options), catch: missing }),
     (chat) => Effect.sync(() => chat.free())
   )
-  const use = (fault: ChatFault, f: () => Promise<unknown>) =>
-    Effect.tryPromise({ try: f, catch: (cause) => refusalOf(userId, fault, cause) })
+  const use = <A>(fault: ChatFault, f: (signal: AbortSignal) => Promise<A>) =>
+    Effect.ensuring(
+      Effect.tryPromise({ try: f, catch: (cause) => refusalOf(userId, fault, cause) }),
+      Effect.sync(() => {
+        vault.keys = undefined
+        vault.backup = undefined
+      })
+    )
   const withBackup = (config: unknown, f: () => Promise<unknown>) =>
-    turn.withPermit(Effect.ensuring(
-      use("backup unavailable", async () => {
+    turn.withPermit(Effect.timeoutOrElse(
+      use("backup unavailable", async (signal) => {
         tokens = tokensOf(config)
-        vault.guesses = guessesOf(config)
-        vault.backup = await backupOf(config)
+        chat.updateConfig(JSON.stringify(config ?? {}))
+        const backup = await backupOf(realms)
+        signal.throwIfAborted()
+        vault.backup = backup
         return f()
       }),
-      Effect.sync(() => void (vault.backup = undefined))
+      { duration: backupTimeout, orElse: () => Effect.fail(keysRefused(userId, "backup unavailable")) }
     ))
   return Object.assign(chat, {
-    keyBlob: Effect.map(use("unreadable keys", () => chat.setup(memoryPasscode)), () => {
-      const blob = globalThis.btoa(String.fromCharCode(...vault.keys ?? []))
-      vault.keys = undefined
-      return Redacted.make(blob, { label: "chat keys" })
+    keyBlob: use("unreadable keys", async () => {
+      await chat.setup(memoryPasscode)
+      return Redacted.make(globalThis.btoa(String.fromCharCode(...vault.keys ?? [])), { label: "chat keys" })
     }),
     load: (keyBlob: Redacted.Redacted) =>
       use("unreadable keys", async () => {
         vault.keys = Uint8Array.from(globalThis.atob(Redacted.value(keyBlob).trim()), (char) => char.charCodeAt(0))
         await chat.unlock(memoryPasscode)
-        vault.keys = undefined
       }),
     recover: (passcode: Redacted.Redacted, config: unknown) =>
       withBackup(config, () => chat.unlock(Redacted.value(passcode))),
@@ -128,6 +135,3 @@ const tokensOf = (config: unknown): ReadonlyMap<string, string> => {
     Predicate.hasProperty(config, "token_map") && Array.isArray(config.token_map) ? config.token_map : []
   return new Map(entries.map(({ key, value }) => [key, value?.token ?? ""]))
 }
-
-const guessesOf = (config: unknown): number =>
-  Predicate.hasProperty(config, "max_guess_count") ? Number(config.max_guess_count) : mostGuesses

@@ -53,19 +53,18 @@ export const ofMethods = (methods: Methods): Context.Context<Client> => {
 }
 
 /**
- * Repeats a create whose outcome is unknown, unless `happened` shows that it took effect. Only for creates that send the same
- * signed bytes again.
+ * Runs a create, and repeats it once if its outcome is unknown and `happened` shows that it did not take effect. Only for creates
+ * that send the same signed bytes again. The outcome stays unknown if the check fails.
  */
 export const confirmed = <A, E, R>(
   create: Effect.Effect<A, E, R>,
   happened: Effect.Effect<boolean, unknown, R>
 ): Effect.Effect<void, E, R> =>
   Effect.asVoid(create).pipe(
-    Effect.catchIf(
-      Predicate.isTagged("OutcomeUnknown"),
-      (lost) =>
-        // A check that fails shows nothing.
-        Effect.flatMap(Effect.mapError(happened, () => lost), (yes) => yes ? Effect.void : Effect.fail(lost))
-    ),
-    Effect.retry({ times: 2, while: Predicate.isTagged("OutcomeUnknown") })
+    Effect.catchIf(Predicate.isTagged("OutcomeUnknown"), (lost) => {
+      const unless = (otherwise: Effect.Effect<void, E, R>) =>
+        Effect.flatMap(Effect.mapError(happened, (): E => lost), (yes) => yes ? Effect.void : otherwise)
+      // The first may take effect after the check, so that the second is refused.
+      return unless(Effect.catch(Effect.asVoid(create), (error) => unless(Effect.fail(error))))
+    })
   )

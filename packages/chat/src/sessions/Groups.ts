@@ -8,9 +8,9 @@ import {
   initializeChatGroup
 } from "@postwire/core/operations/Chat"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type { ConversationId } from "../conversations/ConversationId.ts"
 import * as ConversationKeys from "../conversations/ConversationKeys.ts"
-import { keyOf } from "../keys/ChatStore.ts"
 import { confirmed } from "../service/Calls.ts"
 
 /** A group to create. This user is a member of it, and its admin. */
@@ -22,32 +22,26 @@ export interface Group {
 
 /** Creates a group, and returns its id. */
 export const create = Effect.fnUntraced(function*(
-  { library, publicKeys, store, userId }: ConversationKeys.Opened,
+  opened: ConversationKeys.Opened,
   { members, title }: Group
 ): Effect.fn.Return<string, ConversationKeys.UseError, Client> {
+  const { library, userId } = opened
   const memberIds = [...new Set([userId, ...members])]
   const { conversation_id: id } = yield* dataOf("initializeChatGroup", initializeChatGroup())
-  const recipients = yield* publicKeys.recipients(memberIds)
-  const prepared = yield* ConversationKeys.use(id, () =>
-    library.prepareGroupCreate({
-      publicKeys: recipients,
-      conversationId: id,
-      memberIds,
-      adminIds: [userId],
-      ...title !== undefined && { title }
-    }))
-  yield* confirmed(
-    createChatGroup({
-      conversation_id: id,
-      group_members: memberIds,
-      group_admins: [userId],
-      // Byte for byte the signed title, or the service refuses the signature.
-      ...title !== undefined && { group_name: title },
-      ...ConversationKeys.bodyOf(prepared)
-    }),
-    Effect.isSuccess(getChatConversation({ id }))
-  )
-  yield* store.addKeys(id, [keyOf(prepared.conversationKeyVersion, prepared.conversationKey, true)])
+  const group = { conversationId: id, memberIds, adminIds: [userId], ...title !== undefined && { title } }
+  // The title is byte for byte the signed one, or the service refuses the signature.
+  const named = { conversation_id: id, group_members: memberIds, group_admins: [userId], group_name: title }
+  yield* ConversationKeys.change(opened, id, memberIds, {
+    prepare: (publicKeys) => library.prepareGroupCreate({ publicKeys, ...group }),
+    pass: (body) =>
+      confirmed(
+        createChatGroup({ ...named, ...body }),
+        getChatConversation({ id }).pipe(
+          Effect.as(true),
+          Effect.catchIf(Predicate.isTagged("NotFound"), () => Effect.succeed(false))
+        )
+      )
+  })
   return id
 })
 
@@ -57,22 +51,21 @@ export const addMembers = Effect.fnUntraced(function*(
   conversation: ConversationId,
   added: ReadonlyArray<string>
 ): Effect.fn.Return<void, ConversationKeys.UseError, Client> {
-  const { library, publicKeys, store } = opened
   const { id, path } = conversation
   const { admins, members, title } = yield* ConversationKeys.membersOf(opened, conversation)
   const newMemberIds = [...new Set(added)].filter((userId) => !members.includes(userId))
   if (newMemberIds.length === 0) return
-  const recipients = yield* publicKeys.recipients([...members, ...newMemberIds])
-  const prepared = yield* ConversationKeys.use(id, () =>
-    library.prepareGroupMembersChange({
-      publicKeys: recipients,
-      conversationId: id,
-      newMemberIds,
-      currentMemberIds: [...members],
-      currentAdminIds: [...admins],
-      currentPendingMemberIds: [],
-      ...title !== undefined && { currentTitle: title }
-    }))
-  yield* addChatGroupMembers({ id: path, user_ids: newMemberIds, ...ConversationKeys.bodyOf(prepared) })
-  yield* store.addKeys(id, [keyOf(prepared.conversationKeyVersion, prepared.conversationKey, true)])
+  yield* ConversationKeys.change(opened, id, [...members, ...newMemberIds], {
+    prepare: (publicKeys) =>
+      opened.library.prepareGroupMembersChange({
+        publicKeys,
+        conversationId: id,
+        newMemberIds,
+        currentMemberIds: [...members],
+        currentAdminIds: [...admins],
+        currentPendingMemberIds: [],
+        ...title !== undefined && { currentTitle: title }
+      }),
+    pass: (body) => addChatGroupMembers({ id: path, user_ids: newMemberIds, ...body })
+  })
 })

@@ -8,7 +8,8 @@ import * as Stream from "effect/Stream"
 import { parse } from "../conversations/ConversationId.ts"
 import * as ConversationKeys from "../conversations/ConversationKeys.ts"
 import * as History from "../conversations/History.ts"
-import type { Item } from "../conversations/Message.ts"
+import type { Item, Tombstone } from "../conversations/Message.ts"
+import * as Recent from "../conversations/Recent.ts"
 import type { Activity } from "../service/Calls.ts"
 
 /** The types of events that bring messages. */
@@ -20,26 +21,16 @@ export const listen = (
   activity: typeof Activity.Service
 ): Stream.Stream<Item, ConversationKeys.UseError | StreamError, Client> =>
   Stream.unwrap(Effect.map(subscribe(opened), () => {
-    const seen = new Set<string>()
+    const isNew = Recent.make()
     return activity.pipe(
       Stream.filter(({ event_type, filter }) =>
         types.some((type) => type === event_type) && (filter?.user_id ?? opened.userId) === opened.userId
       ),
       Stream.mapEffect((event) => itemsOf(opened, event.payload)),
       Stream.flatMap(Stream.fromIterable),
-      Stream.filter((item) => {
-        if (item.kind === "tombstone") return true
-        if (seen.has(item.id)) return false
-        seen.add(item.id)
-        // Repetitions come soon.
-        const [oldest] = seen.size > mostRemembered ? seen : []
-        if (oldest !== undefined) seen.delete(oldest)
-        return true
-      })
+      Stream.filter((item) => item.kind === "tombstone" || isNew(`${item.conversation} ${item.senderId} ${item.id}`))
     )
   }))
-
-const mostRemembered = 10_000
 
 /** Subscribes to messages to and from the user, unless the app has subscribed. */
 const subscribe = Effect.fnUntraced(function*(
@@ -52,20 +43,29 @@ const subscribe = Effect.fnUntraced(function*(
   }
 })
 
-/** The items of a payload. */
-const itemsOf = Effect.fnUntraced(function*(
+/** The items of a payload: a tombstone if it is not one that this version knows, or if a lookup fails. */
+const itemsOf = (
   opened: ConversationKeys.Opened,
   payload: unknown
-): Effect.fn.Return<ReadonlyArray<Item>, ConversationKeys.UseError, Client> {
+): Effect.Effect<ReadonlyArray<Item>, never, Client> => {
   const textOf = (member: string): string | undefined =>
     Predicate.hasProperty(payload, member) && typeof payload[member] === "string" ? payload[member] : undefined
   const event = textOf("encoded_event")
-  const conversation = yield* Effect.option(parse(textOf("conversation_id") ?? "", opened.userId))
-  if (event === undefined || conversation._tag === "None") return []
-  const sender = textOf("sender_id")
-  const { members } = yield* ConversationKeys.membersOf(opened, conversation.value)
-  const senders = sender === undefined || conversation.value.peer !== undefined ? members : [...members, sender]
+  const id = textOf("conversation_id") ?? ""
+  const senderId = textOf("sender_id")
+  const row = { sequenceId: undefined, senderId, createdAt: textOf("created_at") }
+  const bury = (reason: Tombstone["reason"], error?: Error): ReadonlyArray<Item> => [
+    { kind: "tombstone", sequenceId: undefined, conversation: id, senderId, createdAt: undefined, reason, error }
+  ]
+  if (event === undefined) return Effect.succeed(bury("unknown"))
   const change = textOf("conversation_key_change_event")
-  const row = { sequenceId: "", createdAt: textOf("created_at"), event }
-  return yield* History.verified(opened, conversation.value, [row], change === undefined ? [] : [change], senders)
-})
+  return Effect.gen(function*() {
+    const conversation = yield* parse(id, opened.userId)
+    const { members } = yield* ConversationKeys.membersOf(opened, conversation)
+    const changes = change === undefined ? [] : [change]
+    return yield* History.verified(opened, conversation, [{ ...row, event }], changes, members)
+  }).pipe(
+    Effect.catchTag("InvalidParameters", () => Effect.succeed(bury("unknown"))),
+    Effect.catch((error) => Effect.succeed(bury("unavailable", error)))
+  )
+}

@@ -1,14 +1,15 @@
 /** Sending: messages, replies, edits, files. */
 import type { Client } from "@postwire/core/client/Client"
 import { dataOf } from "@postwire/core/client/DataOf"
-import { sendChatMessage } from "@postwire/core/operations/Chat"
+import type { AnyError } from "@postwire/core/errors/Errors"
+import { deleteChatMessages, sendChatMessage } from "@postwire/core/operations/Chat"
 import {
   appendChatMediaUpload,
   downloadChatMedia,
   finalizeChatMediaUpload,
   initializeChatMediaUpload
 } from "@postwire/core/operations/ChatMedia"
-import type { AttachmentDescriptor, SendPayload } from "@xdevplatform/chat-xdk"
+import type { SendPayload } from "@xdevplatform/chat-xdk"
 import * as Effect from "effect/Effect"
 import type { ConversationId } from "../conversations/ConversationId.ts"
 import * as ConversationKeys from "../conversations/ConversationKeys.ts"
@@ -29,8 +30,6 @@ export interface Sent {
   readonly conversation: string
   /** Assigned by the service; undefined if its answer does not show it. */
   readonly sequenceId: string | undefined
-  /** The signed event, as in `Message`. */
-  readonly event: string | undefined
 }
 
 /** The contents of a message. */
@@ -47,16 +46,23 @@ export const send = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Sent, ConversationKeys.UseError, Client> {
   const { library } = opened
   const { id: conversationId } = conversation
-  if (replyTo !== undefined && replyTo.event === undefined) return yield* unusable(conversation)
   const key = yield* ConversationKeys.current(opened, conversation)
   const attachments = yield* Effect.forEach(files, (file) => upload(opened, conversation, key, file))
   const contents = { conversationId, text, attachments, ...libraryKey(key) }
   const payload = yield* ConversationKeys.use(conversationId, () =>
-    replyTo?.event === undefined
+    replyTo === undefined
       ? library.encryptMessage(contents)
-      : library.encryptReply({ ...contents, replyToEvent: replyTo.event }))
+      : library.encryptReply({ ...contents, ...quoteOf(replyTo, key) }))
   return yield* deliver(opened, conversation, payload, key)
 })
+
+/** The message that a reply quotes: proven by its event, which a later key reads with the change that brought its own. */
+const quoteOf = ({ event, keyChange, keyVersion, senderId, sequenceId, text }: Message, key: ConversationKey) =>
+  keyVersion === key.version
+    ? { replyToEvent: event }
+    : keyChange !== undefined
+    ? { replyToEvent: event, replyToCkces: [keyChange] }
+    : { replyToSequenceId: sequenceId, replyToSenderId: senderId, replyToText: text }
 
 /** Encrypts and sends the new text of a message. */
 export const edit = Effect.fnUntraced(function*(
@@ -65,7 +71,6 @@ export const edit = Effect.fnUntraced(function*(
   { event: targetEvent }: Pick<Message, "event">,
   updatedText: string
 ): Effect.fn.Return<Sent, ConversationKeys.UseError, Client> {
-  if (targetEvent === undefined) return yield* unusable(conversation)
   const key = yield* ConversationKeys.current(opened, conversation)
   const payload = yield* ConversationKeys.use(
     conversation.id,
@@ -74,31 +79,45 @@ export const edit = Effect.fnUntraced(function*(
   return yield* deliver(opened, conversation, payload, key)
 })
 
-const unusable = ({ id }: ConversationId) => refused(id, "unusable message")
-
 const libraryKey = (key: ConversationKey) => ({ conversationKey: bytesOf(key), conversationKeyVersion: key.version })
 
 /** Sends a payload. The client retries it unchanged, so that a lost answer makes no second message. */
 const deliver = Effect.fnUntraced(function*(
-  { library, publicKeys, userId }: ConversationKeys.Opened,
+  { library }: ConversationKeys.Opened,
   { id, path }: ConversationId,
   payload: SendPayload,
   key: ConversationKey
-) {
-  const { data } = yield* sendChatMessage({
+): Effect.fn.Return<Sent, AnyError, Client> {
+  const { data: { encoded_message_event: event } = {} } = yield* sendChatMessage({
     id: path,
     message_id: payload.messageId,
     encoded_message_create_event: payload.encryptedContent,
     encoded_message_event_signature: payload.encodedEventSignature
   })
-  const event = data?.encoded_message_event
-  const signers = yield* publicKeys.signers([userId])
-  const sequenceId = event === undefined ? undefined : yield* Effect.orElseSucceed(
-    ConversationKeys.use(id, () => library.decryptEvent(event, { [key.version]: bytesOf(key) }, signers).sequenceId),
-    () => undefined
+  const keys = { [key.version]: bytesOf(key) }
+  const sequenceId = event === undefined ? undefined : ConversationKeys.statedOf(library, event, keys).sequenceId
+  return { id: payload.messageId, conversation: id, sequenceId }
+})
+
+/** Deletes a message for everybody, or for this user alone. */
+export const remove = Effect.fnUntraced(function*(
+  { library }: ConversationKeys.Opened,
+  { id, path }: ConversationId,
+  { media, sequenceId }: Message,
+  deleteForAll: boolean
+): Effect.fn.Return<void, ConversationKeys.UseError, Client> {
+  const sequenceIds = [sequenceId]
+  const signature = yield* ConversationKeys.use(
+    id,
+    () => library.prepareMessageDelete({ conversationId: id, sequenceIds, deleteForAll })
   )
-  const sent: Sent = { id: payload.messageId, conversation: id, sequenceId, event }
-  return sent
+  yield* deleteChatMessages({
+    id: path,
+    sequence_ids: sequenceIds,
+    delete_message_action: deleteForAll ? "delete_for_all" : "delete_for_self",
+    action_signatures: [ConversationKeys.signatureOf(signature)],
+    ...deleteForAll && media.length > 0 && { media_hash_keys: media.map(({ mediaHashKey }) => mediaHashKey) }
+  })
 })
 
 /** The longest segment of an upload, in bytes. */
@@ -124,15 +143,7 @@ const upload = Effect.fnUntraced(function*(
   }
   yield* finalizeChatMediaUpload({ ...file, num_parts: count })
   const { height = 0, width = 0 } = library.dimensionsOf(data) ?? {}
-  const attachment: AttachmentDescriptor = {
-    attachment_type: "media",
-    media_hash_key,
-    width,
-    height,
-    filesize_bytes: data.length,
-    filename
-  }
-  return attachment
+  return { attachment_type: "media" as const, media_hash_key, width, height, filesize_bytes: data.length, filename }
 })
 
 /** Downloads a file, and decrypts it with the key that its message had. */

@@ -65,5 +65,18 @@ export const migrations = Migrator.fromRecord({
     yield* sql`
       CREATE VIEW postwire_anomalies AS
       SELECT export, id, wanted, body FROM postwire_resources WHERE kind = 'anomalies'`
+  }),
+  "0004_add_syncs": Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`
+      CREATE TABLE postwire_syncs (
+        name text PRIMARY KEY,
+        file text NOT NULL,
+        run integer NOT NULL,
+        state text NOT NULL,
+        worker text,
+        due bigint,
+        problem text
+      )`
   })
 })

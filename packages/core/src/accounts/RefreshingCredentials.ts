@@ -169,7 +169,7 @@ class CredentialRefresher {
     return Effect.withFiber((fiber) => {
       const token = TokenRefresh.plain(values.bearerToken)
       const held = this.#held
-      if (held !== undefined && token !== this.#refused && token === TokenRefresh.plain(held.values.bearerToken)) {
+      if (held !== undefined && token === TokenRefresh.plain(held.values.bearerToken)) {
         // The service has just issued this token: another one would be refused too.
         if (held.error === undefined && Monotonic.millisUnsafe(fiber.getRef(Clock.Clock)) < this.#pace.next) {
           return Effect.succeed(values)

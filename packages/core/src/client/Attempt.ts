@@ -62,6 +62,7 @@ export interface Sender {
   readonly recordContent: boolean
   /** Called with every completed request. */
   readonly onRequest: ((request: Sent) => void) | undefined
+  readonly measuring: typeof Transport.Measuring.Service
   /** Sends the requests; by default, whole responses are read. */
   readonly carry?: Transport.Carrier | undefined
 }
@@ -176,6 +177,7 @@ export const makeUnlimited = (
 /** The state that all attempts of a client share. */
 class SendingClient {
   readonly sender: Sender
+  readonly measure: Transport.Measure | undefined
   /** How far ahead the service's clock is, in milliseconds. */
   clockOffset = 0
   /** The headers of the last request without a body: those of most requests are the same. */
@@ -183,6 +185,7 @@ class SendingClient {
 
   constructor(sender: Sender) {
     this.sender = sender
+    this.measure = sender.measuring?.(sender.baseUrl)
   }
 
   requestOf(
@@ -276,8 +279,10 @@ class Attempt implements Transport.Exchange {
   }
 
   #ended(exit: Exit.Exit<HttpClientResponse, unknown>, begun: number): void {
-    const { onRequest } = this.#client.sender
+    const { measure, sender: { onRequest } } = this.#client
+    const { method, template } = this.#series.prepared
     const duration = Monotonic.millisUnsafe(this.#clock) - begun
+    measure?.(method, template, exit, duration)
     this.#series.terms.left -= duration
     if (Exit.isSuccess(exit) && exit.value.status >= 300 && !AttemptFailure.leavesOpen(exit.value.status)) {
       this.#withoutEffect()
@@ -300,7 +305,8 @@ class Attempt implements Transport.Exchange {
       const request = HttpClientRequest.make("HEAD")(`${baseUrl}/`, { headers: { "user-agent": userAgent } })
       const span = { operation, template: "/", resends: 0, content: false, redact: redact(values) } as const
       const exchange = { limits, left, maxBodySize, span }
-      return Effect.match(Transport.exchange(http, request, exchange, this.#fiber, this.#clock), {
+      const { measure } = this.#client
+      return Effect.match(Transport.measured(measure, http, request, exchange, this.#fiber, this.#clock), {
         onFailure: () => undefined,
         onSuccess: ({ headers }) => headers
       })

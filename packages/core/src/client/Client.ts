@@ -176,6 +176,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const fingerprintOf = CredentialHash.make(baseUrl)
   const http = yield* HttpClient
   const spend = spending?.(baseUrl)
+  const measuring = yield* Transport.Measuring
   const redact = Redaction.ofCalls(http)
   // Without credentials there is nothing to redact.
   const known = credentials.known ?? Effect.orElseSucceed(current, (): Credentials.Values => ({}))
@@ -191,7 +192,8 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     spend,
     fingerprintOf,
     sign: credentials.sign,
-    telemetry: yield* Retry.Telemetry
+    telemetry: yield* Retry.Telemetry,
+    measuring
   }
   const send = Call.make(environment)
   let isClosed = false
@@ -226,7 +228,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     protocol === "https:" || (protocol === "http:" && baseUrl.startsWith("http:") && isPlainAllowed(hostname, settings))
   const client = Client.of({
     send: (prepared, options) => Effect.withFiber((fiber) => send(fiber, prepared, options)),
-    transfers: Effect.succeed({ ...exchange, http, userAgent, isAllowed, isClosed: () => isClosed }),
+    transfers: Effect.succeed({ ...exchange, http, userAgent, measuring, isAllowed, isClosed: () => isClosed }),
     redact: Effect.map(known, (values) => redact(values)),
     credential: (userAuth) =>
       Effect.flatMap(current, (values) => {

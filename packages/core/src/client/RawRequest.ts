@@ -185,6 +185,7 @@ export const check = (request: unknown, redact?: Redact): Checked | Errors.Inval
       body: json,
       userAuth,
       isChosen: given["user_auth"] !== undefined,
+      priced: { price: "unknown", items: 0 },
       accepts: ["oauth1", "bearer"]
     })
   }

@@ -36,6 +36,7 @@ export interface Environment {
   readonly timeouts: Timeouts.Limits
   readonly retries: number
   readonly maxBodySize: number
+  readonly measuring: typeof Transport.Measuring.Service
   /** Tests whether a URL may be used. */
   readonly isAllowed: (url: URL) => boolean
   readonly isClosed: () => boolean
@@ -64,11 +65,13 @@ export const send = (
   )
   // A large file takes longer than a call.
   const total = environment.timeouts.total * Math.max(1, mebibytes)
+  const measure = environment.measuring?.(url.origin)
   const once = (resends: number, end: number) =>
     Effect.withFiber<HttpClientResponse, AttemptFailure.Exchanged>((fiber) => {
       const clock = fiber.getRef(Clock.Clock)
       return Effect.mapError(
-        Transport.exchange(
+        Transport.measured(
+          measure,
           environment.http,
           request,
           {

@@ -397,11 +397,11 @@ export class SpendLimitReached extends Data.TaggedError("SpendLimitReached")<{
   readonly operation: string
   /** The period of the limit: a day or a month, both in UTC, or the lifetime of this client. */
   readonly period: "day" | "month" | "total"
-  /** In dollars, including uncertain costs and the possible costs of requests in flight. */
+  /** In dollars, including uncertain costs and the possible costs of requests in flight; 0 if the price is unknown. */
   readonly spent: number
   /** In dollars. */
   readonly limit: number
-  /** The most that the request may cost, in dollars. */
+  /** The most that the request may cost, in dollars; `Infinity` if its price is unknown. */
   readonly needed: number
   /** When the limit resets; absent for the limit of this client, which never does. */
   readonly resetAt?: Date | undefined
@@ -410,6 +410,12 @@ export class SpendLimitReached extends Data.TaggedError("SpendLimitReached")<{
 }> {
   override get message(): string {
     const of = this.period === "total" ? "this client" : `the ${this.period}`
+    if (this.needed === Infinity) {
+      return `${this.operation}: its price is unknown, so the limit of ${of}, ${
+        dollars(this.limit)
+      }, cannot be enforced. ` +
+        `Nothing was sent. ${this.advice}`
+    }
     const may = `${this.operation}: it may cost ${dollars(this.needed)}`
     if (this.unavailable !== undefined) {
       return `${may}, and the spend store does not respond (${this.unavailable}), so the limit of ${of}, ` +
@@ -422,7 +428,9 @@ export class SpendLimitReached extends Data.TaggedError("SpendLimitReached")<{
     return `${may}, and ${dollars(this.spent)} of the ${dollars(this.limit)} of ${of} are spent or reserved.${until}`
   }
   get advice(): string | undefined {
-    return this.unavailable !== undefined
+    return this.needed === Infinity
+      ? "State the most that such a request may cost: the setting prices.unknown."
+      : this.unavailable !== undefined
       ? "Try again later, or set spendLimit.withoutStore."
       : this.needed > this.limit
       ? "Request less, or raise spendLimit."

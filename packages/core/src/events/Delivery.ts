@@ -1,4 +1,8 @@
-/** How the service delivers events to a webhook: field names, time limits and retries. */
+/**
+ * How the service delivers events to a webhook: field names, time limits and retries.
+ *
+ * @stability experimental
+ */
 import * as Predicate from "effect/Predicate"
 import { streamActivity } from "../streams/operations/ActivityStreams.ts"
 import { envelope } from "../wire/ResponseDecoder.ts"

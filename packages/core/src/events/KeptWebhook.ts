@@ -1,6 +1,8 @@
 /**
  * Keeps a webhook and its subscriptions as desired. Two subscriptions are equal if their event types and filters are equal.
  * Subscriptions of other webhooks, or of none, are left alone unless one of them is equal to a desired one.
+ *
+ * @stability experimental
  */
 import * as Effect from "effect/Effect"
 import type { Client } from "../client/Client.ts"

@@ -1,4 +1,8 @@
-/** Parameters, options, progress, plans, results and errors of keeping a webhook. */
+/**
+ * Parameters, options, progress, plans, results and errors of keeping a webhook.
+ *
+ * @stability experimental
+ */
 import type { CallOptions } from "../client/CallOptions.ts"
 import type { OperationError, OutcomeUnknown, PaginationStuck } from "../errors/Errors.ts"
 import type { WebhookError } from "../errors/WebhookErrors.ts"

@@ -4,6 +4,8 @@
  *
  * Both use the same key and the same function. A webhook that signed any token would therefore sign forged deliveries for everyone
  * who requests it, so only texts that cannot be a delivery are signed.
+ *
+ * @stability experimental
  */
 import { hmac } from "@noble/hashes/hmac.js"
 import { sha256 } from "@noble/hashes/sha2.js"

@@ -3,6 +3,8 @@
  *
  * Each event is handled at least once. One that comes again within three days is not handled again; a handler that writes to a
  * database can make that exact by `event_uuid`. Events of one user are handled in order.
+ *
+ * @stability experimental
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -14,6 +16,7 @@ import * as Scope from "effect/Scope"
 import * as Redaction from "../auth/Redaction.ts"
 import { InvalidSettings } from "../errors/Errors.ts"
 import { Logging } from "../runtime/Logging.ts"
+import * as Metrics from "../runtime/Metrics.ts"
 import * as Anomaly from "../schema/Anomaly.ts"
 import * as Storage from "../storage/Storage.ts"
 import * as DeliveryQueue from "./internal/deliveryQueue.ts"
@@ -159,9 +162,9 @@ const isText = (value: unknown): boolean => typeof value === "string" && value !
 
 const itemOf = (text: string, body: object) => ({ ...WebhookEvent.identify(body, text), text, body })
 
-const countEvent = /*#__PURE__*/ Telemetry.counter(Telemetry.events)
+const countEvent = /*#__PURE__*/ Telemetry.counter(Metrics.webhookEvents)
 
-const countRequest = /*#__PURE__*/ Telemetry.counter(Telemetry.requests)
+const countRequest = /*#__PURE__*/ Telemetry.counter(Metrics.webhookRequests)
 
 /** The longest reason of a failure. */
 const mostCharacters = 1_000

@@ -1,4 +1,8 @@
-/** Deliveries as events: those of the activity API, and what else the service sends to a webhook. */
+/**
+ * Deliveries as events: those of the activity API, and what else the service sends to a webhook.
+ *
+ * @stability experimental
+ */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Anomaly } from "../schema/Anomaly.ts"

@@ -1,4 +1,8 @@
-/** A webhook as a route of Effect's HTTP server. */
+/**
+ * A webhook as a route of Effect's HTTP server.
+ *
+ * @stability experimental
+ */
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"

@@ -23,6 +23,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import type { Redact } from "../auth/Redaction.ts"
+import type * as Metrics from "../runtime/Metrics.ts"
 import * as Monotonic from "../runtime/Monotonic.ts"
 import type { ResponseHead } from "../schema/RateLimitHeaders.ts"
 import { busyMillis, type ExchangeLimits, Watch } from "./Deadlines.ts"
@@ -73,6 +74,23 @@ export const arrived: unique symbol = Symbol.for("@postwire/core/http/Transport/
 export const arrivedOf = (
   response: HttpClientResponse.HttpClientResponse & { readonly [arrived]?: () => string }
 ): string | undefined => response[arrived]?.()
+
+/** The property of a response that holds the version of HTTP, `1.1` or `2`, if the transport reports it. */
+export const protocolVersion: unique symbol = Symbol.for("@postwire/core/http/Transport/protocolVersion")
+
+/** Records the duration of a request. */
+export type Measure = (
+  method: string,
+  template: string,
+  exit: Exit.Exit<HttpClientResponse.HttpClientResponse, unknown>,
+  millis: number
+) => void
+
+/** Makes the function that measures the requests to a server, given by a URL. By default nothing does: `client/Telemetry` does. */
+export const Measuring = /*#__PURE__*/ Context.Reference<((server: string) => Measure) | undefined>(
+  "@postwire/core/http/Transport/Measuring",
+  { defaultValue: () => undefined }
+)
 
 /**
  * The scope of an endless response: it is returned as soon as its head is received, and its connection is closed with the
@@ -134,6 +152,23 @@ export const exchange = (
   Context.getOrUndefined(fiber.context, Tracer.Tracer) === undefined
     ? carry(http, exchange, request, fiber, clock)
     : spanned(request, exchange.span, (request) => carry(http, exchange, request, fiber, clock))
+
+/** Sends a request, and measures it. */
+export const measured = (
+  measure: Measure | undefined,
+  http: HttpClient.HttpClient,
+  request: HttpClientRequest.HttpClientRequest,
+  details: Exchange,
+  fiber: Fiber.Fiber<unknown, unknown>,
+  clock: Clock.Clock
+): Sending => {
+  const begun = Monotonic.millisUnsafe(clock)
+  return Effect.onExitPrimitive(exchange(http, request, details, fiber, clock), (exit) => {
+    const millis = Monotonic.millisUnsafe(clock) - begun
+    measure?.(request.method, details.span.template, exit, millis)
+    return undefined
+  })
+}
 
 const watched: Carrier = (http, limits, request, fiber, clock) => {
   const reporting = reportingOf(http)
@@ -303,12 +338,11 @@ const spanned = (
   run: (request: HttpClientRequest.HttpClientRequest) => Sending
 ): Sending => {
   const url = new URL(request.url)
-  const attributes: Record<string, unknown> = {
+  const attributes: { [A in Metrics.SpanAttribute]?: string | number } = {
     "http.request.method": request.method,
     "url.full": redact(content === false ? url.origin + url.pathname : url.href),
     "url.template": template,
-    "server.address": url.hostname.replace(/^\[|\]$/g, ""),
-    "server.port": Number(url.port || (url.protocol === "https:" ? 443 : 80)),
+    ...serverOf(url),
     "postwire.operation": operation
   }
   if (resends > 0) attributes["http.request.resend_count"] = resends
@@ -327,27 +361,47 @@ const spanned = (
             Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
             Effect.withParentSpan(span, { captureStackTrace: false })
           ),
-          Exit.match({
-            onSuccess: ({ status }) => {
-              span.attribute("http.response.status_code", status)
-              if (status < 400) return end(Exit.void)
-              span.attribute("error.type", String(status))
-              return end(Exit.fail(String(status)))
-            },
-            onFailure: (cause) => {
-              const error = cause.reasons.find((reason) => reason._tag === "Fail")?.error
-              if (error === undefined) return end(Exit.interrupt())
-              const { reason } = error
-              const type = "cause" in reason && reason.cause instanceof TimedOut
-                ? "timeout"
-                : codeOf(error) ?? reason._tag
-              span.attribute("error.type", type)
-              return end(Exit.fail(type))
+          (exit) => {
+            const set = (name: Metrics.SpanAttribute, value: number | string | undefined) => {
+              if (value !== undefined) span.attribute(name, value)
             }
-          })
+            const type = errorTypeOf(exit)
+            set("http.response.status_code", statusOf(exit))
+            set("network.protocol.version", versionOf(exit))
+            set("error.type", type)
+            return end(type !== undefined ? Exit.fail(type) : Exit.isSuccess(exit) ? Exit.void : Exit.interrupt())
+          }
         )
       })
   )
+}
+
+/** The attributes of a server. */
+export const serverOf = (url: URL) => ({
+  "server.address": url.hostname.replace(/^\[|\]$/g, ""),
+  "server.port": Number(url.port || (url.protocol === "https:" ? 443 : 80))
+})
+
+type Ending = Exit.Exit<HttpClientResponse.HttpClientResponse, unknown>
+
+/** The status of the response, if one was received. */
+export const statusOf = (exit: Ending): number | undefined =>
+  (Exit.isSuccess(exit) ? exit.value : headOf(exit.cause))?.status
+
+/** The version of HTTP, if the transport reports it. */
+export const versionOf = (exit: Ending): string | undefined => {
+  const response = Exit.isSuccess(exit) ? exit.value : headOf(exit.cause)
+  const version = response !== undefined && protocolVersion in response ? response[protocolVersion] : undefined
+  return typeof version === "string" ? version : undefined
+}
+
+/** The kind of a failure. By the conventions, a status of 400 or more is one, and an interruption is none. */
+export const errorTypeOf = (exit: Ending): string | undefined => {
+  if (Exit.isSuccess(exit)) return exit.value.status < 400 ? undefined : String(exit.value.status)
+  const error = exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error
+  if (!(error instanceof HttpClientError)) return undefined
+  const { reason } = error
+  return "cause" in reason && reason.cause instanceof TimedOut ? "timeout" : codeOf(error) ?? reason._tag
 }
 
 /** Other values may be messages that quote the request. */

@@ -25,7 +25,7 @@ export const createArticleDraft = /*#__PURE__*/ Operation.make({
   summary: "Creates the draft of an Article.",
   route: "POST /2/articles/draft",
   body: {
-    title: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.text()),
+    title: /*#__PURE__*/ Parameters.required(Parameters.filled),
     content_state: /*#__PURE__*/ Parameters.required(
       /*#__PURE__*/ Parameters.structure(
         ArticleContent,

@@ -1,6 +1,8 @@
 /**
  * Articles that are created once: no operation reads a draft, so the journal remembers it. The same call continues an interrupted
  * one, and never creates a second draft by itself.
+ *
+ * @stability experimental
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -9,7 +11,7 @@ import { Client } from "../client/Client.ts"
 import * as OptionRules from "../client/OptionRules.ts"
 import { ArticleUndecided } from "../errors/ArticleErrors.ts"
 import { invalidParameter, type InvalidParameters, OutcomeUnknown } from "../errors/Errors.ts"
-import { StorageFailure } from "../errors/StorageErrors.ts"
+import type { StorageFailure } from "../errors/StorageErrors.ts"
 import * as Source from "../media/Source.ts"
 import * as Upload from "../media/Upload.ts"
 import * as UploadCheckpoint from "../media/UploadCheckpoint.ts"
@@ -21,6 +23,7 @@ import { isKey, Journal, keyRule } from "../storage/Journal.ts"
 import * as ArticleRecord from "./internal/articleRecord.ts"
 import * as Contents from "./internal/contents.ts"
 import * as Draft from "./internal/draft.ts"
+import * as FindPost from "./internal/findPost.ts"
 import * as Owner from "./internal/owner.ts"
 import * as RecordLog from "./internal/recordLog.ts"
 import * as SendOnce from "./internal/sendOnce.ts"
@@ -72,15 +75,15 @@ export type ArticleError = Exclude<PublishError, OutcomeUnknown> | ArticleUndeci
 
 const operation = "createArticle"
 
-/** The interval in milliseconds at which the journal notes that a create is still unsent. */
-const noteMillis = 10_000
+const lag = FindPost.defaultLag
 
 /**
  * Uploads the pictures of an article, creates its draft, and publishes it if `publish` is set. After an interruption, a call with
  * the same key continues; it never creates a second draft.
  *
- * Where a response was lost, it fails with `ArticleUndecided`, and so does every call with the key until `article_id` or
- * `undecided` settles it.
+ * Where the response to the publication was lost, its post is looked for among those of the author, for a minute. If it is not
+ * there, or if the response to the draft was lost, the call fails with `ArticleUndecided`, and so does every call with the key until
+ * the post is found, or `article_id` or `undecided` settles it.
  *
  * ```ts
  * const { article_id } = yield* createArticle({
@@ -166,9 +169,6 @@ const check = Effect.fnUntraced(function*(
       return yield* invalidParameter(operation, `${name}.file`, Source.rule, undefined)
     }
   }
-  if (typeof title === "string" && title.trim() === "") {
-    return yield* invalidParameter(operation, "title", "must not be empty", title)
-  }
   const parameters = { title, content_state, ...auth(user_auth) }
   const draft = client.check(createArticleDraft.definition, parameters)
   const found = article_id === undefined ? Effect.void : client.check(publishArticle.definition, { article_id })
@@ -198,11 +198,13 @@ const filesOf = ({ cover, images = {} }: Pick<Article, "cover" | "images">): Rea
     ...(cover === undefined ? [] : [["cover", cover] as const])
   ].map(([name, file]) => [name, Draft.mediaOf(file)])
 
+/** A create was sent, or is about to be. */
+type Sent = Extract<ArticleRecord.State, { readonly at: number }>
+
 /** How a create changes the record. */
 interface Steps<in A> {
   readonly unsent: ArticleRecord.State
-  /** The create is sent, or about to be. */
-  readonly sent: (at: number) => Extract<ArticleRecord.State, { readonly at: number }>
+  readonly sent: (at: number) => Sent
   readonly done: (value: A) => ArticleRecord.State
 }
 
@@ -223,17 +225,50 @@ class ArticleRun {
   }
 
   /** Decides about what an earlier call has sent without a response. */
-  settle(): Effect.Effect<void, ArticleUndecided | StorageFailure> {
+  settle(): Effect.Effect<void, ArticleUndecided | StorageFailure, Client> {
     const { article_id, undecided } = this.#options
     const { state } = this
     if (article_id !== undefined && state._tag !== "publishing" && state._tag !== "published") {
       return this.#keep({ _tag: "drafted", article_id })
     }
-    if (state._tag !== "drafting" && state._tag !== "publishing") return Effect.void
-    if (undecided === undefined) return Effect.fail(this.#undecided(state))
-    return this.#keep(
-      state._tag === "drafting" ? { _tag: "waiting" } : { _tag: "drafted", article_id: state.article_id }
-    )
+    return "at" in state
+      ? Effect.flatMap(
+        Clock.currentTimeMillis,
+        (now) => this.#settle(state, { undecided, wait: Math.min(state.at + lag - now, lag) })
+      )
+      : Effect.void
+  }
+
+  /** Looks for the post of a publication; nothing shows a draft. If it is not found, `undecided` decides. */
+  #settle(sent: Sent, { detail, undecided, wait = lag }: {
+    readonly detail?: string
+    readonly undecided?: ArticleOptions["undecided"]
+    /** Milliseconds for which the post may still appear. */
+    readonly wait?: number
+  }) {
+    const { user_auth } = this.#options
+    return Effect.gen({ self: this }, function*() {
+      if (sent._tag === "drafting") {
+        return yield* undecided === undefined
+          ? this.#undecided(sent, sent.at, detail)
+          : this.#keep({ _tag: "waiting" })
+      }
+      const { article_id, at } = sent
+      const finding = yield* FindPost.find({
+        title: this.#article.title,
+        authorId: this.#log.current().authorId,
+        after: undefined,
+        from: at - FindPost.clockMargin,
+        witness: undefined
+      }, { lag, wait, user_auth })
+      if (finding._tag === "Found") return yield* this.#keep({ _tag: "published", article_id, post_id: finding.id })
+      if (undecided !== undefined) return yield* this.#keep({ _tag: "drafted", article_id })
+      const unread = finding._tag !== "Unclear"
+        ? undefined
+        : `its post cannot be looked for: ${finding.detail ?? finding.reason}`
+      const details = [detail, unread].filter((text) => text !== undefined)
+      return yield* this.#undecided(sent, at, details.length === 0 ? undefined : details.join("; "))
+    })
   }
 
   /** Uploads the files and creates the draft. */
@@ -292,37 +327,33 @@ class ArticleRun {
   /** Sends a create once. The journal notes it before, and its outcome after. */
   #once<A>(call: Effect.Effect<A, PublishError, Client>, { done, sent, unsent }: Steps<A>) {
     return Effect.gen({ self: this }, function*() {
-      const note = Effect.map(Clock.currentTimeMillis, sent)
-      yield* Effect.flatMap(note, (state) => this.#keep(state))
-      const result = yield* Effect.result(SendOnce.run(call, {
-        onSuccess: (value) => this.#keep(done(value)),
-        every: noteMillis,
-        note: Effect.flatMap(
-          note,
-          (state) => this.#log.change((record) => record.state._tag === state._tag ? { ...record, state } : undefined)
-        ),
+      const state = sent(yield* Clock.currentTimeMillis)
+      yield* this.#keep(state)
+      const result = yield* Effect.result(SendOnce.once(call, {
+        onSuccess: (value) =>
+          Effect.mapError(
+            this.#keep(done(value)),
+            ({ message }) => this.#undecided(done(value), state.at, message)
+          ),
         onUnsent: this.#keep(unsent)
       }))
       if (Result.isSuccess(result)) return
       const { failure } = result
-      // It happened, but the journal could not record it.
-      if (failure instanceof StorageFailure) return yield* failure
-      if (failure instanceof OutcomeUnknown) return yield* this.#undecided(yield* note, failure.reason)
+      if (failure instanceof ArticleUndecided) return yield* failure
+      if (failure instanceof OutcomeUnknown) return yield* this.#settle(state, { detail: failure.reason })
       yield* this.#keep(unsent)
       return yield* failure
     })
   }
 
-  #undecided(
-    state: Extract<ArticleRecord.State, { readonly at: number }>,
-    detail?: string
-  ): ArticleUndecided {
+  #undecided(state: ArticleRecord.State, at: number, detail: string | undefined): ArticleUndecided {
     return new ArticleUndecided({
       key: this.#options.key,
       title: this.#article.title,
-      step: state._tag === "drafting" ? "draft" : "publication",
-      article_id: state._tag === "drafting" ? undefined : state.article_id,
-      sentAt: new Date(state.at),
+      step: state._tag === "drafting" || state._tag === "drafted" ? "draft" : "publication",
+      ...("article_id" in state ? { article_id: state.article_id } : {}),
+      ...("post_id" in state ? { post_id: state.post_id } : {}),
+      sentAt: new Date(at),
       authorId: this.#log.current().authorId,
       detail
     })

@@ -1,8 +1,10 @@
 /**
  * Markdown as the content of an article. Pure. It needs the package `markdown-it`, and only programs that import this module do.
  * Offsets and lengths are UTF-16 code units.
+ *
+ * @stability experimental
  */
-import MarkdownIt, { type Env, type StateBlock, type Token } from "markdown-it"
+import MarkdownIt, { type Env, type StateBlock, type StateInline, type Token } from "markdown-it"
 import type { ArticleBlock, ArticleContent, ArticleEntity } from "../schema/models/Article.ts"
 
 /** A picture of a text. */
@@ -111,6 +113,8 @@ interface Mark {
 /** The part of a paragraph that becomes one block. */
 interface Open {
   readonly type: BlockType
+  /** It is the text of an item after a picture, which ended the item. */
+  readonly isRest: boolean
   text: string
   readonly marks: Array<Mark>
   readonly inline_style_ranges: Array<{ offset: number; length: number; style: BlockStyle }>
@@ -128,8 +132,10 @@ class Writer {
   readonly #containers: Array<Container> = []
   /** The addresses that links and pictures have. */
   readonly #used = new Set<string>()
-  #open: Open = opened("unstyled")
+  #open: Open = opened("unstyled", false)
   #title: string | undefined
+  /** The line of what is being written. */
+  #line = 1
 
   constructor(text: string, options: MarkdownOptions) {
     const lines = text.split(/\r\n?|\n/)
@@ -138,7 +144,7 @@ class Writer {
       : -1
     // Blank lines in its place keep the numbers of the lines.
     this.#source = end > 0 && /^[\w-]+:/.test(lines[1] ?? "") ? lines.map((line, i) => i > end ? line : "") : lines
-    if (this.#source !== lines) this.#differs(1, "front matter", "nowhere")
+    if (this.#source !== lines) this.#differs("front matter", "nowhere")
     this.#options = options
     this.#title = options.title
   }
@@ -158,12 +164,13 @@ class Writer {
     }
   }
 
-  #differs(line: number, what: string, shown: string): void {
+  #differs(what: string, shown: string): void {
+    const line = this.#line
     this.#differences.set(`${line} ${what}`, { line, what, shown })
   }
 
   #write(token: Token, before: Token | undefined): void {
-    const line = lineOf(token)
+    if (token.map !== null) this.#line = token.map[0] + 1
     const outer = this.#containers.at(-1)
     const container = containers[token.type.replace(/_(?:open|close)$/, "")]
     if (container !== undefined) {
@@ -182,19 +189,19 @@ class Writer {
         if (token.level > 0 && before !== undefined) this.#writeText(token, before)
         return
       case "hr":
-        this.#leaf("divider", line)
+        this.#leaf("divider")
         return this.#atomic("divider", {})
       case "fence":
       case "code_block":
-        this.#leaf("code", line)
+        this.#leaf("code")
         return this.#atomic("markdown", { markdown: fenced(token) })
       case "table_open":
-        this.#leaf("table", line)
-        this.#differs(line, "table", "as Markdown")
+        this.#leaf("table")
+        this.#differs("table", "as Markdown")
         return this.#atomic("markdown", { markdown: this.#sourceOf(token) })
       case "html_block":
-        return this.#writeHtml(token.content.trimEnd(), line, (text) => {
-          this.#leaf("HTML", line)
+        return this.#writeHtml(token.content.trimEnd(), (text) => {
+          this.#leaf("HTML")
           this.#push({ text, type: "unstyled" })
         })
     }
@@ -202,80 +209,91 @@ class Writer {
 
   #enter(type: BlockType, outer: Container | undefined, token: Token): void {
     const name = type === "blockquote" ? "quote" : "list"
-    const line = lineOf(token)
     if (outer !== undefined) {
       outer.isFilled = true
-      this.#differs(line, name === outer.name ? `nested ${name}` : `${name} in a ${outer.name}`, "without its nesting")
+      this.#differs(name === outer.name ? `nested ${name}` : `${name} in a ${outer.name}`, "without its nesting")
     }
     const start = attribute(token, "start")
-    if (start !== "" && start !== "1") this.#differs(line, `list that begins with ${start}`, "beginning with 1")
+    if (start !== "" && start !== "1") this.#differs(`list that begins with ${start}`, "beginning with 1")
     this.#containers.push({ name, type, isFilled: name === "quote" })
   }
 
   /** Reports a block that lists and quotes cannot hold. */
-  #leaf(what: string, line: number): void {
+  #leaf(what: string): void {
     const outer = this.#containers.at(-1)
-    if (outer === undefined) return
-    this.#differs(line, `${what} in a ${outer.name}`, `outside the ${outer.name}`)
+    if (outer !== undefined) this.#differs(`${what} in a ${outer.name}`, `outside the ${outer.name}`)
   }
 
   #writeText(token: Token, before: Token): void {
-    if (before.type === "th_open" || before.type === "td_open") return
-    const line = lineOf(token)
+    if (before.type === "th_open" || before.type === "td_open") return this.#reportCell(token)
+    const line = this.#line
     const outer = this.#containers.at(-1)
     const post = before.type === "paragraph_open" ? postAddress.exec(token.content) : null
     if (post?.[1] !== undefined) {
-      this.#leaf("post", line)
+      this.#leaf("post")
       return this.#atomic("post", { post_id: post[1] })
     }
-    this.#open = opened(this.#typeOf(before, line))
+    this.#open = opened(this.#typeOf(before), false)
     if (outer !== undefined) outer.isFilled = true
     const isFirst = this.#blocks.length === 0
-    this.#writeInline(token.children ?? [], line)
+    this.#writeInline(token.children ?? [])
     this.#flush()
-    if (isFirst && before.tag === "h1" && outer === undefined) this.#takeTitle(line)
+    this.#line = line
+    if (isFirst && before.tag === "h1" && outer === undefined) this.#takeTitle()
   }
 
-  #typeOf({ tag }: Token, line: number): BlockType {
+  /** Reports the pictures of a table, and the links whose targets its Markdown does not have. */
+  #reportCell({ children, content }: Token): void {
+    const text = parser.utils.unescapeAll(content)
+    for (const token of children ?? []) {
+      const isPicture = token.type === "image"
+      const address = attribute(token, isPicture ? "src" : "href")
+      this.#used.add(address)
+      if (isPicture) this.#differs(`picture ${address} in a table`, "as Markdown without an upload")
+      else if (!text.includes(address)) this.#differs(`link to ${address} in a table`, "without its target")
+    }
+  }
+
+  #typeOf({ tag }: Token): BlockType {
     const outer = this.#containers.at(-1)
     if (tag === "p") {
       if (outer?.name !== "list" || !outer.isFilled) return outer?.type ?? "unstyled"
-      this.#differs(line, "paragraph in a list", "outside the list")
+      this.#differs("paragraph in a list", "outside the list")
       return "unstyled"
     }
-    this.#leaf("heading", line)
+    this.#leaf("heading")
     const type = headings[tag]
-    if (type === undefined) this.#differs(line, `heading of level ${tag.slice(1)}`, "as a heading of level 3")
+    if (type === undefined) this.#differs(`heading of level ${tag.slice(1)}`, "as a heading of level 3")
     return type ?? "header-three"
   }
 
-  #takeTitle(line: number): void {
+  #takeTitle(): void {
     const [block, ...others] = this.#blocks
     if (this.#title !== undefined || block === undefined || others.length > 0 || block.type === "atomic") return
     if (block.inline_style_ranges !== undefined || block.entity_ranges !== undefined) {
-      this.#differs(line, "formatted title", "as plain text")
+      this.#differs("formatted title", "as plain text")
     }
     this.#title = block.text
     this.#blocks.length = 0
     this.#entities.length = 0
   }
 
-  #writeInline(tokens: ReadonlyArray<Token>, first: number): void {
-    let line = first
+  #writeInline(tokens: ReadonlyArray<Token>): void {
+    const first = this.#line
     for (const token of tokens) {
+      this.#line = first + (token.map?.[0] ?? 0)
       const [name = "", side] = token.type.split("_")
       const style = styles[name]
       if (side === "close") this.#close()
       else if (style !== undefined) this.#open.marks.push({ style, from: this.#open.text.length })
-      else if (name === "softbreak" || name === "hardbreak") {
-        line++
-        this.#append(name === "softbreak" ? " " : "\n")
-      } else if (name === "link") this.#openLink(token, line)
-      else if (name === "image") this.#writeImage(token, line)
-      else if (name === "html") this.#writeHtml(token.content, line, (text) => this.#append(text))
+      else if (name === "softbreak") this.#append(" ")
+      else if (name === "hardbreak") this.#append("\n")
+      else if (name === "link") this.#openLink(token)
+      else if (name === "image") this.#writeImage(token)
+      else if (name === "html") this.#writeHtml(token.content, (text) => this.#append(text))
       else {
-        if (name === "code") this.#differs(line, "code in a line", "as plain text")
-        else if (footnote.test(token.content)) this.#differs(line, "footnote", "as text where it stands")
+        if (name === "code") this.#differs("code in a line", "as plain text")
+        else if (footnote.test(token.content)) this.#differs("footnote", "as text where it stands")
         this.#append(token.content)
       }
     }
@@ -285,12 +303,12 @@ class Writer {
     this.#open.text += this.#open.text === "" ? text.trimStart() : text
   }
 
-  #openLink(token: Token, line: number): void {
+  #openLink(token: Token): void {
     const address = attribute(token, "href")
     this.#used.add(address)
-    if (attribute(token, "title") !== "") this.#differs(line, "title of a link", "nowhere")
+    if (attribute(token, "title") !== "") this.#differs("title of a link", "nowhere")
     const isWeb = /^https?:\/\/./i.test(address)
-    if (!isWeb) this.#differs(line, `link to ${address || "nothing"}`, "as its text")
+    if (!isWeb) this.#differs(`link to ${address || "nothing"}`, "as its text")
     const from = this.#open.text.length
     this.#open.marks.push(isWeb ? { url: parser.utils.lib.mdurl.encode(address), from } : { from })
   }
@@ -314,28 +332,28 @@ class Writer {
     if (url !== undefined) entity_ranges.push({ ...range, key: mark.key ??= this.#entity("link", "mutable", { url }) })
   }
 
-  #writeImage(token: Token, line: number): void {
+  #writeImage(token: Token): void {
     const alt = plainOf(token)
     const name = attribute(token, "src")
     const caption = attribute(token, "title")
     const { media = {} } = this.#options
     this.#used.add(name)
     const known = this.#images.get(name)
-    if (known === undefined || known.alt === "") this.#images.set(name, { name, alt, line: known?.line ?? line })
+    if (known === undefined || known.alt === "") this.#images.set(name, { name, alt, line: known?.line ?? this.#line })
     const given = Object.hasOwn(media, name) ? media[name] : undefined
     if (given === undefined) {
-      this.#differs(line, `picture ${name} without a media id`, "as its alt text")
+      this.#differs(`picture ${name} without a media id`, "as its alt text")
       return this.#append(alt)
     }
     if (known !== undefined && known.alt !== "" && alt !== "" && alt !== known.alt) {
-      this.#differs(line, `another alt text of picture ${name}`, "nowhere")
+      this.#differs(`another alt text of picture ${name}`, "nowhere")
     }
     const link = this.#open.marks.find(({ url }) => url !== undefined)
     if (link !== undefined) {
       link.hasPicture = true
-      this.#differs(line, "link of a picture", "without the link")
+      this.#differs("link of a picture", "without the link")
     }
-    this.#leaf("picture", line)
+    this.#leaf("picture")
     this.#flush()
     const [media_id, category] = typeof given === "string" ? [given, media_category] : [given.id, given.category]
     this.#atomic("image", {
@@ -344,17 +362,18 @@ class Writer {
     })
   }
 
-  #writeHtml(html: string, line: number, show: (text: string) => void): void {
+  #writeHtml(html: string, show: (text: string) => void): void {
     const isComment = html.startsWith("<!--") && html.indexOf("-->") === html.length - 3
-    this.#differs(line, isComment ? "comment" : "HTML", isComment ? "nowhere" : "as text")
+    this.#differs(isComment ? "comment" : "HTML", isComment ? "nowhere" : "as text")
     if (!isComment) show(html)
   }
 
   /** Ends a block, and begins the next one within the same styles and link. */
   #flush(): void {
-    const { entity_ranges, inline_style_ranges, marks, text, type } = this.#open
+    const { entity_ranges, inline_style_ranges, isRest, marks, text, type } = this.#open
     for (const mark of marks) this.#end(mark)
     if (text !== "") {
+      if (isRest) this.#differs("text after a picture in a list", "outside the list")
       this.#push({
         text,
         type,
@@ -362,7 +381,8 @@ class Writer {
         ...(entity_ranges.length === 0 ? {} : { entity_ranges })
       })
     }
-    const next = opened(type.endsWith("list-item") ? "unstyled" : type)
+    const isItem = text !== "" && type.endsWith("list-item")
+    const next = opened(isItem ? "unstyled" : type, isItem || isRest)
     this.#open = { ...next, marks: marks.map((mark) => ({ ...mark, from: 0 })) }
   }
 
@@ -397,28 +417,28 @@ class Writer {
     }
     let isDefinition = false
     for (const [i, line] of this.#source.entries()) {
+      this.#line = i + 1
       const label = isCovered.has(i) ? undefined : definition.exec(line)?.[1]
       if (isCovered.has(i) || /^[\s>*+\-\d.)]*$/.test(line)) isDefinition = false
       else if (label !== undefined) {
         isDefinition = true
         const { href } = references[parser.utils.normalizeReference(label)] ?? {}
         if (href === undefined || !this.#used.has(href)) {
-          this.#differs(i + 1, "link definition without a link", "nowhere")
+          this.#differs("link definition without a link", "nowhere")
         }
-      } else if (!isDefinition) this.#differs(i + 1, "text nested too deeply", "nowhere")
+      } else if (!isDefinition) this.#differs("text nested too deeply", "nowhere")
     }
   }
 }
 
-const opened = (type: BlockType): Open => ({
+const opened = (type: BlockType, isRest: boolean): Open => ({
   type,
+  isRest,
   text: "",
   marks: [],
   inline_style_ranges: [],
   entity_ranges: []
 })
-
-const lineOf = ({ map }: Token): number => (map?.[0] ?? 0) + 1
 
 const attribute = (token: Token, name: string): string => String(token.attrGet(name) ?? "")
 
@@ -442,6 +462,26 @@ const makeParser = () => {
   parser.normalizeLink = (address) => address
   parser.validateLink = () => true
   parser.block.ruler.before("reference", "footnote", footnoteLine)
+  parser.inline.State = class extends parser.inline.State {
+    #line = 0
+    #from = 0
+
+    override pushPending() {
+      return this.#located(super.pushPending())
+    }
+
+    override push(...token: Parameters<StateInline["push"]>) {
+      return this.#located(super.push(...token))
+    }
+
+    /** Notes the line of a token of a text, counted from 0: the parser has only the lines of blocks. */
+    #located(token: Token): Token {
+      this.#line += this.src.slice(this.#from, this.pos).split("\n").length - 1
+      this.#from = this.pos
+      token.map = [this.#line, this.#line + 1]
+      return token
+    }
+  }
   return parser
 }
 

@@ -69,7 +69,7 @@ export const find = (
         isContinuation: hasMedia,
         authorId,
         after: undefined,
-        from: notBefore.getTime() - clockMargin,
+        from: notBefore.getTime() - FindPost.clockMargin,
         witness: undefined
       },
       { user_auth },
@@ -77,9 +77,6 @@ export const find = (
     ),
     (seen) => typeof seen === "string" ? undefined : seen.id
   )
-
-/** The difference of clocks that a search allows for, in milliseconds. */
-const clockMargin = 60_000
 
 const one = { part: 1, parts: 1 }
 

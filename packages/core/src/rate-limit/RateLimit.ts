@@ -1,7 +1,7 @@
 /**
  * Rate limits that the service announces, and how to handle an exhausted one. A layer chooses: `layerFail` (the default) passes a
  * refusal on as `RateLimited`, `layerWait` waits. Both show what was announced: `snapshot`, `changes`, and the metric
- * `postwire_rate_limit_remaining`.
+ * `postwire.rate_limit.remaining`.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"

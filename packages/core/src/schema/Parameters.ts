@@ -221,6 +221,14 @@ export const text = (maximum?: number, standard?: number): Parameter<string> => 
   schema: Schema.String
 })
 
+/** Text that is not empty. */
+export const filled: Parameter<string> = {
+  kind: "text",
+  required: false,
+  rule: "must be text, and not empty",
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isMinLength(1))
+}
+
 /** Text of up to `maximum` characters, counted as Unicode code points; an empty text clears the value. */
 export const emptiable = (maximum: number): Parameter<string> => ({
   ...text(),

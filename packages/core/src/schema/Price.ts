@@ -37,7 +37,7 @@ export type RequestRow =
 /** The row of `Prices` that an operation is charged by. */
 export type Price =
   | "free"
-  /** No row of the list fits: the price is not known, and not counted. */
+  /** No row of the list fits: the price is not known. It is counted, per request, only where the program states it. */
   | "unknown"
   /** Each resource of the response. `owned`: at the price of owned reads, where the owner of the app reads their own data. */
   | { readonly read: ReadRow; readonly owned?: true }

@@ -1,6 +1,8 @@
 /**
  * The bill of one service: charges by day, operation and account, and reservations of requests in flight. The rules of every
  * `SpendStore`; pure, except that they change the state they are given. Amounts are whole micro-dollars.
+ *
+ * @stability experimental
  */
 import type { Resources } from "./Prices.ts"
 

@@ -1,6 +1,8 @@
 /**
  * Prices of the service: per resource that is read and per request that writes, in whole micro-dollars. The declaration of an
  * operation names its row (`price`). The service does not document that for each operation: it is our interpretation.
+ *
+ * @stability experimental
  */
 import { type Definition, pageSizeOf } from "../schema/Definition.ts"
 import { eventPrices, isEventType } from "../schema/models/Activity.ts"
@@ -23,14 +25,19 @@ export interface Ask {
   readonly hasUrl: boolean
 }
 
-/** The largest amount that one request may be charged. */
+/** Tests whether an amount is charged for each request, and not for what its response holds. */
+export const isPerRequest = (price: Price): price is "unknown" | Extract<Price, { readonly request: unknown }> =>
+  price === "unknown" || (typeof price === "object" && "request" in price)
+
+/** The largest amount that one request may be charged; 0 where that is unknown. */
 export const mostOf = (
   price: Price,
   { expansions, hasUrl, items }: Ask,
   prices: Prices,
   ownership: Ownership = "other"
 ): number => {
-  if (typeof price === "string") return 0
+  if (price === "free") return 0
+  if (price === "unknown") return prices.unknown ?? 0
   if ("request" in price) return prices.request[hasUrl ? price.withUrl ?? price.request : price.request]
   if ("event" in price) return items * Math.max(...eventRows.map((row) => prices.read[row]))
   let each = ownership === "owned" && price.owned === true ? prices.ownedRead : prices.read[price.read]

@@ -2,6 +2,8 @@
  * Charges of requests, and limits of spending. `layer` counts the resources of responses at the current prices, each resource once
  * a day, and refuses a request that might exceed a limit: its largest price is reserved before it is sent. Clients that share a
  * `SpendStore` share one bill per service.
+ *
+ * @stability experimental
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -21,6 +23,7 @@ import type { Bucket } from "../rate-limit/Policy.ts"
 import { ServiceClock } from "../rate-limit/ServiceClock.ts"
 import * as Callback from "../runtime/Callback.ts"
 import { Logging } from "../runtime/Logging.ts"
+import * as Metrics from "../runtime/Metrics.ts"
 import * as Response from "../schema/Response.ts"
 import type { StorageUnavailable } from "../storage/Storage.ts"
 import * as Bill from "./Bill.ts"
@@ -31,12 +34,6 @@ import { check, type Checked, type Settings } from "./SpendSettings.ts"
 import * as SpendStore from "./SpendStore.ts"
 
 export { check, type Limit, type Settings, type Spent } from "./SpendSettings.ts"
-
-/** Spending in dollars, by operation and state (`spent` or `in doubt`). */
-export const dollars = /*#__PURE__*/ Metric.counter("postwire_spend_dollars", {
-  description: "Dollars that requests were charged, or may have been",
-  incremental: true
-})
 
 /** The amounts that count towards the limit `total`, in micro-dollars. A provided one may include earlier spending. */
 export class Total extends /*#__PURE__*/ Context.Service<Total, { -readonly [K in keyof Bill.Amounts]: number }>()(
@@ -109,19 +106,24 @@ class Guards {
       const { onSpend } = this.#checked
       if (onSpend !== undefined) Callback.call(onSpend, { ...cost, operation, account, day, inDoubt })
       const state = inDoubt ? "in doubt" : "spent"
-      return Effect.as(Metric.update(Metric.withAttributes(dollars, { operation, state }), cost.dollars), cost)
+      const spend = Metrics.spend.of({ "postwire.operation": operation, "postwire.spend.state": state })
+      return Effect.as(Metric.update(spend, cost.dollars), cost)
     })
   }
 
   #guard(bill: string, outgoing: Outgoing, bucket: Bucket, send: Send, ask: Ask): Guarded {
     const { prepared, terms } = outgoing
     const { price } = prepared.priced
-    if (typeof price === "string") return send
-    const { appOwner, prices } = this.#checked
+    if (price === "free") return send
+    const { appOwner, limits, prices, total } = this.#checked
+    if (price === "unknown" && prices.unknown === undefined) {
+      return Admission.unpriced(bucket.operation, { ...limits, total }) ?? send
+    }
     const ownership = ownershipOf(outgoing, appOwner)
     const needed = Prices.mostOf(price, Prices.askOf(prepared.priced, prepared), prices, ownership)
     const request = { bill, service: this.#clockOf(bill), ...purposeOf(outgoing, bucket), needed, terms, ask }
-    const resourcesOf = (body: unknown) => "request" in price ? [] : Prices.resourcesOf(price, body, prices, ownership)
+    const resourcesOf = (body: unknown) =>
+      Prices.isPerRequest(price) ? [] : Prices.resourcesOf(price, body, prices, ownership)
     return Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(this.#admit(request, restore), ({ day, lease }) => {
         const before = outgoing.sent
@@ -151,7 +153,8 @@ class Guards {
   ): Guarded {
     const { prepared, terms } = outgoing
     const { price } = prepared.priced
-    if (typeof price === "string" || "request" in price) return send
+    if (price === "free") return send
+    if (Prices.isPerRequest(price)) return this.#guard(bill, outgoing, bucket, send, ask)
     const { prices } = this.#checked
     const needed = Prices.mostOf(price, { ...Prices.askOf(prepared.priced, prepared), items: 1 }, prices)
     const service = this.#clockOf(bill)
@@ -260,8 +263,7 @@ const chargeOf = (
     const served = service.learn(response.headers, clock)
     if (response.status < 200 || response.status >= 300) return Effect.succeed(charge)
     const charged = served === undefined ? charge : { ...charge, day: Bill.dayOf(served) }
-    const { price } = prepared.priced
-    if (typeof price !== "string" && "request" in price) {
+    if (Prices.isPerRequest(prepared.priced.price)) {
       return Effect.succeed({ ...charged, micros: needed, isCharged: true })
     }
     return Effect.match(response.text, {

@@ -1,4 +1,8 @@
-/** Settings of `Spend`, and their check. Separate from it, since Promise clients load `Spend` only if a setting needs it. */
+/**
+ * Settings of `Spend`, and their check. Separate from it, since Promise clients load `Spend` only if a setting needs it.
+ *
+ * @stability experimental
+ */
 import * as Effect from "effect/Effect"
 import { InvalidSettings } from "../errors/Errors.ts"
 import type { Cost } from "../schema/Response.ts"

@@ -1,6 +1,8 @@
 /**
  * The bills of `Spend`, one for each service by its address: charges, reservations of requests in flight, and the resources that
  * were charged on a day. Clients that share a store share their limits. The rules are in `Bill`.
+ *
+ * @stability experimental
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,8 @@
 /**
  * Reads conversations: the first post and all replies at any depth, found by search. Replies that a search does not return are
  * looked up if another post replies to them. Missing posts are reported: deleted, protected, or out of the search's reach.
+ *
+ * @stability experimental
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -14,7 +16,7 @@ import { searchAllPosts, searchRecentPosts } from "../operations/Search.ts"
 import { idPattern } from "../schema/Codecs.ts"
 import type { Media as MediaModel } from "../schema/models/Media.ts"
 import type { Post as PostModel } from "../schema/models/Post.ts"
-import type { Problem } from "../schema/models/Problem.ts"
+import { ofOmitted, type Problem } from "../schema/models/Problem.ts"
 import type { User as UserModel } from "../schema/models/User.ts"
 import type { RateLimitInfo } from "../schema/RateLimitHeaders.ts"
 import { idsPerRequest, outcomeOf } from "./Hydrate.ts"
@@ -113,11 +115,10 @@ const look = Effect.fnUntraced(function*(
   )
   const shown = new Set(items.map(({ id }) => id))
   const missing = ids.map(String).filter((id) => !shown.has(id)).map((id) => missingOf(id, errors))
-  const unexplained = missing.filter(({ detail }) => detail === undefined)
   return {
     items,
     includes: { ...includes },
-    errors: [...errors, ...unexplained.map(({ id }) => unexplainedProblem(id))],
+    errors: [...errors, ...ofOmitted(ids.map(String), items, errors)],
     missing,
     next: undefined,
     rateLimit
@@ -133,14 +134,6 @@ const reasonOf = (problem: Problem | undefined): MissingReason => {
   const outcome = problem && outcomeOf(problem)
   return outcome === "suspended" || outcome === "deleted" || outcome === "protected" ? outcome : "unavailable"
 }
-
-/** The problem for a post that the service omits without an error. */
-const unexplainedProblem = (id: string): Problem => ({
-  title: "Missing",
-  detail: `The service does not show post ${id}, and does not say why.`,
-  resource_type: "post",
-  resource_id: id
-})
 
 const isId = (id: unknown): id is string | number | bigint =>
   (typeof id === "string" || typeof id === "number" || typeof id === "bigint") && idPattern.test(String(id))

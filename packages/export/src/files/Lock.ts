@@ -1,6 +1,7 @@
 /** A lock for one process at a time, which the system releases however the process ends. */
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
 import * as fs from "node:fs/promises"
 import * as disk from "./Disk.ts"
 import { AlreadyRunning, type ExportError, OutputRefused } from "./ExportErrors.ts"
@@ -48,6 +49,15 @@ export const take = (path: string, what: string): Effect.Effect<boolean, ExportE
     const after = yield* disk.look(path)
     return after !== undefined && after.ino === before?.ino && after.dev === before.dev &&
       after.birthtimeNs === before.birthtimeNs
+  })
+
+/** As `take`, again where the lock excludes no one yet. */
+export const hold = (path: string, what: string): Effect.Effect<void, ExportError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const own = yield* Scope.fork(yield* Effect.scope)
+    if (yield* Effect.provideService(take(path, what), Scope.Scope, own)) return
+    yield* Scope.close(own, Exit.void)
+    yield* hold(path, what)
   })
 
 const sqliteBusy = 5

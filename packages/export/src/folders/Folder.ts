@@ -112,7 +112,8 @@ const claim = Effect.fnUntraced(function*(out: string, names: Names, about: stri
   const size = (yield* disk.look(names.lock))?.size ?? 0n
   const others = yield* disk.attempt(names.folder, () => ownersFiles(names.folder))
   if (others.length > 0 || size > 0n || !about.startsWith(text)) return yield* foreign
-  yield* disk.attempt(names.about, () => fs.writeFile(names.about, about))
+  // Without its mark, a folder with a checkpoint would be refused after a power failure.
+  yield* disk.attempt(names.about, () => fs.writeFile(names.about, about, { flush: true }))
 })
 
 const ownersFiles = (folder: string): Promise<ReadonlyArray<string>> =>

@@ -11,6 +11,7 @@ import { getPostAnalytics } from "@postwire/core/operations/Analytics"
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import * as Anomaly from "@postwire/core/schema/Anomaly"
 import { PostAnalytics } from "@postwire/core/schema/models/Analytics"
+import { ofOmitted } from "@postwire/core/schema/models/Problem"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -109,18 +110,19 @@ interface Post {
 const withFigures = Effect.fnUntraced(function*(page: Page, parameters: Omit<Request, "ids">, isJoined: boolean) {
   const posts = new Map((page.items as ReadonlyArray<Post>).map((post) => [post.id, post]))
   if (posts.size === 0) return page
-  const { anomalies, data = [], errors, rateLimit } = yield* getPostAnalytics({ ...parameters, ids: [...posts.keys()] })
+  const ids = [...posts.keys()]
+  const { anomalies, data = [], errors, rateLimit } = yield* getPostAnalytics({ ...parameters, ids })
   const answered: Page = {
     ...page,
     items: data.flatMap((one) => rowsOf(one, isJoined ? posts.get(one.id) : undefined)),
-    errors: [...page.errors, ...errors],
+    errors: [...page.errors, ...errors, ...ofOmitted(ids, data, errors)],
     anomalies: sumOf(page.anomalies, Object.fromEntries(Anomaly.countsOf(anomalies))),
     rateLimit
   }
   return answered
 })
 
-/** The rows of a post: one, or one for each time. */
+/** The rows of a post: one, or one for each time, if there are any. */
 const rowsOf = (
   { timestamped_metrics, ...figures }: {
     readonly id: string
@@ -129,7 +131,7 @@ const rowsOf = (
   post: Post | undefined
 ): ReadonlyArray<object> => {
   const joined = post === undefined ? figures : { created_at: post.created_at, text: post.text, ...figures }
-  return timestamped_metrics === undefined
+  return timestamped_metrics === undefined || timestamped_metrics.length === 0
     ? [joined]
     : timestamped_metrics.map(({ metrics, timestamp }) => ({ ...joined, timestamp, ...metrics }))
 }

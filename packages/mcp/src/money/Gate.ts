@@ -25,7 +25,7 @@ export class DryRun extends Data.TaggedError("DryRun")<{
   readonly micros: number
 }> {
   override get message(): string {
-    const price = this.definition.price === "unknown"
+    const price = this.definition.price === "unknown" && this.micros === 0
       ? "Its price is unknown"
       : `It would cost ${dollars(this.micros)} at most`
     return `Would send ${this.request}\n${price}. Nothing was sent.`
@@ -64,6 +64,7 @@ export interface Settings {
   readonly isDryRun: boolean
   /** Sums above this need consent, in micro-dollars. */
   readonly askAbove: number
+  readonly prices: Prices.Prices
   /** False to use a bearer token where an operation would sign with OAuth 1.0a by default. */
   readonly userAuth: boolean
 }
@@ -81,7 +82,7 @@ const stop = (reason: DryRun | Refused | InputRequired) => Effect.die(new Stoppe
 /** Runs a call behind a gate. Costs are added to `cost`. */
 export const pass = <A, E, R>(
   call: Effect.Effect<A, E, R>,
-  { ask, askAbove, isDryRun, userAuth }: Settings,
+  { ask, askAbove, isDryRun, prices, userAuth }: Settings,
   cost: { -readonly [K in keyof Cost]: Cost[K] }
 ): Effect.Effect<
   A,
@@ -121,7 +122,7 @@ export const pass = <A, E, R>(
           const prepared = RequestEncoder.encode(definition, parameters, client.live.wire)
           if (prepared instanceof Error) return yield* client.request(definition, parameters, options)
           const { price } = prepared.priced
-          const micros = Prices.mostOf(price, Prices.askOf(prepared.priced, prepared), Prices.current)
+          const micros = Prices.mostOf(price, Prices.askOf(prepared.priced, prepared), prices)
           if (isDryRun) return yield* stop(new DryRun({ definition, request: shown(prepared), micros }))
           planned += micros
           yield* Effect.catch(allow(definition.name, planned), stop)

@@ -119,7 +119,11 @@ const adviceOf = (failure: Mendable, settings: Settings): string => {
         settings.command ?? "postwire"
       } doctor, with this server's credentials.`
     case "SpendLimitReached":
-      return ` The user can raise it with ${limitOf(failure, settings)}.`
+      return failure.needed === Infinity
+        ? ` The user can state the most that it costs: ${
+          settings.command ?? "postwire"
+        } config set unknownPrice DOLLARS.`
+        : ` The user can raise it with ${limitOf(failure, settings)}.`
     default:
       return ""
   }

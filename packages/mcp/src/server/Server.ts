@@ -1,5 +1,6 @@
 /** The server: its tools, over any transport of `McpServer`. */
 import type { Client } from "@postwire/core/client/Client"
+import * as Prices from "@postwire/core/spend/Prices"
 import type { Journal } from "@postwire/core/storage/Journal"
 import * as McpProtocol from "effect/ai/McpProtocol"
 import * as McpSchema from "effect/ai/McpSchema"
@@ -125,8 +126,8 @@ const answered = (tool: Tool, settings: Session.Settings, given: unknown) =>
   Effect.gen(function*() {
     const cost = { requests: 0, micros: 0, repeats: 0 }
     const isDryRun = Predicate.hasProperty(given, "dry_run") && given.dry_run === true
-    const { askAbove = usualAskAbove, userAuth = false } = settings
-    const gate = { ask: yield* Host.consent, isDryRun, askAbove, userAuth }
+    const { askAbove = usualAskAbove, prices = Prices.current, userAuth = false } = settings
+    const gate = { ask: yield* Host.consent, isDryRun, askAbove, prices, userAuth }
     // Behind a gate of its own: consent to the price of the lists is none to that of the call.
     if (tool.effect === "read" && tool.openWorld !== false && !isDryRun) yield* Gate.pass(Trusted.load, gate, cost)
     const found = yield* Gate.pass(listing(tool, given), gate, cost)

@@ -4,6 +4,7 @@ import type { AnyError } from "@postwire/core/errors/Errors"
 import type { UploadError } from "@postwire/core/media/UploadOptions"
 import type { Definition } from "@postwire/core/schema/Definition"
 import type { Scope } from "@postwire/core/schema/Scopes"
+import type * as Prices from "@postwire/core/spend/Prices"
 import type { Journal } from "@postwire/core/storage/Journal"
 import type { ExportError } from "@postwire/export/files/ExportErrors"
 import { type InputRequired, type McpRequestContext, McpServerClient } from "effect/ai/McpSchema"
@@ -47,6 +48,8 @@ export interface Settings {
   readonly trustedLists?: ReadonlyArray<string> | undefined
   /** A call that may cost more than this, in micro-dollars, needs the user's consent. Default 500,000. */
   readonly askAbove?: number | undefined
+  /** The prices that the client counts. Default: the current ones. */
+  readonly prices?: Prices.Prices | undefined
   /** The folder for large results. Without one, they are refused. */
   readonly folder?: string | undefined
   /** True to sign with OAuth 1.0a where an operation accepts both that and a bearer token. Default false. */

@@ -109,7 +109,7 @@ export const call = Tool.make({
           advice: "Find its name with find_operation first."
         })
       }
-      const { settings: { allowWrites = false, toolsets } } = yield* Session
+      const { settings: { allowWrites = false, prices, toolsets } } = yield* Session
       if (definition.effect !== "read" && (!allowWrites || toolsets?.includes("writes") === false)) {
         return yield* new Refused({
           reason: `name: ${definition.name} writes, and this server only reads.`,
@@ -122,13 +122,13 @@ export const call = Tool.make({
       }
       const client = yield* Client
       yield* client.check(definition, parameters)
-      const micros = Prices.most(definition, parameters)
+      const micros = Prices.most(definition, parameters, prices)
       return yield* Host.prepare({
         of: definition.name,
         micros,
         lines: [
           `${definition.name}, ${
-            definition.price === "unknown" ? "at an unknown price" : `for up to ${dollars(micros)}`
+            definition.price === "unknown" && micros === 0 ? "at an unknown price" : `for up to ${dollars(micros)}`
           }:`,
           ...Object.entries(parameters).map(([parameter, value]) =>
             `${Fence.id(parameter)}: ${Fence.exact(typeof value === "string" ? value : JSON.stringify(value))}`

@@ -27,7 +27,7 @@ export interface Options extends Session.Settings {
 }
 
 /** The services of a server whose client acts for ada. */
-export const services = ({ journal = Journal.makeMemory(), spendLimit = {} }: Options) =>
+export const services = ({ journal = Journal.makeMemory(), prices = Prices.current, spendLimit = {} }: Options) =>
   Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ seeded }) =>
     Layer.mergeAll(
       Client.layer({ baseUrl, retries: 0 }),
@@ -47,7 +47,10 @@ export const services = ({ journal = Journal.makeMemory(), spendLimit = {} }: Op
           appBearerToken: Redacted.value(seeded.appBearerToken)
         }),
         NodeCrypto.layer,
-        Spend.layer({ spendLimit })
+        Spend.layer({
+          spendLimit,
+          prices: { unknown: prices.unknown === undefined ? undefined : Prices.dollarsOf(prices.unknown) }
+        })
       ]),
       Layer.provide([Spend.layerTotal, SpendStore.layerMemory])
     )))

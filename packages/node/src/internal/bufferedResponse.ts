@@ -1,5 +1,5 @@
 /** An `HttpClientResponse` whose body has arrived: no streams, no decoder state, no finalizers. */
-import { arrived, webOf } from "@postwire/core/http/Transport"
+import { arrived, protocolVersion, webOf } from "@postwire/core/http/Transport"
 import { received } from "@postwire/core/schema/RateLimitHeaders"
 import * as Effect from "effect/Effect"
 import * as Cookies from "effect/http/Cookies"
@@ -25,18 +25,21 @@ export class BufferedResponse extends Inspectable.Class implements HttpClientRes
   readonly status: number
   readonly [received]: IncomingHeaders
   readonly body: Buffer<ArrayBuffer>
+  readonly [protocolVersion]: string | undefined
 
   constructor(
     request: HttpClientRequest.HttpClientRequest,
     status: number,
     rawHeaders: IncomingHeaders,
-    body: Buffer<ArrayBuffer>
+    body: Buffer<ArrayBuffer>,
+    version: string | undefined
   ) {
     super()
     this.request = request
     this.status = status
     this[received] = rawHeaders
     this.body = body
+    this[protocolVersion] = version
   }
 
   get url(): string {

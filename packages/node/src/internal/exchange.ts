@@ -170,7 +170,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   private responseOf(headers: IncomingHeaders, body: Buffer<ArrayBuffer>): BufferedResponse {
-    return new BufferedResponse(this.request, this.status, headers, body)
+    return new BufferedResponse(this.request, this.status, headers, body, versionOf(this.controller))
   }
 
   protected settle(outcome: Outcome): void {
@@ -179,6 +179,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.progress?.ended()
     this.resume(outcome)
   }
+}
+
+/** The version of HTTP: Undici has a list of raw headers from HTTP/1.1, and an object from HTTP/2. A mock may have neither. */
+export const versionOf = (controller: Dispatcher.DispatchController | undefined): string | undefined => {
+  const headers = controller?.rawHeaders
+  return Array.isArray(headers) ? "1.1" : Predicate.isObject(headers) ? "2" : undefined
 }
 
 /** An exchange whose request body is sent in chunks. */

@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import type { Transform } from "node:stream"
 import type { Dispatcher } from "undici"
 import { BufferedResponse, type IncomingHeaders } from "./bufferedResponse.ts"
-import { Exchange } from "./exchange.ts"
+import { Exchange, versionOf } from "./exchange.ts"
 
 /** The number of unread bytes that are buffered; beyond it, the connection waits. */
 const mostKept = 256 * 1024
@@ -19,8 +19,14 @@ type Chunks = Stream.Stream<Uint8Array, HttpClientError.HttpClientError>
 class StreamedResponse extends BufferedResponse {
   readonly #chunks: Chunks
 
-  constructor(request: HttpClientRequest, status: number, headers: IncomingHeaders, chunks: Chunks) {
-    super(request, status, headers, Buffer.alloc(0))
+  constructor(
+    request: HttpClientRequest,
+    status: number,
+    headers: IncomingHeaders,
+    version: string | undefined,
+    chunks: Chunks
+  ) {
+    super(request, status, headers, Buffer.alloc(0), version)
     this.#chunks = chunks
   }
 
@@ -45,6 +51,7 @@ export class Streamed extends Exchange {
       this.request,
       status,
       decode === undefined ? headers : plain,
+      versionOf(controller),
       this.#body.chunks((error) => this.#broken(error))
     )
     this.settle(Effect.succeed(response))

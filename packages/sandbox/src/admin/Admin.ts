@@ -21,6 +21,7 @@ import { millisOf, Time } from "../http/Time.ts"
 import type { Entry } from "../journal/Journal.ts"
 import * as RequestBody from "../journal/RequestBody.ts"
 import * as Bill from "../limits/Bill.ts"
+import * as Plan from "../limits/Plan.ts"
 import { collections } from "../store/Overview.ts"
 import * as AdminApps from "./AdminApps.ts"
 import { call, type Endpoint, type Endpoints, fallible, invalid, numberOf, withBody } from "./AdminEndpoint.ts"
@@ -56,6 +57,8 @@ const Population = Schema.Struct({
   posts: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))),
   start: Schema.optional(Instant)
 })
+
+const planOf = ({ plan }: Controls) => ({ plan: plan.current() })
 
 const clockOf = ({ clock }: Controls) => ({ now: new Date(clock.now()).toISOString() })
 
@@ -215,6 +218,15 @@ const endpoints: Endpoints = {
     sandbox.bill.clear()
     return billOf(sandbox)
   }),
+  "GET /plan": call("The plan of all apps.", planOf),
+  "POST /plan": withBody(
+    "Sets the plan of all apps: self-serve has the rules that the service documents for pay-per-use.",
+    Schema.Struct({ plan: Schema.Literals(Plan.plans) }),
+    (sandbox, { plan }) => {
+      sandbox.plan.set(plan)
+      return planOf(sandbox)
+    }
+  ),
   "GET /operations": call(
     "Every operation: routes and names on all wires, parameters, rules, credentials, limits.",
     ({ wires }) => ({

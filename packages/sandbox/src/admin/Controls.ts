@@ -6,6 +6,7 @@ import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
 import * as Nonces from "../auth/Nonces.ts"
 import * as Secrets from "../auth/Secrets.ts"
+import * as BroadcastTimes from "../events/BroadcastTimes.ts"
 import * as Deliveries from "../events/Deliveries.ts"
 import * as Events from "../events/Events.ts"
 import * as Trigger from "../events/Trigger.ts"
@@ -15,6 +16,7 @@ import * as Arrangement from "../fixtures/index.ts"
 import * as ServiceClock from "../http/ServiceClock.ts"
 import * as Journal from "../journal/Journal.ts"
 import * as Bill from "../limits/Bill.ts"
+import * as Plan from "../limits/Plan.ts"
 import * as RateLimits from "../limits/RateLimits.ts"
 import * as Usage from "../limits/Usage.ts"
 import * as Seed from "../seed/Seed.ts"
@@ -44,6 +46,8 @@ export interface Controls extends Fixtures {
   readonly budget: Budget.Budget
   /** The charges of apps, in dollars. */
   readonly bill: Bill.Bill
+  /** The plan of all apps. A reset or a restore returns to that of the option. */
+  readonly plan: Pick<Plan.Control, "current" | "set">
   /** The stream connections and the items sent on them. */
   readonly streams: Omit<Hub.Hub, "connect" | "clear" | "deliverActivity" | "endAll" | "onChange">
   /** The latest requests to webhooks. `resend` sends one again. */
@@ -91,6 +95,7 @@ export const make = Effect.fnUntraced(function*(
   const usage = Usage.make()
   const nonces = Nonces.make()
   const bill = Bill.make({ store, now: clock.now, cap: options.spendCap })
+  const plan = Plan.make(options.plan)
   if (faulty > 0) faults.add({ probability: faulty })
   const makeLoad = yield* Load.make({ store, now: clock.now })
   let loading: Load.Load | undefined
@@ -145,6 +150,7 @@ export const make = Effect.fnUntraced(function*(
       if (webhook !== undefined) deliveries.deliver(webhook, event, row)
     }
   })
+  const broadcastTimes = yield* BroadcastTimes.make({ store, clock })
   const grants = Grants.make({ store, now: clock.now, seeded: () => seeded })
   const forget = (): void => {
     epoch++
@@ -155,6 +161,8 @@ export const make = Effect.fnUntraced(function*(
     budget.clear()
     nonces.clear()
     bill.setCap(options.spendCap)
+    plan.reset()
+    broadcastTimes.forget()
     faults.clear()
     if (faulty > 0) faults.add({ probability: faulty })
   }
@@ -184,6 +192,7 @@ export const make = Effect.fnUntraced(function*(
     journal,
     budget,
     bill,
+    plan,
     streams,
     deliveries,
     load: (options) => {
@@ -239,6 +248,7 @@ export const make = Effect.fnUntraced(function*(
     postCap,
     usage,
     bill,
+    plan,
     nonces,
     streams,
     deliveries,

@@ -3,8 +3,10 @@ import type { WireName } from "@postwire/core/schema/WireName"
 import * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { isIP } from "node:net"
 import * as ServiceClock from "../http/ServiceClock.ts"
 import * as Bill from "../limits/Bill.ts"
+import * as Plan from "../limits/Plan.ts"
 import * as Seed from "../seed/Seed.ts"
 
 /** The initial contents of a sandbox. */
@@ -33,6 +35,11 @@ export interface Options extends Population {
    * answered; later ones are refused with 403 until the next cycle. Default: no limit.
    */
   readonly spendCap?: number | undefined
+  /**
+   * The plan of all apps. `self-serve` has the rules that the service documents for pay-per-use: replies only to authors who have
+   * summoned the user, no quotes, and no operations of Enterprise plans. Default: `enterprise`.
+   */
+  readonly plan?: Plan.Plan | undefined
   /** The number of connections an app may have to a stream, or to each partition of one: from 1 (default) to 1,000. */
   readonly streamConnections?: number | undefined
   /** The number of rules an app may have for the filtered stream: from 1 to 25,000. Default 1,000. */
@@ -47,6 +54,12 @@ export interface Options extends Population {
 export interface ServerOptions extends Options {
   /** Default 0: any free port. */
   readonly port?: number | undefined
+  /**
+   * The IP address on which it listens. Default: `127.0.0.1`, for programs of this machine. With any other, such as `0.0.0.0` in
+   * a container, each machine of the network can send requests, which must name an IP address, a name without a dot, or one
+   * under `.internal`: no web page can.
+   */
+  readonly host?: string | undefined
   /**
    * The time in which a request must arrive, including its body. Later ones receive 408, and the connection is closed.
    * Default: 30 seconds.
@@ -68,6 +81,8 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>("@postwire/
 export const invalid = (options: ServerOptions): InvalidOption | undefined => {
   const {
     faults = 0,
+    host = "::1",
+    plan = Plan.plans[0],
     port = 0,
     postCap = 0,
     posts = 0,
@@ -83,9 +98,11 @@ export const invalid = (options: ServerOptions): InvalidOption | undefined => {
     ["faults", faults >= 0 && faults <= 1, "from 0 to 1"],
     ["postCap", postCap >= 0, "a non-negative number"],
     ["spendCap", Bill.isCap(spendCap), "a non-negative amount of dollars"],
+    ["plan", Plan.plans.includes(plan), Plan.plans.join(" or ")],
     ["streamConnections", isCount(streamConnections, 1_000), "a whole number from 1 to 1000"],
     ["streamRules", isCount(streamRules, 25_000), "a whole number from 1 to 25000"],
     ["port", Number.isInteger(port) && port >= 0 && port <= 65_535, "a whole number from 0 to 65535"],
+    ["host", isIP(host) !== 0, "an IP address"],
     ["requestTimeout", isBetween(requestTimeout, 1, 2 ** 31 - 1), "from 1 millisecond to 24 days"]
   ]
   const broken = rules.find(([, isKept]) => !isKept)

@@ -4,6 +4,7 @@ import { Post } from "@postwire/core/schema/models/Post"
 import { User } from "@postwire/core/schema/models/User"
 import * as Response from "@postwire/core/schema/Response"
 import * as Predicate from "effect/Predicate"
+import * as Broadcast from "../projection/Broadcast.ts"
 import * as Projection from "../projection/Projection.ts"
 import { likeId } from "../store/Reactions.ts"
 import * as Snowflake from "../store/Snowflake.ts"
@@ -111,11 +112,17 @@ export const ofChange = (change: StoreEvent, scene: Scene): ReadonlyArray<Happen
       return ofMessage(change.id, scene)
     case "Chatted":
       return ofChat(change.id, scene)
+    case "Joined":
+      return ofJoin(change.eventId, change.userIds, scene)
     case "Talked": {
       const { id, type, userId } = change
       const content = () => ({ payload: { user: someone(scene, userId), broadcast_id: id, event_type: type } })
       return [{ type, parties: [{ userId }], content }]
     }
+    case "Broadcast":
+      return ofBroadcast(change.type, change.id, scene)
+    case "BroadcastMessage":
+      return ofBroadcastMessage(change.id, scene)
     case "Revoked": {
       const { appId, userId } = change
       const payload = { date_time: new Date(now()).toISOString(), user_id: userId, app_id: appId }
@@ -124,6 +131,42 @@ export const ofChange = (change: StoreEvent, scene: Scene): ReadonlyArray<Happen
     default:
       return []
   }
+}
+
+const ofBroadcast = (
+  type: "broadcast.start" | "broadcast.end",
+  id: string,
+  scene: Scene
+): ReadonlyArray<Happening> => {
+  const broadcast = scene.store.documents.byId("broadcast", id)
+  if (broadcast === undefined) return []
+  const { body, ownerId } = broadcast
+  const { end, start } = Broadcast.timesOf(body)
+  const content = () => ({
+    payload: {
+      user: someone(scene, ownerId),
+      broadcast_id: Broadcast.idOf(id),
+      title: body.title,
+      language: body["locale"],
+      available_for_replay: body["available_for_replay"],
+      start,
+      ...type === "broadcast.start" ? { broadcast_state: Broadcast.running } : { broadcast_state: Broadcast.ended, end }
+    }
+  })
+  return [{ type, parties: [{ userId: ownerId }], content }]
+}
+
+/** The owner of a broadcast gets the messages of its chat. */
+const ofBroadcastMessage = (id: string, scene: Scene): ReadonlyArray<Happening> => {
+  const { documents } = scene.store
+  const message = documents.byId("broadcast_message", id)
+  const broadcast = message && documents.byId("broadcast", message.key)
+  if (message === undefined || broadcast === undefined) return []
+  const { body: { text }, key, ownerId } = message
+  const content = () => ({
+    payload: { broadcast_id: Broadcast.idOf(key), message_id: id, message: text, author: someone(scene, ownerId) }
+  })
+  return [{ type: "broadcast.chat", parties: [{ userId: broadcast.ownerId }], content }]
 }
 
 const ofPost = (id: string, scene: Scene): ReadonlyArray<Happening> => {
@@ -194,11 +237,11 @@ const ofMessage = (id: string, scene: Scene): ReadonlyArray<Happening> => {
   ]
 }
 
-/** An encrypted message, with the change of the key that it needs. */
-const ofChat = (id: string, { store: { chats } }: Scene): ReadonlyArray<Happening> => {
+/** An event of an encrypted conversation as each user gets it, with the change of the key that it needs. */
+const inChat = (id: string, { store: { chats } }: Scene) => {
   const event = chats.event(id)
   const conversation = event && chats.conversation(event.conversation_id)
-  if (event === undefined || conversation === undefined) return []
+  if (event === undefined || conversation === undefined) return undefined
   const { encoded_event, sender_id } = event
   const { id: conversationId, key_version, member_ids } = conversation
   const content = (userId: string) => () => ({
@@ -210,9 +253,28 @@ const ofChat = (id: string, { store: { chats } }: Scene): ReadonlyArray<Happenin
       conversation_key_change_event: chats.keyEvents(conversationId, userId).at(-1)?.encoded_event
     }
   })
-  return member_ids.map((userId) => ({
-    type: userId === sender_id ? "chat.sent" : "chat.received",
+  return { content, members: member_ids, sender: sender_id }
+}
+
+const ofChat = (id: string, scene: Scene): ReadonlyArray<Happening> => {
+  const chat = inChat(id, scene)
+  if (chat === undefined) return []
+  return chat.members.map((userId) => ({
+    type: userId === chat.sender ? "chat.sent" : "chat.received",
     parties: [{ userId }],
-    content: content(userId)
+    content: chat.content(userId)
   }))
+}
+
+/** The type has two names. Those whom another user has added join. */
+const ofJoin = (id: string, users: ReadonlyArray<string>, scene: Scene): ReadonlyArray<Happening> => {
+  const chat = inChat(id, scene)
+  if (chat === undefined) return []
+  return users.filter((userId) => userId !== chat.sender).flatMap((userId) =>
+    (["chat.conversation_join", "chat.conversation.join"] as const).map((type) => ({
+      type,
+      parties: [{ userId }],
+      content: chat.content(userId)
+    }))
+  )
 }

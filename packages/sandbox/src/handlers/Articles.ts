@@ -40,7 +40,7 @@ export const handlers = {
     return {
       data: store.transaction(() => {
         const post_id = store.posts.insert({ authorId: userId, text: title, createdAt: now })
-        store.documents.update<"article">({ id, body: { title, post_id } })
+        store.documents.update("article", { id, body: { title, post_id } })
         store.documents.insert("article", { ownerId: userId, createdAt: now, key: post_id, body: { title, post_id } })
         return { post_id }
       })

@@ -1,11 +1,14 @@
 import * as Effect from "effect/Effect"
 import * as Problem from "../http/Problem.ts"
+import * as Projected from "../projection/Broadcast.ts"
 import { listed } from "../projection/Reply.ts"
 import type { Document, Plan } from "../store/Documents.ts"
 import * as Caller from "./Caller.ts"
 import type { Call, Handlers } from "./Handler.ts"
 
 type Broadcast = Document<"broadcast">
+
+const { ended, idOf: broadcastId, planned, running, stateOf } = Projected
 
 const lengths = { Daily: 86_400_000, Weekly: 7 * 86_400_000 }
 
@@ -57,7 +60,7 @@ export const handlers = {
       const insert = (body: Plan) => store.documents.insert("broadcast", { ownerId, createdAt: now, body })
       const id = insert(plan)
       if (recurrence !== undefined) {
-        store.documents.update<"broadcast">({ id, body: { ...plan, recurring_schedule_id: id } })
+        store.documents.update("broadcast", { id, body: { ...plan, recurring_schedule_id: id } })
       }
       for (let i = 1; i < repeats; i++) insert(later({ ...plan, recurring_schedule_id: id }, i * lengths[frequency]))
       return id
@@ -76,7 +79,7 @@ export const handlers = {
       for (const { body: { recurring_schedule_id, scheduled_start_ms }, id } of seriesOf(call, old, roll_forward)) {
         const body = later(plan, scheduled_start_ms - old.body.scheduled_start_ms)
         // Whatever is not sent is gone; the source stays, since nothing can be broadcast without one.
-        store.documents.update<"broadcast">({
+        store.documents.update("broadcast", {
           id,
           body: { source_id: old.body.source_id, ...body, recurring_schedule_id }
         })
@@ -99,7 +102,7 @@ export const handlers = {
         id: call.parameters.id
       })
     }
-    call.store.documents.update<"broadcast">({ id, body: { ...body, live_ms: call.now } })
+    call.store.documents.update("broadcast", { id, body: { ...body, live_ms: call.now } })
     return { data: shownPlan(yield* own(call), call.now) }
   }),
 
@@ -151,27 +154,6 @@ export const handlers = {
     })
 } satisfies Partial<Handlers>
 
-const [planned, running, ended] = ["NOT_STARTED", "RUNNING", "ENDED"] as const
-
-const stateOf = ({ live_ms, manual_publish, scheduled_end_ms, scheduled_start_ms }: Plan, now: number) => {
-  const start = manual_publish === true ? live_ms ?? Infinity : scheduled_start_ms
-  return now < start ? planned : now < Math.max(scheduled_end_ms, start) ? running : ended
-}
-
-const letters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-/** The id for operations: the id of the record in 13 letters and digits. */
-export const broadcastId = (id: string): string => {
-  let text = ""
-  for (let left = BigInt(id); left > 0n; left /= 62n) text = `${letters[Number(left % 62n)]}${text}`
-  return text.padStart(13, "0")
-}
-
-const recordId = (broadcast: string): string =>
-  /^[0-9A-Za-z]{13}$/.test(broadcast)
-    ? String([...broadcast].reduce((sum, letter) => sum * 62n + BigInt(letters.indexOf(letter)), 0n))
-    : "0"
-
 type About = Call<{ readonly id: string }>
 
 /** A broadcast of any user. */
@@ -179,7 +161,7 @@ const named = (
   { store: { documents } }: Pick<Call<unknown>, "store">,
   id: string
 ): Effect.Effect<Broadcast, Problem.Problem> => {
-  const record = recordId(id)
+  const record = Projected.recordOf(id)
   // A record id is a 64-bit integer.
   const found = record.length > 19 ? undefined : documents.byId("broadcast", record)
   return found === undefined

@@ -1,11 +1,12 @@
 /** Encrypted chat. Signatures have to be there and well formed; nothing is decrypted or verified. */
 import type { ActionSignature } from "@postwire/core/schema/models/Chat"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import { randomUUID } from "node:crypto"
 import * as Problem from "../http/Problem.ts"
 import { listed } from "../projection/Reply.ts"
 import * as ChatEnvelope from "../store/ChatEnvelope.ts"
-import type { Conversation, EventType } from "../store/Chats.ts"
+import type { ChatEvent, Conversation, EventType } from "../store/Chats.ts"
 import * as Caller from "./Caller.ts"
 import type { Call, Handlers } from "./Handler.ts"
 
@@ -93,11 +94,10 @@ export const handlers = {
       return yield* invalid("group_name", "It is not the one that was signed.")
     }
     yield* checkSignatures(action_signatures, 2)
-    if (!chats.createGroup(id, { members: [userId, ...members], admins, title })) {
-      return yield* invalid("conversation_id", "It exists.")
-    }
-    const changed = yield* change(call, id, userId, { action_signatures, conversation_key_version }, 2)
-    return { data: { conversation_id: id, conversation_key_change_sequence_id: changed } }
+    if (!chats.createGroup(id, title)) return yield* invalid("conversation_id", "It exists.")
+    const events = yield* change(call, id, userId, { action_signatures, conversation_key_version }, 2)
+    chats.join(id, { members: [userId, ...members], admins, eventId: additionOf(events) })
+    return { data: { conversation_id: id, conversation_key_change_sequence_id: events[0].id } }
   }),
 
   addChatGroupMembers: Effect.fnUntraced(function*(call) {
@@ -105,8 +105,8 @@ export const handlers = {
     const { user_ids } = call.parameters
     if (conversation.type !== "group") return yield* invalid("id", "It is no group.")
     yield* checkMembers(call, [...conversation.member_ids, ...user_ids], "user_ids")
-    yield* change(call, conversation.id, userId, call.parameters, 2)
-    call.store.chats.join(conversation.id, user_ids)
+    const events = yield* change(call, conversation.id, userId, call.parameters, 2)
+    call.store.chats.join(conversation.id, { members: user_ids, eventId: additionOf(events) })
     return { data: {} }
   }),
 
@@ -116,8 +116,8 @@ export const handlers = {
     if (keyed.some((user) => user === undefined || !conversation.member_ids.includes(user))) {
       return yield* invalid("conversation_participant_keys", "A key is for a user who is no member.")
     }
-    const sequence_id = yield* change(call, conversation.id, userId, call.parameters, 1)
-    return { data: { conversation_id: conversation.id.replace(":", "-"), sequence_id } }
+    const [event] = yield* change(call, conversation.id, userId, call.parameters, 1)
+    return { data: { conversation_id: conversation.id.replace(":", "-"), sequence_id: event.id } }
   }),
 
   initializeChatMediaUpload: Effect.fnUntraced(function*(call) {
@@ -218,7 +218,7 @@ const joined = Effect.fnUntraced(function*(call: Call<{ readonly id: string }>, 
 type Signatures = ReadonlyArray<ActionSignature> | undefined
 
 const checkSignatures = (signatures: Signatures, count: number) =>
-  signatures?.length === count
+  signatures?.length === count && Arr.isReadonlyArrayNonEmpty(signatures)
     ? Effect.succeed(signatures)
     : invalid("action_signatures", `There must be ${count}, and there are ${signatures?.length ?? 0}.`)
 
@@ -229,7 +229,7 @@ const isSigned = ({ encoded_message_event_detail }: ActionSignature, title: stri
   return Buffer.from(encoded_message_event_detail, "base64").includes(Buffer.concat([length, text]))
 }
 
-/** Adds the signed events of a change; returns the sequence id of the first. */
+/** Adds the signed events of a change. */
 const sign = Effect.fnUntraced(function*(
   { now, store }: Call<unknown>,
   conversationId: string,
@@ -237,7 +237,7 @@ const sign = Effect.fnUntraced(function*(
   signatures: Signatures,
   { count, seenBy }: { readonly count: number; readonly seenBy?: string | undefined }
 ) {
-  const [first] = (yield* checkSignatures(signatures, count)).map((signature) => {
+  return Arr.map(yield* checkSignatures(signatures, count), (signature) => {
     const detail = ChatEnvelope.bytesOf(signature.encoded_message_event_detail)
     return store.chats.append({
       conversationId,
@@ -250,13 +250,16 @@ const sign = Effect.fnUntraced(function*(
       seenBy
     })
   })
-  return first?.id
 })
+
+/** The event that adds members: the other one changes the key. */
+const additionOf = ([first, ...others]: Arr.NonEmptyReadonlyArray<ChatEvent>): string =>
+  (others.find(({ type }) => type !== "key") ?? first).id
 
 /** The encoded details are a union: its third member is a change of keys. */
 const typeOf = (detail: Uint8Array): EventType => detail[0] === 12 && detail[2] === 3 ? "key" : "change"
 
-/** A change of the key of a conversation. */
+/** A change of the key of a conversation; returns its events. */
 const change = Effect.fnUntraced(function*(
   call: Call<unknown>,
   id: string,
@@ -267,9 +270,9 @@ const change = Effect.fnUntraced(function*(
   },
   count: number
 ) {
-  const sequenceId = yield* sign(call, id, userId, action_signatures, { count })
+  const events = yield* sign(call, id, userId, action_signatures, { count })
   if (version !== undefined) call.store.chats.setKeyVersion(id, version)
-  return sequenceId
+  return events
 })
 
 const checkMembers = Effect.fnUntraced(function*(

@@ -11,6 +11,7 @@ import type { Caller } from "../auth/Authentication.ts"
 import type { Deliveries } from "../events/Events.ts"
 import type { Behaviour } from "../faults/Faults.ts"
 import type { Problem } from "../http/Problem.ts"
+import type { Plan } from "../limits/Plan.ts"
 import type { PostCap } from "../limits/RateLimits.ts"
 import type { Usage } from "../limits/Usage.ts"
 import type { Reply } from "../projection/Reply.ts"
@@ -57,6 +58,7 @@ export interface Call<P> {
   readonly store: Store["Service"]
   readonly usage: Usage
   readonly postCap: PostCap
+  readonly plan: Plan
   readonly streams: Hub
   readonly deliveries: Deliveries
   readonly wire: WireName

@@ -27,12 +27,13 @@ export const handlers = {
   },
 
   createPost: Effect.fnUntraced(function*(call) {
-    const { caller, now, parameters, store } = call
+    const { caller, now, parameters, plan, store } = call
     const author = yield* Caller.user(caller)
     const { in_reply_to_post_id, media_ids = [], place_id, quote_post_id, text = "" } = parameters
     const { media_preview_media_id, poll_duration_minutes, poll_options, previous_post_id } = parameters
     const refusal = NewPost.refusal(parameters, store.users.byId(author.userId)?.verified === true)
     if (refusal !== undefined) return yield* refusal
+    if (plan === "self-serve" && quote_post_id !== undefined) return yield* Problem.notEnrolled("Enterprise")
     for (const [parameter, id] of Object.entries({ in_reply_to_post_id, quote_post_id })) {
       if (id === undefined) continue
       if (store.posts.byId(id) === undefined) {
@@ -41,6 +42,9 @@ export const handlers = {
       const post = yield* Subject.post(call, id, parameter)
       if (parameter === "in_reply_to_post_id" && !mayReply(store, post, author.userId)) {
         return yield* Problem.forbidden("The author of this post has restricted who can reply to it.")
+      }
+      if (parameter === "in_reply_to_post_id" && plan === "self-serve" && !hasSummoned(store, post, author.userId)) {
+        return yield* notSummoned
       }
       const isProtected = store.users.byId(post.author_id)?.protected === true
       if (parameter === "quote_post_id" && isProtected && post.author_id !== author.userId) {
@@ -140,19 +144,38 @@ export const handlers = {
   })
 } satisfies Partial<Handlers>
 
+/** The refusal of a reply on a self-serve plan. */
+const notSummoned = Problem.forbidden(
+  "The author of this post has not mentioned you in it, and quotes no post of yours.",
+  {
+    onX:
+      "Reply to this conversation is not allowed because you have not been mentioned or otherwise engaged by the author of the post you are replying to."
+  }
+)
+
+/** Tests whether a post summons a user: it is theirs, mentions them, or quotes a post of theirs. */
+const hasSummoned = (store: Store["Service"], post: Post, userId: string): boolean =>
+  post.author_id === userId || isMentioned(post, userId) ||
+  post.referenced_posts?.some(({ id, type }) => type === "quoted" && store.posts.byId(id)?.author_id === userId) ===
+    true
+
+/** Tests whether a post mentions a user. A long post has its mentions beside its whole text. */
+const isMentioned = ({ entities, note_post }: Post, userId: string): boolean =>
+  (note_post === undefined ? entities : note_post.entities)?.mentions?.some(({ id }) => id === userId) === true
+
 const mayReply = (store: Store["Service"], post: Post, userId: string): boolean => {
   if (post.author_id === userId) return true
-  const isMentioned = post.entities?.mentions?.some(({ id }) => id === userId) === true
+  const isSummoned = isMentioned(post, userId)
   const isVerified = store.users.byId(userId)?.verified === true
   switch (post.reply_settings) {
     case "mentionedUsers":
-      return isMentioned
+      return isSummoned
     case "following":
-      return isMentioned || store.follows.state(post.author_id, userId) === "following"
+      return isSummoned || store.follows.state(post.author_id, userId) === "following"
     case "verified":
-      return isMentioned || isVerified
+      return isSummoned || isVerified
     case "subscribers":
-      return isMentioned || (isVerified && store.follows.state(userId, post.author_id) === "following")
+      return isSummoned || (isVerified && store.follows.state(userId, post.author_id) === "following")
     default:
       return true
   }

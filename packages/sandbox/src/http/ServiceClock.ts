@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
-/** The clock of a service. Moving it wakes only the fibers that wait with `until`. */
+/** The clock of a service. Moving it wakes only the fibers that wait with `until` or `moved`. */
 export type ServiceClock = Effect.Success<ReturnType<typeof make>>
 
 /** True if a time in milliseconds is within the service's range: from 1990 to 2248. */
@@ -76,6 +76,8 @@ export const make = (start: Date | number | undefined) =>
       now,
       /** Waits until a time in milliseconds, to which the clock may be moved. */
       until,
+      /** Waits for the next move. */
+      moved: Effect.suspend(() => moves.after(moves.count())),
       /** Throws if the new time exceeds the range of ids. */
       advance: (by: Duration.Input): void => {
         const millis = Duration.toMillis(by)

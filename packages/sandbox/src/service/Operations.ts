@@ -39,7 +39,7 @@ export interface Parts extends Performer.Parts {
 
 /** Handles requests to operations and records them in `trace`. */
 export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) {
-  const { bill, delivered, epoch, faults, limits, nonces, store } = parts
+  const { bill, delivered, epoch, faults, limits, nonces, plan, store } = parts
   const authority = { store, hmac: yield* OAuth1.HmacSha1, nonces }
   const router = Router.make(options.wire)
   const performer = new Performer.Performer(parts)
@@ -70,6 +70,9 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       const identity = definition.identity === undefined ? undefined : params[definition.identity]
       yield* Authentication.authorize(definition, caller, identity)
       if (!allowed) return yield* Problem.tooManyRequests()
+      if (definition.selfServe === "none" && plan.current() === "self-serve") {
+        return yield* Problem.notEnrolled("Enterprise")
+      }
       const unpaid = bill.refusal(caller.appId, now)
       if (unpaid !== undefined) return yield* unpaid
       const body = RequestBody.isExpected(definition)

@@ -10,6 +10,7 @@ import type { Deliveries } from "../events/Events.ts"
 import * as Problem from "../http/Problem.ts"
 import type * as Journal from "../journal/Journal.ts"
 import type * as Bill from "../limits/Bill.ts"
+import type * as Plan from "../limits/Plan.ts"
 import type * as RateLimits from "../limits/RateLimits.ts"
 import type { Usage } from "../limits/Usage.ts"
 import * as MediaFiles from "../media/MediaFiles.ts"
@@ -27,6 +28,7 @@ export interface Parts {
   readonly postCap: RateLimits.PostCap
   readonly usage: Usage
   readonly bill: Bill.Ledger
+  readonly plan: Plan.Control
   readonly streams: Hub
   readonly deliveries: Deliveries
   /** Waits until everything written of a response has been handed to the socket: a broken connection discards the rest. */
@@ -101,7 +103,7 @@ export class Performer {
 
   #answer(request: AuthorizedRequest, received: RequestParameters.Received): Performed {
     return Effect.gen({ self: this }, function*() {
-      const { deliveries, postCap, store, streams, usage } = this.#parts
+      const { deliveries, plan, postCap, store, streams, usage } = this.#parts
       const { caller, now, route: { definition, handle, name }, trace } = request
       const { limit, parameters, token } = received
       if (handle === undefined) return yield* Problem.noRoute()
@@ -117,6 +119,7 @@ export class Performer {
         store,
         usage,
         postCap,
+        plan: plan.current(),
         streams,
         deliveries,
         wire: request.wire.name,

@@ -1,4 +1,4 @@
-/** The HTTP server on a loopback port, including responses to requests that Node rejects. */
+/** The HTTP server on a port, including responses to requests that Node rejects. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
@@ -8,17 +8,21 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 import * as Problem from "../http/Problem.ts"
-import { isLocal } from "./Loopback.ts"
+import { isLocal, isPrivate } from "./Loopback.ts"
 import type { Service } from "./Service.ts"
 
 /** Limits memory, since a connection can send a head and part of a body without a credential. */
 const maxConnections = 2_000
 
+/** The address on which no other machine can connect. */
+export const loopback = "127.0.0.1"
+
 /** Serves requests on a port until the scope closes; returns the base URL. `requestTimeout` is in milliseconds. */
 export const listen = Effect.fnUntraced(function*(
   answer: Service,
-  { port, requestTimeout }: { readonly port: number; readonly requestTimeout: number }
+  { host, port, requestTimeout }: { readonly host: string; readonly port: number; readonly requestTimeout: number }
 ) {
+  const isExpected = host === loopback ? isLocal : isPrivate
   // A missing host is reported like a foreign one.
   const http = createServer({
     requireHostHeader: false,
@@ -37,9 +41,9 @@ export const listen = Effect.fnUntraced(function*(
     refuse(error, socket)
   })
   http.on("checkExpectation", ({ socket }) => refuse({ code: "EXPECTATION" }, socket))
-  const server = yield* NodeHttpServer.make(() => http, { port, host: "127.0.0.1" })
+  const server = yield* NodeHttpServer.make(() => http, { port, host })
   yield* server.serve(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    isLocal(request.headers)
+    isExpected(request.headers)
       // Interrupted when the client disconnects.
       ? Effect.interruptible(Effect.catchTag(answer(request), "ConnectionLost", () => breakOff(request)))
       : Effect.succeed(elsewhere(request))))
@@ -47,7 +51,8 @@ export const listen = Effect.fnUntraced(function*(
   http.removeAllListeners("upgrade")
   // An unfinished request must not delay the shutdown.
   yield* Effect.addFinalizer(() => Effect.sync(() => http.closeAllConnections()))
-  return HttpServer.formatAddress(server.address)
+  // No client can connect to the address that stands for all.
+  return HttpServer.formatAddress(server.address).replace(/\/\/(0\.0\.0\.0|\[::\])/, "//localhost")
 })
 
 /** Sends a problem document for a request that Node cannot parse. */
@@ -86,10 +91,12 @@ export const delivered = (request: HttpServerRequest.HttpServerRequest): Effect.
     setImmediate(look)
   })
 
-/** Refuses requests whose host is missing or not this machine. */
+/** Refuses requests whose host is missing or foreign. */
 const elsewhere = ({ headers }: HttpServerRequest.HttpServerRequest): HttpServerResponse.HttpServerResponse =>
   Problem.response(
     headers["host"] === undefined
       ? Problem.invalidRequest("The header host is missing.")
-      : Problem.forbidden("The sandbox serves programs on this machine only.")
+      : Problem.forbidden(
+        "The sandbox serves programs on this machine, and with --host those of private names and addresses."
+      )
   )

@@ -89,7 +89,7 @@ export const make = (database: Database, events: EventPublisher) => {
   const keyEvents = database.select(event, `FROM chat_events e WHERE ${seen} AND e.type = 'key' ORDER BY e.id`)
   const sent = database.select(
     event,
-    "FROM chat_events e WHERE e.conversation_id = :conversation AND e.message_id = :message"
+    "FROM chat_events e WHERE e.conversation_id = :conversation AND e.sender_id = :sender AND e.message_id = :message"
   )
   const eventById = database.select(event, "FROM chat_events e WHERE e.id = :id")
   const keysOf = database.query<{ readonly record: string }>(
@@ -102,7 +102,7 @@ export const make = (database: Database, events: EventPublisher) => {
   const fileById = fileBy("id = :id")
   const fileByHash = fileBy("conversation_id = :conversation AND hash_key = :hash AND finalized = 1")
   const finish = database.command("UPDATE chat_files SET finalized = 1 WHERE id = :id")
-  const join = (id: string, users: ReadonlyArray<string>, admins: ReadonlyArray<string> = []): void => {
+  const insertMembers = (id: string, users: ReadonlyArray<string>, admins: ReadonlyArray<string> = []): void => {
     for (const user of users) {
       const admin = admins.includes(user) ? 1 : 0
       database.insert("chat_members", { conversation_id: id, user_id: user, admin }, "IGNORE")
@@ -122,7 +122,7 @@ export const make = (database: Database, events: EventPublisher) => {
         if (byId.get({ id }) === undefined) {
           const key = next.conversation(createdAt)
           database.insert("chat_conversations", { key, id, type: "one_to_one", creator_id: userId, opened: 1 })
-          join(id, [userId, peer])
+          insertMembers(id, [userId, peer])
         }
         return id
       }),
@@ -133,29 +133,28 @@ export const make = (database: Database, events: EventPublisher) => {
       return `g${key}`
     },
     /** Creates a group with a reserved id; false if it exists. */
-    createGroup: (
-      id: string,
-      { admins, members, title }: {
-        readonly members: ReadonlyArray<string>
-        readonly admins: ReadonlyArray<string>
-        readonly title: string | undefined
-      }
-    ): boolean => {
-      if (created({ id, title: title ?? null }) === 0) return false
-      join(id, members, admins)
-      return true
+    createGroup: (id: string, title: string | undefined): boolean => created({ id, title: title ?? null }) > 0,
+    /** Adds members to a group, by the event of its conversation that adds them. */
+    join: (id: string, { admins, eventId, members }: {
+      readonly members: ReadonlyArray<string>
+      readonly admins?: ReadonlyArray<string>
+      readonly eventId: string
+    }): void => {
+      const present = byId.get({ id })?.member_ids ?? []
+      insertMembers(id, members, admins)
+      const userIds = Array.from(new Set(members)).filter((member) => !present.includes(member))
+      events.publish({ _tag: "Joined", eventId, userIds })
     },
-    join,
     conversation: (id: string): Conversation | undefined => byId.get({ id }),
     /** The conversations of a user, the latest first. */
     conversations: (userId: string, options: PageRequest): Page<Conversation> =>
       ofUser({ user: userId }, unbounded, options),
     setKeyVersion: (id: string, version: string): void => void setVersion({ id, version }),
-    /** Adds an event, unless the conversation has one with its message id. Returns the event. */
+    /** Adds an event, unless the conversation has one of its sender with its message id. Returns the event. */
     append: (
       { conversationId, createdAt, detail, messageId, senderId, signature, type, seenBy }: NewEvent
     ): ChatEvent => {
-      const found = sent.get({ conversation: conversationId, message: messageId })
+      const found = sent.get({ conversation: conversationId, sender: senderId, message: messageId })
       if (found !== undefined) return found
       const id = next.event(createdAt)
       const sequenceId = String(id)

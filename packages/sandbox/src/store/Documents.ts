@@ -3,6 +3,7 @@ import type { Database } from "./Database.ts"
 import { ids } from "./Ids.ts"
 import { pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Records from "./Records.ts"
+import type { EventPublisher } from "./StoreEvents.ts"
 
 /** The bodies by kind. Times are in milliseconds since the epoch. */
 export interface Bodies {
@@ -47,13 +48,17 @@ const shape = Records.record("d", {
   body: Records.json<unknown>()
 })
 
-export const make = (database: Database) => {
+export const make = (database: Database, events: EventPublisher) => {
   const nextId = ids(database, "documents")
   const byId = database.select(shape, "FROM documents d WHERE d.kind = :kind AND d.id = :id")
   const where = `d.kind = :kind AND (:owner IS NULL OR d.owner_id = :owner) AND (:key IS NULL OR d.of_key = :key)`
   const pages = pager(database, shape, { from: "documents d", where, key: "d.id" })
   const all = database.select(shape, `FROM documents d WHERE ${where} ORDER BY d.id`)
   const update = database.command("UPDATE documents SET body = :body WHERE id = :id")
+  const publish = (kind: Kind, id: string): void => {
+    if (kind === "broadcast") events.publish({ _tag: "Planned" })
+    if (kind === "broadcast_message") events.publish({ _tag: "BroadcastMessage", id })
+  }
   const remove = database.command("DELETE FROM documents WHERE kind = :kind AND id = :id")
   const valuesOf = (kind: Kind, { key, ownerId }: Of) => ({ kind, key: key ?? null, owner: ownerId ?? null })
   return {
@@ -64,6 +69,7 @@ export const make = (database: Database) => {
     ): string => {
       const id = nextId(createdAt)
       database.insert("documents", { id, kind, owner_id: ownerId, of_key: key, body })
+      publish(kind, String(id))
       return String(id)
     },
     byId: <K extends Kind>(kind: K, id: string) => byId.get({ kind, id }) as Document<K> | undefined,
@@ -75,8 +81,10 @@ export const make = (database: Database) => {
     },
     /** Oldest first. */
     all: <K extends Kind>(kind: K, of: Of) => all.all(valuesOf(kind, of)) as ReadonlyArray<Document<K>>,
-    update: <K extends Kind>({ body, id }: Pick<Document<K>, "id" | "body">): void =>
-      void update({ id, body: JSON.stringify(body) }),
+    update: <K extends Kind>(kind: K, { body, id }: Pick<Document<K>, "id" | "body">): void => {
+      update({ id, body: JSON.stringify(body) })
+      publish(kind, id)
+    },
     /** False if there is none. */
     delete: (kind: Kind, id: string): boolean => remove({ kind, id }) > 0
   }

@@ -3,7 +3,7 @@ import type { Database } from "./Database.ts"
 import { bulk, json, tables } from "./Tables.ts"
 
 /** Incremented whenever a table changes. */
-export const version = 17
+export const version = 18
 
 /** The oldest supported layout. Columns that its tables lack get their default values. */
 const oldest = 7

@@ -141,7 +141,7 @@ const stateOf = (database: Database) => {
     messages: Messages.make(database, events),
     chats: Chats.make(database, events),
     complianceJobs: ComplianceJobs.make(database),
-    documents: Documents.make(database),
+    documents: Documents.make(database, events),
     publicPosts: PublicPosts.make(database),
     credentials,
     charges: Charges.make(database),

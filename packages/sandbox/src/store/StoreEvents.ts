@@ -24,6 +24,8 @@ export type StoreEvent =
   | { readonly _tag: "Messaged"; readonly id: string }
   /** A message of an encrypted conversation. */
   | { readonly _tag: "Chatted"; readonly id: string }
+  /** Users became members of an encrypted group, by an event of its conversation. */
+  | { readonly _tag: "Joined"; readonly eventId: string; readonly userIds: ReadonlyArray<string> }
   /** A space began or ended. */
   | {
     readonly _tag: "Talked"
@@ -31,6 +33,12 @@ export type StoreEvent =
     readonly id: string
     readonly userId: string
   }
+  /** A broadcast was planned, or its plan changed. */
+  | { readonly _tag: "Planned" }
+  /** A broadcast began or ended. */
+  | { readonly _tag: "Broadcast"; readonly type: "broadcast.start" | "broadcast.end"; readonly id: string }
+  /** A message in the chat of a broadcast. */
+  | { readonly _tag: "BroadcastMessage"; readonly id: string }
   /** A user withdrew an app's access. */
   | { readonly _tag: "Revoked"; readonly appId: string; readonly userId: string }
 

@@ -242,7 +242,7 @@ export const tables: ReadonlyArray<string> = [
   `CREATE TABLE IF NOT EXISTS chat_events (
     id INTEGER PRIMARY KEY AUTOINCREMENT, conversation_id TEXT NOT NULL, sender_id INTEGER NOT NULL,
     message_id TEXT NOT NULL, type TEXT NOT NULL, encoded TEXT NOT NULL, seen_by INTEGER,
-    UNIQUE (conversation_id, message_id)
+    UNIQUE (conversation_id, sender_id, message_id)
   ) STRICT`,
   `CREATE TABLE IF NOT EXISTS chat_files (
     id INTEGER PRIMARY KEY AUTOINCREMENT, conversation_id TEXT NOT NULL, hash_key TEXT NOT NULL,

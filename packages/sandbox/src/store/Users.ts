@@ -112,6 +112,7 @@ export const make = (database: Database, events: EventPublisher) => {
   const taggable = database.query<{ readonly id: string }>(`
     SELECT CAST(id AS TEXT) AS id FROM users WHERE photo_tagging = 1 AND id IN (SELECT value FROM json_each(:ids))`)
   const suspend = database.command("UPDATE users SET suspended = :suspended WHERE id = :id")
+  const protect = database.command("UPDATE users SET protected = :protected WHERE id = :id")
   const pin = database.command("UPDATE users SET pinned_post_id = :post WHERE id = :id")
   const byUsername = (username: string) => byName.get({ username })
 
@@ -164,6 +165,8 @@ export const make = (database: Database, events: EventPublisher) => {
         events.publish({ _tag: suspended ? "Suspended" : "Unsuspended", userId: id })
       }
     },
+    /** Protects the account, or ends that. Searches still find the public posts that it has. */
+    setProtected: (id: string, isProtected: boolean): void => void protect({ id, protected: Number(isProtected) }),
     /** Changes a part of a profile; a username must not be taken. */
     update: (id: string, type: ProfilePart, after: string): void => {
       const column = profile[type]

@@ -9,7 +9,7 @@ import * as Words from "@postwire/core/wire/Wire"
 import * as Redacted from "effect/Redacted"
 import { parameters as examples } from "../../../../examples/reference/parameters.ts"
 import * as MediaBytes from "../../../core/test/support/MediaBytes.ts"
-import { broadcastId } from "../../src/handlers/Broadcasts.ts"
+import { idOf as broadcastId } from "../../src/projection/Broadcast.ts"
 import * as Receiver from "./Receiver.ts"
 import { type Bench, day, minute, now } from "./Requests.ts"
 
@@ -160,7 +160,8 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
   const group = (name: Name) => {
     const id = store.chats.reserve(ada.id, now - day)
     if (name !== "createChatGroup") {
-      store.chats.createGroup(id, { members: [ada.id, chatted], admins: [ada.id], title: "A" })
+      store.chats.createGroup(id, "A")
+      store.chats.join(id, { members: [ada.id, chatted], admins: [ada.id], eventId: "0" })
     }
     return id
   }

@@ -20,6 +20,7 @@ import {
   TransportFailure,
   UnexpectedStatus
 } from "../../errors/Errors.ts"
+import * as Monotonic from "../../runtime/Monotonic.ts"
 import type { Account, App, OAuth2Tokens } from "../Account.ts"
 import * as OAuth2 from "../OAuth2.ts"
 
@@ -66,6 +67,12 @@ interface Found {
 
 /** Milliseconds before their expiry at which tokens are refreshed, unless half of their life is later. */
 const marginMillis = 60_000
+
+/** The age of a check of the lock at which it is repeated, in milliseconds: half of the default lease. */
+const checkMillis = 5_000
+
+/** A store that always takes so long is trusted after this many checks. */
+const maxChecks = 3
 
 /** Pauses between attempts to write tokens, in milliseconds. */
 const rewritePauses = [100, 400]
@@ -181,7 +188,7 @@ export class TokenRefresh {
       const { oauth2: tokens } = account
       const app = withSecret(account.app, given)
       if (tokens?.refreshToken === undefined || app === undefined) return yield* this.#loginRequired("not renewable")
-      yield* keeping.probe(account)
+      yield* lately(keeping.probe(account))
       this.isSent = true
       const response = yield* Effect.result(refresh({ app, refreshToken: tokens.refreshToken, scopes: tokens.scopes }))
       if (Result.isFailure(response)) return yield* this.#failed(response.failure, refreshToken, refused, attempt)
@@ -242,6 +249,16 @@ export class TokenRefresh {
     return new LoginRequired({ account: this.#environment.keeping.name, reason, detail })
   }
 }
+
+/** Repeats a check that ended long after it began: a process that stood still may have lost the lock meanwhile. */
+const lately = <E>(check: Effect.Effect<void, E>): Effect.Effect<void, E> =>
+  Effect.gen(function*() {
+    for (let attempt = 1; attempt <= maxChecks; attempt++) {
+      const begun = yield* Monotonic.millis
+      yield* check
+      if ((yield* Monotonic.millis) - begun < checkMillis) return
+    }
+  })
 
 /** The app of a record, with the secret that the program has for it. */
 const withSecret = (app: App | undefined, given: App | undefined): App | undefined =>

@@ -16,6 +16,7 @@ import * as Client from "../../client/Client.ts"
 import * as Retry from "../../client/Retry.ts"
 import * as RetryLoop from "../../client/RetryLoop.ts"
 import type { CredentialKind, InvalidSettings } from "../../errors/Errors.ts"
+import * as Transport from "../../http/Transport.ts"
 import { plainRequest, type Prepared } from "../../wire/RequestEncoder.ts"
 
 /** The service, its dialect and timeouts, as in the settings of a client. */
@@ -85,6 +86,7 @@ export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<
       maxBodySize,
       recordContent: false,
       onRequest: undefined,
+      measuring: yield* Transport.Measuring,
       textType: "application/x-www-form-urlencoded",
       redact: (_, header) => redact(header)
     })

@@ -169,6 +169,8 @@ class DeliveryQueue<E> implements Queue<E> {
   readonly #prefix: string
   readonly #lanes: ReadonlyArray<Lane<E>>
   readonly #gate = Semaphore.makeUnsafe(mostHandlers)
+  /** Made late: some platforms have no randomness before the first request. */
+  #owner: string | undefined
   #sessions = 0
 
   constructor(settings: Settings<E>, scope: Scope.Scope) {
@@ -376,8 +378,9 @@ class DeliveryQueue<E> implements Queue<E> {
   #claim(state: State): Session {
     // The lease of a process that was killed, since others end theirs.
     const [number, times] = state.holder === undefined ? [undefined, 0] : diedOf(state)
+    this.#owner ??= globalThis.crypto.randomUUID()
     return {
-      holder: `${owner()} ${++this.#sessions}`,
+      holder: `${this.#owner} ${++this.#sessions}`,
       loaded: state.head - 1,
       isLoading: false,
       pending: new Set(),
@@ -563,8 +566,3 @@ const changed = (
     until: isOurs || claimed !== undefined ? until : state.until
   }
 }
-
-let ownerId: string | undefined
-
-/** Made late: some platforms have no randomness before the first request. */
-const owner = (): string => ownerId ??= globalThis.crypto.randomUUID()

@@ -4,7 +4,7 @@ import * as VersionedRecord from "../../storage/VersionedRecord.ts"
 
 const State = /*#__PURE__*/ Schema.Union([
   /*#__PURE__*/ Schema.TaggedStruct("waiting", {}),
-  /** The draft was sent, or is about to be, without a response so far. `at` is renewed while it is certainly unsent. */
+  /** The draft is about to be sent, or was sent without a response so far; not before `at`. */
   /*#__PURE__*/ Schema.TaggedStruct("drafting", { at: Schema.Finite }),
   /*#__PURE__*/ Schema.TaggedStruct("drafted", { article_id: Schema.String }),
   /** The same of its publication. */

@@ -10,7 +10,10 @@ import * as Monotonic from "../../runtime/Monotonic.ts"
 import * as SamePost from "./samePost.ts"
 
 /** The post to look for. */
-export interface Wanted extends SamePost.Sent {
+export type Wanted = Place & (SamePost.Sent | SamePost.SentArticle)
+
+/** The part of a timeline that may have it. */
+interface Place {
   readonly authorId: string
   /** The id of a post that is certainly older. */
   readonly after: string | undefined
@@ -42,6 +45,12 @@ export type Finding =
     readonly looks: number
     readonly detail?: string | undefined
   }
+
+/** Default of `lag` in milliseconds: how long a post may take to appear in its author's timeline. */
+export const defaultLag = 60_000
+
+/** The difference of clocks that a search for a post allows for if equal ones may be older, in milliseconds. */
+export const clockMargin = 60_000
 
 /** Most posts of one author that are compared. */
 const maxPosts = 1_000
@@ -93,7 +102,7 @@ export const look = (
     const posts = getUsersPosts.items({
       id: authorId,
       max_results,
-      post_fields: SamePost.postFields,
+      post_fields: SamePost.postFieldsOf(sent),
       user_auth,
       ...(witness !== undefined
         // `since_id` and `start_time` are exclusive.

@@ -22,9 +22,6 @@ import * as FindPost from "./findPost.ts"
 import * as SendOnce from "./sendOnce.ts"
 import * as ThreadRecord from "./threadRecord.ts"
 
-/** Default of `lag` in milliseconds: how long a post may take to appear in its author's timeline. */
-const defaultLag = 60_000
-
 /** The maximum number of sends of a part per call, plus one after its media have expired. Only absent parts are sent again. */
 const maxSendings = 3
 
@@ -70,7 +67,7 @@ class ThreadRun {
     this.#log = ThreadRecord.makeLog(journal, options.key, initial)
     this.#drafts = drafts
     this.#options = options
-    this.#lag = options.lag ?? defaultLag
+    this.#lag = options.lag ?? FindPost.defaultLag
     this.#age = SendOnce.ageOf(this.#lag)
   }
 
@@ -109,10 +106,8 @@ class ThreadRun {
       const draft = this.#drafts[index]
       const part = this.#log.partOf(index)
       if (draft === undefined || part._tag !== "sent") return undefined
-      // The part may have been sent up to `#age` after it was recorded. At most `#lag`, in case the wall clock was set back.
-      const now = yield* Clock.currentTimeMillis
-      const wait = Math.min(part.lastAt + this.#age + this.#lag - now, this.#lag)
-      const end = yield* this.#settle(draft, part, { wait })
+      // The whole lag: the wall clock may have been set since the part was sent, perhaps by the start of the machine.
+      const end = yield* this.#settle(draft, part, {})
       const isComplete = index + 1 === this.#drafts.length && this.#log.partOf(index)._tag === "posted"
       // `abandon` answers an earlier `ThreadUndecided`: it ends the thread whether the part is found now or not.
       return part.isUndecided === true && undecided === "abandon" && !isComplete ? yield* this.#abandon() : end
@@ -120,16 +115,14 @@ class ThreadRun {
   }
 
   /** Finds out whether a part was posted. If that is impossible, `undecided` decides. */
-  #settle(draft: Draft.Draft, sent: ThreadRecord.Sent, { isDuplicate = false, wait = this.#lag }: {
-    /** Milliseconds for which it may still appear. */
-    readonly wait?: number
+  #settle(draft: Draft.Draft, sent: ThreadRecord.Sent, { isDuplicate = false }: {
     /** The service has refused it as a duplicate. */
     readonly isDuplicate?: boolean
   }) {
     const { part, parts } = draft.place
     return Effect.gen({ self: this }, function*() {
       Draft.report(this.#options, { phase: "looking", part, parts })
-      const finding = yield* this.#find(draft, sent, wait)
+      const finding = yield* this.#find(draft, sent)
       if (finding._tag === "Found") return yield* this.#posted(draft, finding, sent.media)
       if (finding._tag === "Broken") return yield* this.#broken(draft, this.#idBefore(part - 1))
       const reason: UndecidedReason | undefined = finding._tag === "Unclear"
@@ -148,7 +141,7 @@ class ThreadRun {
     })
   }
 
-  #find({ parameters, place: { part } }: Draft.Draft, sent: ThreadRecord.Sent, wait: number) {
+  #find({ parameters, place: { part } }: Draft.Draft, sent: ThreadRecord.Sent) {
     const { after, authorId } = this.#log.current()
     const before = this.#idBefore(part - 1)
     return FindPost.find({
@@ -161,7 +154,7 @@ class ThreadRun {
       after: before ?? after,
       from: sent.firstAt - clockMargin,
       witness: part > 1 && isListed(this.#drafts[part - 2]?.parameters) ? before : undefined
-    }, { lag: this.#lag, wait, user_auth: this.#options.user_auth })
+    }, { lag: this.#lag, wait: this.#lag, user_auth: this.#options.user_auth })
   }
 
   #undecided(

@@ -3,6 +3,7 @@
  * shortened, one is added for media and quotes, some characters are escaped, white space and invisible characters are changed, and
  * a reply may begin with mentions of those it replies to.
  */
+import * as Predicate from "effect/Predicate"
 import type { UrlEntity } from "../../schema/models/Entities.ts"
 
 /** A post that was sent. */
@@ -17,9 +18,15 @@ export interface Sent {
   readonly isContinuation: boolean
 }
 
+/** An article that was published as a post, whose text is unknown. */
+export interface SentArticle {
+  readonly title: string
+}
+
 /** A post that the service shows. */
 export interface Seen {
   readonly text: string
+  readonly article?: unknown
   readonly note_post?: SeenText | undefined
   readonly entities?: SeenText["entities"]
   readonly attachments?: { readonly media_keys?: ReadonlyArray<string> } | undefined
@@ -32,10 +39,14 @@ interface SeenText {
 }
 
 /** The fields that the comparison needs. */
-export const postFields = ["attachments", "entities", "note_post", "referenced_posts"] as const
+export const postFieldsOf = (sent: Sent | SentArticle) =>
+  "title" in sent ? ["article"] as const : ["attachments", "entities", "note_post", "referenced_posts"] as const
 
 /** Checks that both are the same post. */
-export const isSame = (sent: Sent, seen: Seen): boolean => {
+export const isSame = (sent: Sent | SentArticle, seen: Seen): boolean => {
+  if ("title" in sent) {
+    return Predicate.hasProperty(seen.article, "title") && plain(String(seen.article.title)) === plain(sent.title)
+  }
   const { inReplyTo, isContinuation, quoted } = sent
   const referred = (type: string) => seen.referenced_posts?.find((reference) => reference.type === type)?.id
   if (referred("replied_to") !== inReplyTo || referred("reposted") !== undefined) return false

@@ -1,6 +1,6 @@
 /**
- * A create that may wait long before it is sent, for credentials or a rate limit. Meanwhile its note is renewed regularly, so that
- * its age has an upper limit.
+ * A create that is sent once. It may wait long before that, for credentials or a rate limit. Meanwhile its note can be renewed
+ * regularly, so that its age has an upper limit.
  */
 import * as Effect from "effect/Effect"
 import { SendGate, SendTracker } from "../../client/SendGate.ts"
@@ -8,22 +8,32 @@ import { SendGate, SendTracker } from "../../client/SendGate.ts"
 /** The highest age of a note in milliseconds: a sixth of the time in which a post appears. */
 export const ageOf = (lag: number): number => Math.max(Math.ceil(lag / 6), 100)
 
-/** Runs a create. After its success `onSuccess` runs even if the fiber is interrupted. */
+/** The steps of a create. */
+interface Steps<in A, out E2, out R2, out E4, out R4> {
+  /** Runs after its success, even if the fiber is interrupted. */
+  readonly onSuccess: (value: A) => Effect.Effect<void, E2, R2>
+  /** Runs if it is interrupted before anything was sent. */
+  readonly onUnsent: Effect.Effect<void, E4, R4>
+}
+
+/** Runs a create. */
+export const once = <A, E, R, E2, R2, E4, R4>(
+  create: Effect.Effect<A, E, R>,
+  { onSuccess, onUnsent }: Steps<A, E2, R2, E4, R4>
+): Effect.Effect<void, E | E2, R | R2 | R4> =>
+  Effect.uninterruptibleMask((restore) => Effect.flatMap(restore(watched(create, Effect.ignore(onUnsent))), onSuccess))
+
+/** Runs a create that may wait long, and renews its note meanwhile. */
 export const run = <A, E, R, E2, R2, E3, R3, E4, R4>(
   create: Effect.Effect<A, E, R>,
-  { every, note, onSuccess, onUnsent }: {
-    readonly onSuccess: (value: A) => Effect.Effect<void, E2, R2>
+  { every, note, ...steps }: Steps<A, E2, R2, E4, R4> & {
     readonly note: Effect.Effect<void, E3, R3>
     /** The interval of notes in milliseconds. */
     readonly every: number
-    /** Runs if the create is interrupted before anything was sent. */
-    readonly onUnsent: Effect.Effect<void, E4, R4>
   }
 ): Effect.Effect<void, E | E2, R | R2 | R3 | R4> =>
   Effect.raceFirst(
-    Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(restore(watched(create, Effect.ignore(onUnsent))), onSuccess)
-    ),
+    once(create, steps),
     Effect.forever(Effect.delay(Effect.uninterruptible(Effect.ignore(note)), every))
   )
 

@@ -4,6 +4,7 @@ import * as Metric from "effect/Metric"
 import type * as Tracer from "effect/Tracer"
 import { Recent } from "../../internal/recentMap.ts"
 import * as Callback from "../../runtime/Callback.ts"
+import * as Metrics from "../../runtime/Metrics.ts"
 import type { Figures } from "../../schema/RateLimitHeaders.ts"
 import { announced, type Bucket, type Change, maxRememberedBudgets, type Waiting } from "../Policy.ts"
 
@@ -39,19 +40,6 @@ export const makeListeners = (measure: Measure) => {
   }
 }
 
-export const waits = /*#__PURE__*/ Metric.counter("postwire_rate_limit_waits", {
-  description: "Waits for rate limits that began"
-})
-
-export const waitSeconds = /*#__PURE__*/ Metric.histogram("postwire_rate_limit_wait_seconds", {
-  description: "Waits of calls at the head of their queue for a rate limit",
-  boundaries: [0.1, 1, 2, 5, 15, 60, 300, 900]
-})
-
-const remaining = /*#__PURE__*/ Metric.gauge("postwire_rate_limit_remaining", {
-  description: "Requests remaining in the window, as last announced"
-})
-
 /** Records announcements, one series per rate limit. A series ends with the layer, or when it is among the least recently used. */
 export const measuring = /*#__PURE__*/ Effect.flatMap(
   /*#__PURE__*/ Effect.context<never>(),
@@ -59,12 +47,16 @@ export const measuring = /*#__PURE__*/ Effect.flatMap(
     Effect.map(
       Effect.acquireRelease(
         Effect.sync(() =>
-          new Recent<typeof remaining>(maxRememberedBudgets, (gauge) => Metric.removeUnsafe(gauge, context))
+          new Recent<Metric.Gauge<number>>(maxRememberedBudgets, (gauge) => Metric.removeUnsafe(gauge, context))
         ),
         (gauges) => Effect.sync(() => gauges.clear())
       ),
       (gauges): Measure => ({ credential, key, operation }, left) =>
-        gauges.get(key, () => Metric.withAttributes(remaining, { bucket: key, credential, operation }))
-          .updateUnsafe(left, context)
+        gauges.get(key, () =>
+          Metrics.rateLimitRemaining.of({
+            "postwire.operation": operation,
+            "postwire.credential": credential,
+            "postwire.rate_limit.bucket": key
+          })).updateUnsafe(left, context)
     )
 )

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
-import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
 import * as Tracer from "effect/Tracer"
 import { nonce } from "../../auth/OAuth1.ts"
@@ -13,6 +12,7 @@ import { RateLimitWaitTooLong } from "../../errors/Errors.ts"
 import { headOf } from "../../http/Transport.ts"
 import { Recent } from "../../internal/recentMap.ts"
 import { Logging } from "../../runtime/Logging.ts"
+import * as Metrics from "../../runtime/Metrics.ts"
 import * as Monotonic from "../../runtime/Monotonic.ts"
 import { windowMillis } from "../../schema/Quota.ts"
 import { figuresOf, retryAfterOf } from "../../schema/RateLimitHeaders.ts"
@@ -20,7 +20,7 @@ import type { ResponseHead } from "../../schema/RateLimitHeaders.ts"
 import * as Ledger from "../Ledger.ts"
 import { type Bucket, maxRememberedBudgets, type Policy, usageOf, type Waiting } from "../Policy.ts"
 import type * as RateLimitStore from "../RateLimitStore.ts"
-import { makeListeners, type Measure, waits, waitSeconds } from "./events.ts"
+import { makeListeners, type Measure } from "./events.ts"
 import { Queue, Waiter } from "./queue.ts"
 
 const shortestPauseMillis = 1_000
@@ -54,6 +54,11 @@ export const makeSettling = Effect.map(
       fiber.addObserver(() => void fibers.delete(fiber))
     })
 )
+
+const attributesOf = ({ operation, reason }: Waiting) => ({
+  "postwire.operation": operation,
+  "postwire.reason": reason
+})
 
 interface Verdict {
   readonly response: HttpClientResponse
@@ -143,7 +148,7 @@ class Admission {
       queue.announced = { until: now + millis, waiting }
       queue.notify(waiting)
       this.dependencies.events.tell(waiting)
-      Metric.withAttributes(waits, { operation, reason }).updateUnsafe(1, this.dependencies.context)
+      Metrics.rateLimitWaits.of(attributesOf(waiting)).updateUnsafe(1, this.dependencies.context)
       return this.#logging(Effect.annotateLogs(
         // Waits for a pace come every second.
         (reason === "pace" ? Effect.logDebug : Effect.logInfo)(
@@ -216,9 +221,9 @@ class Admission {
     const since = yield* this.#reserve(queue, waiter, patience)
     if (waiter.outcome !== undefined) return yield* waiter.outcome
     if (since !== undefined && queue.announced !== undefined) {
-      const { operation, reason } = queue.announced.waiting
       const seconds = ((yield* Monotonic.millis) - since) / 1000
-      Metric.withAttributes(waitSeconds, { operation, reason }).updateUnsafe(seconds, this.dependencies.context)
+      Metrics.rateLimitWaitDuration.of(attributesOf(queue.announced.waiting))
+        .updateUnsafe(seconds, this.dependencies.context)
     }
     queue.announced = undefined
     if (queue.bucket.pace !== undefined) {

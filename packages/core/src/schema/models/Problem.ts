@@ -22,3 +22,18 @@ export const Problem = /*#__PURE__*/ Schema.Struct({
 export interface Problem extends Schema.Struct.Type<typeof Problem.fields> {
   readonly [member: string]: unknown
 }
+
+/** The problems of posts that the service omits without an error. */
+export const ofOmitted = (
+  ids: ReadonlyArray<string>,
+  posts: ReadonlyArray<{ readonly id: string }>,
+  errors: ReadonlyArray<Problem>
+): ReadonlyArray<Problem> => {
+  const known = new Set([...posts.map(({ id }) => id), ...errors.flatMap((error) => [error.resource_id, error.value])])
+  return ids.filter((id) => !known.has(id)).map((id) => ({
+    title: "Missing",
+    detail: `The service does not show post ${id}, and does not say why.`,
+    resource_type: "post",
+    resource_id: id
+  }))
+}

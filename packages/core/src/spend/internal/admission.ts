@@ -150,6 +150,21 @@ const within = <A, E>(terms: Request["terms"], clock: Clock.Clock, step: Effect.
   })
 }
 
+/** The refusal of a request whose price is unknown; `undefined` without a limit. */
+export const unpriced = (
+  operation: string,
+  { perDay, perMonth, total }: Environment["limits"] & Pick<Environment, "total">
+): Effect.Effect<never, SpendLimitReached> | undefined => {
+  const [period, limit] = perDay !== undefined
+    ? ["day", perDay] as const
+    : perMonth !== undefined
+    ? ["month", perMonth] as const
+    : ["total", total] as const
+  return limit === Infinity ? undefined : Effect.fail(
+    new SpendLimitReached({ operation, period, limit: Prices.dollarsOf(limit), needed: Infinity, spent: 0 })
+  )
+}
+
 /** The error of a limit that the store could not check. */
 const unchecked = (request: Request, { perDay, perMonth = Infinity }: Bill.Limits, day: string, unavailable: string) =>
   new SpendLimitReached({

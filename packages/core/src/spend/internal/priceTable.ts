@@ -13,6 +13,8 @@ export interface Prices {
   readonly request: Readonly<Record<RequestRow, number>>
   /** Per resource of their own that the owner of the app reads. */
   readonly ownedRead: number
+  /** The most that a request without a published price costs; such requests are not counted without it. */
+  readonly unknown: number | undefined
   /** True if posts and users added by `expansions` are charged as well: they are resources of the response. */
   readonly includes: boolean
 }
@@ -53,6 +55,7 @@ export const current: Prices = {
     trends: 10_000
   },
   ownedRead: 1_000,
+  unknown: undefined,
   includes: true
 }
 
@@ -66,6 +69,8 @@ export interface Changes {
   readonly request?: Readonly<Partial<Record<RequestRow, number>>> | undefined
   /** Per resource of their own that the owner of the app reads. */
   readonly ownedRead?: number | undefined
+  /** The most that a request without a published price costs. Under a limit, such requests are refused without it. */
+  readonly unknown?: number | undefined
   /** True if posts and users added by `expansions` are charged as well. Default: true. */
   readonly includes?: boolean | undefined
 }
@@ -82,7 +87,7 @@ export const changed = (changes: Changes): Prices | InvalidSettings => {
   if (typeof changes !== "object" || changes === null) return invalid("must be an object of prices in dollars")
   const stranger = Object.keys(changes).find((name) => !Object.hasOwn(current, name))
   if (stranger !== undefined) return invalid(`has no ${stranger}, only ${Object.keys(current).join(", ")}`)
-  const { includes = current.includes, ownedRead, since = current.since } = changes
+  const { includes = current.includes, ownedRead, since = current.since, unknown } = changes
   if (typeof since !== "string" || !/^\d{4}-\d\d-\d\d$/.test(since)) {
     return invalid("must have a day for since, such as 2026-08-22")
   }
@@ -92,11 +97,13 @@ export const changed = (changes: Changes): Prices | InvalidSettings => {
   const request = merged("request", current.request, changes.request)
   if (typeof request === "string") return invalid(request)
   if (ownedRead !== undefined && !isPrice(ownedRead)) return invalid(priceRule("ownedRead"))
+  if (unknown !== undefined && !isPrice(unknown)) return invalid(priceRule("unknown"))
   return {
     since,
     read,
     request,
     ownedRead: ownedRead === undefined ? current.ownedRead : microsOf(ownedRead),
+    unknown: unknown === undefined ? undefined : microsOf(unknown),
     includes
   }
 }

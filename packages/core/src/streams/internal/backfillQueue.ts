@@ -81,6 +81,7 @@ export class BackfillQueue {
       const why = yield* Backfill.fetchPart(terms, part, receiver)
       const event = Gaps.eventOf(clock.date(), part, why === undefined ? part.by : undefined, why)
       for (const consumer of missing.targets) consumer.notify(event)
+      yield* Gaps.count(definition.name, event)
     }
     this.#current = undefined
     onDone()

@@ -1,4 +1,7 @@
 /** Gaps in a stream: how to fetch each part, and which parts cannot be fetched. */
+import type * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Metrics from "../../runtime/Metrics.ts"
 import type { Live } from "../../schema/Definition.ts"
 import type { AnyItem } from "../../schema/StreamItem.ts"
 import type { Gap } from "../StreamEvents.ts"
@@ -82,6 +85,13 @@ export const partsOf = ({ from, to }: Span, now: number, recover: Recover, live:
   add(recoverable, Infinity, "recovery")
   return parts
 }
+
+/** Counts a gap. */
+export const count = (operation: string, { filledBy }: Gap): Effect.Effect<void> =>
+  Metric.update(
+    Metrics.streamGaps.of({ "postwire.operation": operation, "postwire.gap.filled_by": filledBy ?? "nothing" }),
+    1
+  )
 
 /** The event of a gap. */
 export const eventOf = (at: Date, { from, to }: Span, filledBy: Gap["filledBy"], why?: string): Gap => ({

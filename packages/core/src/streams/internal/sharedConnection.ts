@@ -2,12 +2,14 @@
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Client } from "../../client/Client.ts"
 import { type AnyError, type RateLimited, TransportFailure } from "../../errors/Errors.ts"
 import { NoRules, type StreamOverflow, type TooManyConnections } from "../../errors/StreamErrors.ts"
+import * as Metrics from "../../runtime/Metrics.ts"
 import type { Definition, Live } from "../../schema/Definition.ts"
 import type { AnyItem } from "../../schema/StreamItem.ts"
 import type { StreamNotice } from "../StreamEvents.ts"
@@ -79,10 +81,12 @@ export class SharedConnection {
   /** The reason in the service's disconnect notice. */
   #disconnect: string | undefined
   #markedAt = 0
+  readonly #items: Metric.Counter<number>
 
   constructor(terms: ConnectionSettings, clock: StreamClock, history: History, resumeFrom: ResumeFrom | undefined) {
     this.terms = terms
     this.#clock = clock
+    this.#items = Metrics.streamItems.of({ "postwire.operation": terms.definition.name })
     this.#duplicates = this.#remembering(resumeFrom)
     this.#history = history
     this.#silence = terms.silence
@@ -194,7 +198,8 @@ export class SharedConnection {
 
   #pause(wait: number, why: string, attempt: number): Effect.Effect<void> {
     this.#notify({ _tag: "Reconnecting", at: this.#clock.date(), why, wait, attempt })
-    return wait > 0 ? Effect.sleep(wait) : Effect.void
+    const reconnects = Metrics.streamReconnects.of({ "postwire.operation": this.terms.definition.name })
+    return Effect.andThen(Metric.update(reconnects, 1), wait > 0 ? Effect.sleep(wait) : Effect.void)
   }
 
   #backoffAfter({ fault, notBefore, retryAfter }: Retry, hadConnection: boolean, random: number): number {
@@ -266,12 +271,14 @@ export class SharedConnection {
     let last: AnyItem | undefined
     let isIdle = false
     let notice: DecodeLines.Problems | undefined
+    let items = 0
     const keeps = this.#backfill.isOpen || this.#coverage.isFilling
     for (const entry of arrived) {
       if (!("_tag" in entry)) {
         last = entry
         const id = idOf(entry)
         const isNew = this.#duplicates.add(id, now, keeps)
+        if (isNew) items++
         entries.push(isNew ? entry : { _tag: "Duplicate", at: this.#clock.date(), id })
       } else if (entry._tag === "Problems") {
         entries.push({ _tag: "Trouble", at: this.#clock.date(), problems: entry.problems })
@@ -286,8 +293,13 @@ export class SharedConnection {
       this.#isProven = true
       this.#backoff.reset()
     }
-    const delivered = Arr.isReadonlyArrayNonEmpty(entries) ? this.#deliver(entries) : Effect.void
-    if (filled !== undefined) this.#notify(Gaps.eventOf(this.#clock.date(), filled, "backfill"))
+    let delivered = Arr.isReadonlyArrayNonEmpty(entries) ? this.#deliver(entries) : Effect.void
+    if (items > 0) delivered = Effect.andThen(Metric.update(this.#items, items), delivered)
+    if (filled !== undefined) {
+      const gap = Gaps.eventOf(this.#clock.date(), filled, "backfill")
+      this.#notify(gap)
+      delivered = Effect.andThen(Gaps.count(this.terms.definition.name, gap), delivered)
+    }
     if (now - this.#markedAt >= watermarkMillis) {
       this.#markedAt = now
       this.#mark()

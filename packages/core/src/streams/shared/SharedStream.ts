@@ -9,6 +9,8 @@
  *   yield* Stream.runForEach(shared.consume({ consumer: "cats", tags: ["cats"] }), ({ item }) => Console.log(item.post.text))
  * })
  * ```
+ *
+ * @stability experimental
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

@@ -4,6 +4,8 @@
  *
  * A lease has a fencing token, a number that increases whenever the lease changes hands. Writes with an earlier token are refused,
  * so that a process that was stopped, swapped out or disconnected cannot overwrite its successor's work.
+ *
+ * @stability experimental
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"

@@ -98,7 +98,7 @@ const follow = Effect.fnUntraced(function*<E, R>(
       let isMarked = false
       const entries: Array<Entry> = []
       for (const event of events) {
-        const mark = markOf(event, until)
+        const mark = markOf(event, until, token)
         if (mark !== undefined) {
           isMarked = true
           until = mark
@@ -120,12 +120,13 @@ const follow = Effect.fnUntraced(function*<E, R>(
 })
 
 /** The time up to which the stream is complete with an event, in milliseconds; `undefined` if the event does not change it. */
-const markOf = (event: StreamEvent<AnyItem>, until: number | undefined): number | undefined =>
+const markOf = (event: StreamEvent<AnyItem>, until: number | undefined, token: number): number | undefined =>
   event._tag === "Watermark"
     ? latest(event.until.getTime(), until)
-    // A process that takes over before the first watermark starts where this one did.
+    // A process that takes over before the first watermark starts where this one did. The token is a time of the log's clock: by a
+    // clock of this machine that is ahead, the log would be complete up to a time to come.
     : event._tag === "Connected" && until === undefined
-    ? event.at.getTime() - skewMillis
+    ? Math.min(event.at.getTime(), token / 1_000) - skewMillis
     : undefined
 
 const latest = (one: number | undefined, other: number | undefined): number | undefined =>
