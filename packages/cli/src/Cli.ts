@@ -29,6 +29,10 @@ const Quiet = GlobalFlag.Setting("quiet")({
 
 /** Each command is a module of its own: all take three times as long to load as one. */
 const commands = {
+  sync: () => import("./commands/SyncCommand.ts"),
+  search: () => import("./commands/SearchCommand.ts"),
+  query: () => import("./commands/QueryCommand.ts"),
+  archive: () => import("./commands/ArchiveCommand.ts"),
   export: () => import("./commands/ExportCommand.ts"),
   plan: () => import("./commands/PlanCommand.ts"),
   stream: () => import("./commands/StreamCommand.ts"),
@@ -53,6 +57,7 @@ const commands = {
   accounts: () => import("./commands/AccountsCommand.ts"),
   config: () => import("./commands/ConfigCommand.ts"),
   doctor: () => import("./commands/DoctorCommand.ts"),
+  migrate: () => import("./commands/MigrateCommand.ts"),
   demo: () => import("./commands/Demo.ts"),
   listen: () => import("./commands/ListenCommand.ts"),
   replay: () => import("./commands/ReplayCommand.ts"),

@@ -26,11 +26,19 @@ describe("postwire analytics", () => {
       ]
       const { code, errors, output } = yield* Commands.run(...flags)
       assert.strictEqual(code, 0, errors)
-      assert.match(errors, /^postwire: \d+ posts, 1 request, up to \$0\.\d+\.\npostwire: Up to 1 request for figures/)
+      assert.match(
+        errors,
+        /^postwire: \d+ posts, 1 request, up to \$0\.\d+ and more\.\npostwire: Up to 1 request for figures/
+      )
       assert.match(output, /^done: \d+ rows? on 1 page/)
       assert.deepStrictEqual(
         linesOf(out).map(({ id, likes, text }) => ({ id, likes, text })),
         posts.toReversed().map((post) => ({ ...post, likes: 0 }))
+      )
+      const limited = yield* Commands.run(...flags.slice(0, 3), "--out", `${out}.other`, "--max-spend", "1")
+      assert.include(
+        limited.errors,
+        "It may cost more than --max-spend, $1.00: it sends requests whose price is unknown"
       )
       const requests = journal.entries().length
       const again = yield* Commands.run(...flags, "--resume", "--json")
@@ -45,7 +53,9 @@ describe("postwire analytics", () => {
       const wrong = yield* Commands.run("analytics", "--since", "soon", "--out", "-")
       assert.include(wrong.errors, "--since must be a time")
       const order = yield* Commands.run("analytics", "--since", "2026-11-02", "--until", "2026-11-01", "--out", "-")
-      assert.include(order.errors, "--until is not after --since")
+      assert.include(order.errors, "--since is not before --until")
+      const future = yield* Commands.run("analytics", "--since", "2999-01-01", "--out", "-")
+      assert.include(future.errors, "--since is not before now")
       assert.lengthOf(journal.entries(), 0)
     }).pipe(Effect.provide(Sandbox.layerServer({ posts: 0 }))))
 })

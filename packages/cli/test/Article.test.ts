@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
+import { isKey } from "@postwire/core/storage/Journal"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as MediaBytes from "../../core/test/support/MediaBytes.ts"
+import * as ArticleFile from "../src/publishing/ArticleFile.ts"
 import * as Commands from "./Commands.ts"
 
 const desk = Effect.fnUntraced(function*(text: string) {
@@ -48,6 +50,7 @@ describe("postwire article --dry-run", () => {
       const { file } = yield* desk("No heading ![](cup.txt)")
       const without = yield* Commands.parse("article", file, "--dry-run")
       assert.match(without.errors, /tea\.md has no title\n {2}Begin it with a heading, # Title, or pass --title\.$/)
+      assert.include((yield* Commands.parse("article", file, "--dry-run", "--title", " ")).errors, "has no title")
       const wrong = yield* Commands.parse("article", file, "--dry-run", "--title", "Tea")
       assert.strictEqual(wrong.code, 1)
       assert.include(wrong.errors, "cup.txt")
@@ -57,6 +60,12 @@ describe("postwire article --dry-run", () => {
 })
 
 describe("postwire article", () => {
+  it("makes a valid key of any file", () => {
+    const article = { title: "Tea", content_state: { blocks: [], entities: [] } }
+    const key = ArticleFile.keyOf(`a${"\u{1d4af}".repeat(40)}.md`, undefined, article)
+    assert.isTrue(isKey(key), key)
+  })
+
   it.live("creates the draft once, publishes it, and creates no second one after a lost answer", () =>
     Effect.gen(function*() {
       const { file, folder } = yield* desk("# Tea\n\nBoil water.\n\n![A cup](cup.png)\n")
@@ -76,8 +85,10 @@ describe("postwire article", () => {
 
       const draft = yield* run("--continue")
       assert.deepStrictEqual([draft.code, creates().length], [0, 2], draft.errors)
+      faults.add({ operation: "publishArticle", reset: "after" })
       const published = yield* run("--publish", "--json")
       assert.strictEqual(published.code, 0, published.errors)
+      // The response was lost, but the post is there.
       const { article_id, post_id, resumed } = JSON.parse(published.output)
       assert.deepStrictEqual([article_id, resumed, creates().length], [draft.output, true, 3])
       assert.strictEqual((yield* run("--publish")).output, post_id)
@@ -87,7 +98,7 @@ describe("postwire article", () => {
       const changed = yield* run()
       assert.match(
         changed.errors.replaceAll(/\s+/g, " "),
-        /The key of .*tea\.md belongs to an article with other content/
+        /The key of .*tea\.md \(--key\) belongs to an article with other content/
       )
       faults.add({ operation: "createArticleDraft", reset: "after" })
       assert.strictEqual((yield* run("--key", "found")).code, 1)

@@ -7,6 +7,7 @@ import * as Input from "effect/Terminal"
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { needsLibrary } from "../../chat/test/support/Needs.ts"
 import { postwire } from "../../core/test/support/ProgramFile.ts"
 import { Environment } from "../src/connection/Variables.ts"
 import { Terminal } from "../src/terminal/Terminal.ts"
@@ -36,6 +37,8 @@ const scene = Effect.fnUntraced(function*() {
 })
 
 layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("postwire chat", (it) => {
+  needsLibrary()
+
   it.effect("sets two users up, who write to each other and read it", () =>
     Effect.gen(function*() {
       const { ada, ben } = yield* scene()
@@ -46,6 +49,12 @@ layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("postwir
       assert.strictEqual((yield* ben.run("send", ada.id, "Hello, Ada")).code, 0)
       const { output } = yield* ada.run("read", ben.id)
       assert.match(output, new RegExp(`^\\S+ \\S+  ${ada.id}: Hello, Ben\\n\\S+ \\S+  ${ben.id}: Hello, Ada$`))
+      const accepted = yield* ada.run("accept", ben.id)
+      assert.include(accepted.errors, `postwire: The keys of user ${ben.id} are accepted.`)
+      // Each shows the same two fingerprints.
+      const lines = accepted.output.split("\n").toSorted()
+      for (const line of lines) assert.match(line, /^\d+: ([\da-f]{4} ?){8}$/)
+      assert.deepStrictEqual((yield* ben.run("accept", ada.id)).output.split("\n").toSorted(), lines)
       const { output: listed } = yield* ben.run("list")
       assert.match(listed, new RegExp(`^\\d+-\\d+  one_to_one  ${ada.id}$`))
     }))

@@ -2,7 +2,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { ConfigProvider, Effect } from "effect"
 import { spawnSync } from "node:child_process"
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { postwire } from "../../core/test/support/ProgramFile.ts"
 import { Environment } from "../src/connection/Variables.ts"
@@ -21,6 +21,22 @@ const listOf = (
   JSON.parse(output).settings
 
 describe("postwire config", () => {
+  it.effect("replaces the file as a whole, where a link leads, so that a crash leaves the old settings or the new ones", () =>
+    Effect.gen(function*() {
+      const home = yield* Commands.folder
+      const [file, real] = [join(home, "postwire/config.json"), join(home, "dotfile.json")]
+      mkdirSync(join(home, "postwire"))
+      writeFileSync(real, `{"account":"ada"}`)
+      symlinkSync(real, file)
+      linkSync(real, join(home, "old.json"))
+      const { code, errors } = yield* of(home)("config", "set", "wire", "x")
+      assert.strictEqual(code, 0, errors)
+      assert.isTrue(lstatSync(file).isSymbolicLink())
+      assert.deepStrictEqual(JSON.parse(readFileSync(real, "utf8")), { account: "ada", wire: "x" })
+      assert.strictEqual(readFileSync(join(home, "old.json"), "utf8"), `{"account":"ada"}`)
+      assert.deepStrictEqual(readdirSync(home).sort(), ["dotfile.json", "old.json", "postwire"])
+    }))
+
   it.effect("sets, gets, removes and lists defaults, and says where each comes from", () =>
     Effect.gen(function*() {
       const home = yield* Commands.folder

@@ -132,17 +132,19 @@ layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("lists",
       const first = users[0]?.reply(root, { text: "first", at: at(50) })
       const gone = users[1]?.reply(root, { text: "gone", at: at(40) })
       if (first === undefined || gone === undefined) return assert.fail("nobody replies")
-      const deep = users[2]?.reply(first, { text: "deep", at: at(30) })
+      const long = `${"deep ".repeat(70)}down`
+      const deep = users[2]?.reply(first, { text: long, at: at(30) })
       users[3]?.reply(gone, { text: "left", at: at(20) })
       sandbox.store.posts.delete(gone.id)
-      const { errors, output } = yield* run("conversation", deep?.id ?? "")
+      const { errors, output } = yield* run("conversation", `https://x.com/u2/status/${deep?.id}?s=20`)
       assert.deepStrictEqual(output.split("\n").map((line) => line.replace(/ \d{4}-.*| +$/, "")), [
         "@ada",
         "│ root",
         "├─ @u0",
         "│  │ first",
         "│  └─ @u2",
-        "│       deep",
+        ...Array.from({ length: 5 }, () => `│       ${"deep ".repeat(14).trim()}`),
+        "│       down",
         "└─ deleted",
         `   │ Could not find post with ids: [${gone.id}].`,
         "   └─ @u3",
@@ -151,11 +153,12 @@ layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("lists",
       assert.include(errors, "4 posts; 1 missing: 1 deleted.")
       const tree: Conversation.Conversation = JSON.parse((yield* run("conversation", root.id, "--json")).output)
       assert.deepStrictEqual(tree.nodes.map(({ depth }) => depth), [0, 1, 2, 1, 2])
+      assert.strictEqual(tree.nodes[2]?.post?.text, long)
       const file = yield* run("conversation", root.id, "--out", "./talk.jsonl", "--no-authors")
       assert.strictEqual(file.code, 3)
       assert.sameMembers(
         text("talk.jsonl").trim().split("\n").map((line) => JSON.parse(line).text),
-        ["root", "first", "deep", "left"]
+        ["root", "first", long, "left"]
       )
       assert.include((yield* run("conversation", "one")).errors, "The post one must be an id: 1 to 19 digits")
       assert.include((yield* run("conversation", root.id, "--zstd")).errors, "--zstd is for files")

@@ -71,6 +71,18 @@ describe("postwire spend", () => {
       assert.strictEqual(code, 1)
       assert.match(errors, /getUser: .*\$?0\.01/)
       assert.lengthOf(journal.entries().filter(({ operation }) => operation === "getUser"), 1)
+      const news = ["call", "searchNews", "--query", "lamps"] as const
+      const unpriced = yield* run(limited, ...news)
+      assert.match(unpriced.errors, /searchNews: its price is unknown, so the limit of the day, \$0\.015, cannot be/)
+      assert.include(unpriced.errors, "POSTWIRE_UNKNOWN_PRICE")
+      assert.notInclude(unpriced.errors, "prices.unknown")
+      assert.lengthOf(journal.entries().filter(({ operation }) => operation === "searchNews"), 0)
+      const stated = { POSTWIRE_SPEND_PER_DAY: "0.05", POSTWIRE_UNKNOWN_PRICE: "0.02" }
+      assert.deepStrictEqual(
+        [(yield* run(stated, ...news)).code, (yield* run(stated, ...news)).code, (yield* run(stated, ...news)).code],
+        [0, 0, 1]
+      )
+      assert.match((yield* run({ POSTWIRE_UNKNOWN_PRICE: "-1" }, ...news)).errors, /POSTWIRE_UNKNOWN_PRICE must be/)
       const wrong = yield* run({ POSTWIRE_SPEND_PER_DAY: "much" }, ...read)
       assert.match(wrong.errors, /POSTWIRE_SPEND_PER_DAY must be dollars/)
     }).pipe(Effect.scoped, Effect.provide(sandbox)))

@@ -71,6 +71,35 @@ describe("agree", () => {
       assert.include(String(lines.at(-1)), "The price of the chat conversations is unknown, and is not counted.")
     }).pipe(Effect.provide(TestConsole.layer)))
 
+  it.effect("refuses an unknown price under --max-spend, unless the user has stated it", () =>
+    Effect.gen(function*() {
+      const unknown = { items: 20, of: "chat conversations", requests: 2, micros: 0, duration: 0, isUnknown: true }
+      const flags = { maxSpend: Option.some(50_000) }
+      assert.deepStrictEqual(yield* agree({ flags, price: unknown }), {
+        said: [],
+        asked: "",
+        ended: [
+          "postwire: It may cost more than --max-spend, $0.05: it sends requests whose price is unknown",
+          "  Nothing was requested. State the most that such a request may cost, in dollars: " +
+          "POSTWIRE_UNKNOWN_PRICE, or postwire config set unknownPrice."
+        ]
+      })
+      const stated = (micros: number) =>
+        Effect.provideService(agree({ flags, price: unknown }), Spending.UnknownPrice, micros)
+      assert.deepStrictEqual((yield* stated(20_000)).said, [
+        "postwire: 20 chat conversations, 2 requests, up to $0.04."
+      ])
+      assert.include(String((yield* stated(30_000)).ended), "It would cost up to $0.06; --max-spend is $0.05")
+      const source = { definition: catalogue.getChatConversations.definition, parameters: {} }
+      const each = Spending.sayEach(source, { maxSpend: flags.maxSpend }, "chat conversations")
+      assert.strictEqual((yield* Effect.flip(each)).message.slice(0, 36), "It may cost more than --max-spend, $")
+      yield* Effect.provideService(each, Spending.UnknownPrice, 20_000)
+      assert.include(
+        String((yield* TestConsole.errorLines).at(-1)),
+        "Each request for chat conversations costs up to $0.02; stops at $0.05."
+      )
+    }).pipe(Effect.provide(TestConsole.layer)))
+
   it.effect("asks at a terminal before more than the threshold", () =>
     Effect.gen(function*() {
       const question = "Spend up to $61.73? [y/N] "

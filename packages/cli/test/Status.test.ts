@@ -43,7 +43,7 @@ const status = (replaced: Partial<ExportStatus> = {}): ExportStatus => ({
 const told = (
   all: ExportStatus,
   { isOne = false, ...replaced }: Partial<StatusCommand.View> & { readonly isOne?: boolean } = {}
-) => StatusCommand.linesOf({ now, isShared: true, workers: ["a:1"], exports: [all], ...replaced }, isOne)
+) => StatusCommand.linesOf({ now, isShared: true, workers: ["a:1"], exports: [all], syncs: [], ...replaced }, isOne)
 
 describe("the status of an export", () => {
   it("tells it by the flags that ask for the same", () => {
@@ -79,7 +79,7 @@ describe("the status of an export", () => {
   const old = { updated: now - 600_000, parts: [part({ updated: now - 600_000 })] }
 
   it("has times in ISO 8601 as JSON", () => {
-    const view = StatusCommand.plainOf({ now, isShared: true, workers: [], exports: [status()] })
+    const view = StatusCommand.plainOf({ now, isShared: true, workers: [], exports: [status()], syncs: [] })
     assert.strictEqual(view.now, "2026-01-31T00:00:00.000Z")
     assert.deepInclude(view.exports[0], { created: "2026-01-30T23:59:50.000Z", updated: "2026-01-30T23:59:55.000Z" })
     assert.strictEqual(view.exports[0]?.parts[0]?.updated, "2026-01-30T23:59:55.000Z")

@@ -7,6 +7,7 @@ import * as Analytics from "@postwire/export/sources/Analytics"
 import * as Plan from "@postwire/export/sources/Plan"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Connection from "../connection/Connection.ts"
@@ -71,9 +72,11 @@ const run = Effect.fnUntraced(function*(flags: Flags, parameters: Readonly<Recor
     const name = { start_time: "--since", end_time: "--until" }[parameter]
     return name === undefined ? undefined : { name, isFile: false }
   })
-  const { end_time = "", start_time } = options
-  if (Date.parse(end_time) <= Date.parse(start_time)) {
-    return yield* ErrorReport.refuse("--until is not after --since", "Nothing was requested. Pass a later time.")
+  const { end_time, start_time } = options
+  const end = end_time === undefined ? yield* Clock.currentTimeMillis : Date.parse(end_time)
+  if (end <= Date.parse(start_time)) {
+    const until = end_time === undefined ? "now" : "--until"
+    return yield* ErrorReport.refuse(`--since is not before ${until}`, "Nothing was requested. Pass an earlier time.")
   }
   const exportFlags = { ...flags, limit: Option.none(), partitions: Option.none() }
   const sink = yield* ExportTarget.sinkOf(exportFlags)
@@ -98,7 +101,10 @@ const run = Effect.fnUntraced(function*(flags: Flags, parameters: Readonly<Recor
 const confirmCost = Effect.fnUntraced(function*(flags: Flags, id: string, options: Analytics.Options) {
   const posts = Analytics.postsOf(id, options)
   const estimate = yield* Effect.option(Plan.estimate(posts))
-  if (Option.isSome(estimate)) yield* Spending.confirmCost(flags, Spending.priceOf(posts, estimate.value))
+  yield* Option.match(estimate, {
+    onNone: () => Spending.statedPrice(flags),
+    onSome: (planned) => Spending.confirmCost(flags, { ...Spending.priceOf(posts, planned), isUnknown: true })
+  })
   const requests = Option.match(estimate, {
     onNone: () => "Requests",
     onSome: ({ requests }) => `Up to ${Text.quantity(requests, "requests")}`

@@ -1,10 +1,9 @@
 /** `postwire chat`: encrypted chats: set-up, list, read, send, listen. */
 import * as Chat from "@postwire/chat/Chat"
-import type { Item } from "@postwire/chat/conversations/Message"
+import type { TimelineItem } from "@postwire/chat/conversations/Message"
 import * as FileTokenStore from "@postwire/node/FileTokenStore"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
@@ -78,8 +77,8 @@ const setup = Command.make(
     noPasscode: Args.toggle("no-passcode", "Keep the private keys in a file of yours only, without a backup"),
     ...flags
   },
-  Effect.fnUntraced(function*({ noPasscode, ...flags }) {
-    yield* withOptions(
+  ({ noPasscode, ...flags }) =>
+    withOptions(
       flags,
       Effect.fnUntraced(function*(options) {
         const passcode = noPasscode
@@ -89,7 +88,6 @@ const setup = Command.make(
         yield* Report.say(`User ${userId} can chat: the public keys have version ${version}.`)
       })
     )
-  })
 ).pipe(Args.help("Register keys of this user, once. Run it again after an interruption.", "Register keys, once"))
 
 const list = Command.make(
@@ -120,9 +118,9 @@ const read = Command.make(
   {
     conversation: conversationArgument,
     limit: Args.int("limit", 1, 10_000).pipe(Args.withDefault("The number of events to read", 50)),
-    directMessages: Flag.Boolean("direct-messages").pipe(
-      Flag.withDefault(true),
-      Flag.withDescription("Also show old direct messages of the same two users; --no-direct-messages costs less")
+    directMessages: Args.toggle(
+      "direct-messages",
+      "Add direct messages from before, which have no signatures and a price"
     ),
     json: Report.json,
     ...flags
@@ -130,10 +128,11 @@ const read = Command.make(
   ({ conversation, directMessages, json, limit, ...flags }) =>
     withChat(
       flags,
-      Effect.fnUntraced(function*(chat) {
-        const items = yield* chat.read(conversation, { directMessages, limit })
-        yield* Report.print(json, items, () => items.map(lineOf))
-      })
+      (chat) =>
+        Effect.flatMap(
+          chat.read(conversation, { directMessages, limit }),
+          (items) => Report.print(json, items, () => items.map(lineOf))
+        )
     )
 ).pipe(Args.help(
   "Show a conversation, the oldest message first. Only messages whose signature verifies are shown.",
@@ -150,14 +149,29 @@ const send = Command.make(
   ({ conversation, text, ...flags }) =>
     withChat(
       flags,
-      Effect.fnUntraced(function*(chat) {
-        const sent = yield* chat.send(conversation, text)
-        yield* Report.lines(sent.sequenceId ?? sent.id)
-      })
+      (chat) => Effect.flatMap(chat.send(conversation, text), ({ id, sequenceId }) => Report.lines(sequenceId ?? id))
     )
 ).pipe(Args.help("Send a message. The first one to a user begins the conversation.", "Send a message", {
   "postwire chat send 2244994945 'Hello'": "To a user"
 }))
+
+const accept = Command.make(
+  "accept",
+  { user: Argument.String("user").pipe(Argument.withDescription("The id of the user")), ...flags },
+  ({ user, ...flags }) =>
+    withChat(
+      flags,
+      Effect.fnUntraced(function*(chat) {
+        const accepted = yield* chat.acceptKeys(user)
+        yield* Report.say(`The keys of user ${user} are accepted. Compare the fingerprints by another way:`)
+        for (const fingerprint of accepted) yield* Report.lines(`${user}: ${fingerprint}`)
+        yield* Report.lines(`${chat.userId}: ${yield* chat.fingerprint()}`)
+      })
+    )
+).pipe(Args.help(
+  "Accept the changed keys of a user, after the user has confirmed the change by another way.",
+  "Accept the changed keys of a user"
+))
 
 const listen = Command.make(
   "listen",
@@ -179,7 +193,7 @@ const listen = Command.make(
 ))
 
 export const command = Command.make("chat").pipe(
-  Command.withSubcommands([setup, list, read, send, listen]),
+  Command.withSubcommands([setup, list, read, send, accept, listen]),
   Args.help(
     `Read and write encrypted chats. The passcode comes from ${passcodeVariable} or a prompt, a key blob from ${keysVariable}.`,
     lines.chat,
@@ -192,16 +206,25 @@ export const command = Command.make("chat").pipe(
 
 const tombstones = {
   unverified: "a message whose signature does not verify",
+  "changed keys": "a message signed with changed keys: postwire chat accept",
   "no key": "a message from before you had a key",
   deleted: "a deleted message",
-  unknown: "a message of an unknown type"
+  unknown: "a message of an unknown type",
+  unavailable: "a message that could not be looked up"
 } as const
 
 /** A line about an item. */
-const lineOf = (item: Item): string => {
+const lineOf = (item: TimelineItem): string => {
   const time = item.createdAt === undefined ? "" : Text.minute(item.createdAt.toISOString())
-  if (item.kind === "tombstone") return `${time}  (${tombstones[item.reason]})`
+  if (item.kind === "tombstone") {
+    const detail = item.error === undefined ? "" : `: ${Text.oneLine(item.error.message)}`
+    return `${time}  ${item.senderId ?? "unknown sender"}: (${tombstones[item.reason]}${detail})`
+  }
   const files = item.kind === "message" ? item.media.map(({ filename = "a file" }) => `[${filename}]`) : []
-  const notes = item.kind === "edit" || item.edited ? " (edited)" : item.source === "dm" ? " (not encrypted)" : ""
+  const notes = item.kind === "direct message"
+    ? " (direct message, not signed)"
+    : item.kind === "edit" || item.edited
+    ? " (edited)"
+    : ""
   return `${time}  ${item.senderId}: ${Text.oneLine([item.text, ...files].join(" "))}${notes}`
 }

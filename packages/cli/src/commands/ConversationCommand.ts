@@ -1,5 +1,13 @@
 /** `postwire conversation ID`: shows a conversation as a tree, or exports it. */
-import { type Conversation, open, type Options, partsIn, treeOf } from "@postwire/core/workflows/Conversation"
+import * as PostText from "@postwire/core/text/PostText"
+import {
+  type Conversation,
+  open,
+  type Options,
+  type Part,
+  partsIn,
+  treeOf
+} from "@postwire/core/workflows/Conversation"
 import * as Export from "@postwire/export/Export"
 import * as ConversationSource from "@postwire/export/sources/Conversation"
 import * as Plan from "@postwire/export/sources/Plan"
@@ -23,7 +31,10 @@ import * as Text from "../terminal/Text.ts"
 import { lines } from "./Lines.ts"
 
 const flags = {
-  post: Argument.String("id").pipe(Argument.withDescription("The id of any post of the conversation")),
+  post: Argument.String("id").pipe(
+    Argument.withDescription("The id or the address of any post of the conversation"),
+    Argument.map((text) => /^https?:\/\/\S+\/status\/(\d+)/.exec(text)?.[1] ?? text)
+  ),
   archive: Args.toggle("archive", "Search the full archive, not the last seven days"),
   authors: Flag.Boolean("authors").pipe(
     Flag.withDefault(true),
@@ -58,7 +69,7 @@ type Flags = Command.Command.Config.Infer<typeof flags>
 
 const run = Effect.fnUntraced(function*(flags: Flags) {
   const { archive, authors, json, out, post, wire } = flags
-  const options: Options = { archive, authors }
+  const options: Options = { archive, authors, post_fields: ["note_post"] }
   const inFlags = ErrorReport.inFlags((parameter) =>
     parameter === "id" ? { name: `The post ${Text.oneLine(post)}`, isFile: false } : undefined
   )
@@ -67,12 +78,19 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   const conversation = yield* Effect.gen(function*() {
     const opened = yield* open(post, options)
     yield* confirmCost(flags, ConversationSource.of(opened, options))
-    return treeOf(opened.id, yield* Stream.runCollect(partsIn(opened, options)))
+    return treeOf(opened.id, yield* Stream.runCollect(Stream.map(partsIn(opened, options), withFullText)))
   }).pipe(inFlags, Connection.provide(flags, wire))
   const { output } = yield* Terminal
   yield* Report.print(json, conversation, () => ConversationTree.render(conversation, output.columns))
   yield* Effect.forEach(notesOf(conversation, archive), (note) => Report.say(note), { discard: true })
 })
+
+/** The part with the whole text of a long post in `text`. */
+const withFullText = (part: Part): Part => {
+  if (part._tag !== "Post") return part
+  const { note_post, ...post } = part.post
+  return { ...part, post: { ...post, text: PostText.full({ ...post, note_post }) } }
+}
 
 const checkTarget = (flags: Flags) => {
   const given = ExportTarget.ofFiles(flags)
@@ -106,7 +124,7 @@ const toFile = Effect.fnUntraced(function*(flags: Flags, options: Options) {
             if (pages === 0) estimate = yield* confirmCost(flags, source)
           })
         },
-        (options) => Export.run(source, { ...options, sink, stop })
+        (options) => Export.run(source, { ...options, sink, stop, fullText: true })
       )
     }).pipe(Connection.provide(flags, wire)))
 })

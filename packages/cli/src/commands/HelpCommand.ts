@@ -51,6 +51,10 @@ export const topics: Readonly<Record<string, Help.Section>> = {
         name: "POSTWIRE_SPEND_PER_DAY, POSTWIRE_SPEND_PER_MONTH",
         text: "Dollars that all commands together may spend"
       },
+      {
+        name: "POSTWIRE_UNKNOWN_PRICE",
+        text: "The most in dollars that a request without a published price costs; limits refuse it otherwise"
+      },
       { name: "POSTWIRE_SPEND_STORE", text: "The record of spending: a file or redis://..." },
       {
         name: "POSTWIRE_SPEND_WITHOUT_STORE",

@@ -20,6 +20,10 @@ export const groups = {
     chat: "Read and write encrypted chats"
   },
   "Keep in files": {
+    sync: "Keep a copy in a database up to date",
+    search: "Search the texts of a copy",
+    query: "Query a copy with SQL",
+    archive: "Read a copy in a browser",
     export: "Export an operation into a file",
     plan: "Estimate what an export costs",
     stream: "Write a stream to files",
@@ -44,6 +48,7 @@ export const groups = {
     trigger: "Make an event of any type",
     mcp: "Serve X to agents as tools",
     approve: "Approve what an agent wants to do",
+    migrate: "Move a program from twitter-api-v2",
     demo: "Run a real export, from a local service",
     help: "Explain a command or a topic"
   }

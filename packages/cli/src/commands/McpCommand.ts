@@ -97,6 +97,7 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
         userAuth: speaker.userAuth,
         userId: account?.user?.id,
         askAbove: microsOf(flags.askAbove),
+        prices: yield* SpendAccount.pricesOf(speaker.variables),
         folder: Option.getOrUndefined(flags.folder) ?? join(yield* UserDirectories.make().state("postwire"), "mcp"),
         account: Option.getOrUndefined(Option.map(speaker.account, ({ name }) => name)),
         command: HostConfig.launcher(speaker.variables["PATH"]).join(" ")

@@ -1,4 +1,4 @@
-/** `postwire sandbox`: the service on a loopback port. */
+/** `postwire sandbox`: the service on a port. */
 import { environmentVariable } from "@postwire/core/errors/Errors"
 import * as Wire from "@postwire/core/wire/Wire"
 import * as ConsolePage from "@postwire/sandbox/Console"
@@ -40,7 +40,8 @@ const adminToken = Config.option(Config.Redacted(adminVariable)).pipe(
 export const command = Command.make(
   "sandbox",
   {
-    port: Args.int("port", 0, 65_535).pipe(Args.withDefault("Port on 127.0.0.1; 0 takes any free one", 8080)),
+    port: Args.int("port", 0, 65_535).pipe(Args.withDefault("Port; 0 takes any free one", 8080)),
+    host: Args.text("host", "IP address to listen on, such as 0.0.0.0 in a container (default: 127.0.0.1)"),
     posts: Flag.Int("posts").pipe(Flag.filter(Seed.isSize, () => Seed.size), Args.withDefault("Initial posts", 1_000)),
     seed: Flag.Int("seed").pipe(Args.withDefault("The number that decides all data", 1)),
     file: Args.text("file", "SQLite file for the state (default: memory)"),
@@ -59,19 +60,24 @@ export const command = Command.make(
       Flag.withMetavar("DOLLARS"),
       Args.optional("The monthly spend limit of each app; more is refused as the service does")
     ),
+    plan: Flag.Literals("plan", ["enterprise", "self-serve"]).pipe(
+      Args.optional("The plan of all apps: self-serve has the rules of pay-per-use (default: enterprise)")
+    ),
     wire: Flag.Literals("wire", Wire.names).pipe(
       Args.optional("Accept only these field names, as the service of one date (default: all)")
     ),
     json: Report.jsonWhenReady
   },
-  Effect.fnUntraced(function*({ faults, file, json, load, port, posts, seed, spendCap, start, wire }) {
+  Effect.fnUntraced(function*({ faults, file, host, json, load, plan, port, posts, seed, spendCap, start, wire }) {
     const givenToken = yield* adminToken
     const options: Sandbox.ServerOptions = {
       port,
+      host: Option.getOrUndefined(host),
       posts,
       seed,
       faults,
       spendCap: Option.getOrUndefined(spendCap),
+      plan: Option.getOrUndefined(plan),
       wire: Option.getOrUndefined(wire),
       file: Option.getOrUndefined(file),
       start: Option.getOrUndefined(start),

@@ -1,4 +1,5 @@
-/** `postwire status`: shows every export of a cluster, its progress and its workers. */
+/** `postwire status`: shows every export and every sync of a cluster, their progress and the workers. */
+import type { Status as SyncStatus } from "@postwire/cluster/Syncs"
 import type { ExportStatus, PartStatus } from "@postwire/cluster/Tables"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
@@ -17,6 +18,7 @@ export interface View {
   readonly isShared: boolean
   readonly workers: ReadonlyArray<string>
   readonly exports: ReadonlyArray<ExportStatus>
+  readonly syncs: ReadonlyArray<SyncStatus>
 }
 
 export const command = Command.make(
@@ -29,6 +31,7 @@ export const command = Command.make(
   Effect.fnUntraced(function*({ cluster, id, json }) {
     const Engine = yield* Effect.promise(() => import("@postwire/cluster/Engine"))
     const { Tables } = yield* Effect.promise(() => import("@postwire/cluster/Tables"))
+    const Syncs = yield* Effect.promise(() => import("@postwire/cluster/Syncs"))
     const Worker = yield* Effect.promise(() => import("@postwire/cluster/Worker"))
     const database = yield* Cluster.existing(cluster)
     const view = yield* Effect.gen(function*() {
@@ -37,7 +40,8 @@ export const command = Command.make(
         now: yield* tables.now,
         isShared: database._tag !== "Sqlite",
         workers: database._tag === "Sqlite" ? [] : yield* Engine.workers,
-        exports: yield* tables.status(Option.getOrUndefined(id))
+        exports: yield* tables.status(Option.getOrUndefined(id)),
+        syncs: Option.isSome(id) ? [] : yield* Syncs.status
       }
     }).pipe(Effect.provide(Worker.layerWatch(database)))
     if (Option.isSome(id) && view.exports.length === 0) {
@@ -45,12 +49,12 @@ export const command = Command.make(
     }
     yield* Report.print(json, plainOf(view), () => linesOf(view, Option.isSome(id)))
   })
-).pipe(Args.help("Show the exports of a cluster: progress, workers, failures.", lines.status))
+).pipe(Args.help("Show the exports and syncs of a cluster: progress, workers, failures.", lines.status))
 
 const timeOf = (millis: number): string => new Date(millis).toISOString()
 
 /** The view as JSON, with times in ISO 8601. */
-export const plainOf = ({ exports, isShared, now, workers }: View) => ({
+export const plainOf = ({ exports, isShared, now, syncs, workers }: View) => ({
   now: timeOf(now),
   isShared,
   workers,
@@ -59,7 +63,8 @@ export const plainOf = ({ exports, isShared, now, workers }: View) => ({
     created: timeOf(created),
     updated: timeOf(updated),
     parts: parts.map((part) => ({ ...part, updated: timeOf(part.updated) }))
-  }))
+  })),
+  syncs: syncs.map(({ due, ...sync }) => ({ ...sync, due: due === null ? null : timeOf(due) }))
 })
 
 /** Lines of at most 80 columns. Completed exports show parts only if they were named. */
@@ -86,6 +91,11 @@ export const linesOf = (view: View, isOne: boolean): ReadonlyArray<string> => [
     ...isOne || (all.state !== "done" && all.parts.length > 1)
       ? all.parts.flatMap((part) => partTold(part, view.now))
       : all.parts.flatMap(({ problem }) => indented(problem, 2))
+  ]),
+  ...view.syncs.length === 0 ? [] : [row(["SYNC", "WORKER", "STATE", "", "", "", "NEXT"])],
+  ...view.syncs.flatMap(({ due, name, problem, state, worker }) => [
+    row([name, worker ?? "", state, "", "", "", due === null ? "" : ago(due - view.now)]),
+    ...indented(problem ?? undefined, 2)
   ])
 ]
 

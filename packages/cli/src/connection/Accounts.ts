@@ -17,6 +17,7 @@ import type * as Scope from "effect/Scope"
 import { join, resolve } from "node:path"
 import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as OutputFile from "../terminal/OutputFile.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Variables from "./Variables.ts"
 
@@ -159,7 +160,7 @@ export const makeDefault = Effect.fnUntraced(function*({ place }: Place, name: s
   const { folder, path } = yield* defaultsFile
   const text = `${JSON.stringify({ ...yield* defaults, [place]: name }, null, 2)}\n`
   yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
-  yield* fs.writeFileString(path, text, { mode: 0o600 })
+  yield* OutputFile.replace(path, text, 0o600)
 })
 
 /** Beside the folder of accounts: the default is a choice of one user on one machine, even in a shared store. */

@@ -6,9 +6,10 @@ import * as UserDirectories from "effect/persistence/UserDirectories"
 import * as Predicate from "effect/Predicate"
 import { closestMatch } from "leven"
 import { existsSync } from "node:fs"
-import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { mkdir, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
+import * as OutputFile from "../terminal/OutputFile.ts"
 
 /** A default that has a variable. */
 export interface Setting {
@@ -78,6 +79,13 @@ export const settings: ReadonlyArray<Setting> = [
     name: "spendPerMonth",
     variable: "POSTWIRE_SPEND_PER_MONTH",
     text: "Dollars that all commands together may spend in a month",
+    isOfProjects: false,
+    ...amount
+  },
+  {
+    name: "unknownPrice",
+    variable: "POSTWIRE_UNKNOWN_PRICE",
+    text: "The most in dollars that a request without a published price costs",
     isOfProjects: false,
     ...amount
   }
@@ -191,14 +199,12 @@ export const variables = Effect.map(
 export const change = Effect.fnUntraced(function*(file: File, { name }: Setting, value: string | undefined) {
   const text = JSON.stringify({ ...yield* read(file), [name]: value }, null, 2)
   yield* Effect.tryPromise({
-    try: async () => {
-      await mkdir(dirname(file.path), { recursive: true })
-      await writeFile(file.path, `${text}\n`)
-    },
+    try: () => mkdir(dirname(file.path), { recursive: true }),
     catch: (cause) =>
       new ErrorReport.Failure({
         message: `${file.path}: it cannot be written (${String(cause)})`,
         advice: "Check the folder, its permissions and the free space."
       })
   })
+  yield* OutputFile.replace(file.path, `${text}\n`)
 })

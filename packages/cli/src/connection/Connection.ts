@@ -139,7 +139,11 @@ const layer = (
     const rateLimit = RateLimit.layerWait({ maxWait }).pipe(Layer.provide(NodeClient.layerStore(settings)))
     const speak = yield* Report.speaker
     const isLocal = isLoopback(URL.parse(settings.baseUrl ?? "")?.hostname ?? "")
-    return Layer.mergeAll(Client.layer(service), layerWaits(speak), Layer.succeed(Spending.IsLocal, isLocal)).pipe(
+    const { unknown } = yield* SpendAccount.pricesOf(variables)
+    const spending = Layer.succeed(Spending.IsLocal, isLocal).pipe(
+      Layer.merge(Layer.succeed(Spending.UnknownPrice, unknown))
+    )
+    return Layer.mergeAll(Client.layer(service), layerWaits(speak), spending).pipe(
       Layer.provide([
         credentials,
         NodeCrypto.layer,

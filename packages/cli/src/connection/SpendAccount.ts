@@ -1,6 +1,6 @@
 /** The record of what the commands of a user spend, and its limits. */
 import { InvalidSettings } from "@postwire/core/errors/Errors"
-import { dollarsOf } from "@postwire/core/spend/Prices"
+import * as Prices from "@postwire/core/spend/Prices"
 import * as Spend from "@postwire/core/spend/Spend"
 import * as SpendStore from "@postwire/core/spend/SpendStore"
 import * as NodeClient from "@postwire/node/NodeClient"
@@ -25,21 +25,34 @@ export type Usual = Pick<Spend.Limit, "perDay" | "perMonth">
 /** The variable that allows spending while the store is unavailable, in spite of a limit. */
 const withoutStore = "POSTWIRE_SPEND_WITHOUT_STORE"
 
+/** The variable with the most that a request without a published price costs, in dollars. */
+const unknownPrice = "POSTWIRE_UNKNOWN_PRICE"
+
+/** The amount of dollars in a variable. */
+const amountOf = Effect.fnUntraced(function*(variables: Variables.Variables, name: string) {
+  const text = Variables.valueOf(variables, name)
+  if (text === undefined) return undefined
+  const dollars = Number(text)
+  return dollars >= 0 ? dollars : yield* new InvalidSettings({ setting: name, rule: "must be dollars, as 12.50" })
+})
+
+/** The prices of the service, with the stated one in the variables. */
+export const pricesOf = Effect.fnUntraced(function*(variables: Variables.Variables) {
+  const prices = Prices.changed({ unknown: yield* amountOf(variables, unknownPrice) })
+  return prices instanceof InvalidSettings
+    ? yield* new InvalidSettings({ setting: unknownPrice, rule: "must be 0 to 1000 dollars" })
+    : prices
+})
+
 /** The limits in the variables, in dollars, or else the usual ones. */
 export const limitOf = Effect.fnUntraced(function*(variables: Variables.Variables, usual: Usual = {}) {
   const otherwise = Variables.valueOf(variables, withoutStore) ?? "refuse"
   if (otherwise !== "refuse" && otherwise !== "allow") {
     return yield* new InvalidSettings({ setting: withoutStore, rule: "must be refuse or allow" })
   }
-  const amountOf = Effect.fnUntraced(function*(name: string) {
-    const text = Variables.valueOf(variables, name)
-    if (text === undefined) return undefined
-    const dollars = Number(text)
-    return dollars >= 0 ? dollars : yield* new InvalidSettings({ setting: name, rule: "must be dollars, as 12.50" })
-  })
   return {
-    perDay: (yield* amountOf(limits.perDay)) ?? usual.perDay,
-    perMonth: (yield* amountOf(limits.perMonth)) ?? usual.perMonth,
+    perDay: (yield* amountOf(variables, limits.perDay)) ?? usual.perDay,
+    perMonth: (yield* amountOf(variables, limits.perMonth)) ?? usual.perMonth,
     withoutStore: otherwise
   } satisfies Spend.Limit
 })
@@ -98,8 +111,12 @@ export const layer = (
   maxSpend: Option.Option<number>,
   usual?: Usual
 ): Layer.Layer<never, InvalidSettings> =>
-  Layer.unwrap(Effect.map(limitOf(variables, usual), (limit) =>
-    Spend.layer({
-      spendLimit: { ...limit, total: Option.getOrUndefined(Option.map(maxSpend, dollarsOf)) },
+  Layer.unwrap(Effect.gen(function*() {
+    const limit = yield* limitOf(variables, usual)
+    const { unknown } = yield* pricesOf(variables)
+    return Spend.layer({
+      spendLimit: { ...limit, total: Option.getOrUndefined(Option.map(maxSpend, Prices.dollarsOf)) },
+      prices: { unknown: unknown === undefined ? undefined : Prices.dollarsOf(unknown) },
       appOwner: Variables.valueOf(variables, "POSTWIRE_APP_OWNER")
-    }).pipe(Layer.provide(layerStore(variables, limit)))))
+    }).pipe(Layer.provide(layerStore(variables, limit)))
+  }))

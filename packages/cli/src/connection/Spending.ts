@@ -8,6 +8,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Advice from "../terminal/Advice.ts"
 import * as Args from "../terminal/Args.ts"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import { nounOf } from "../terminal/Noun.ts"
@@ -84,23 +85,41 @@ export const priceOf = (
   duration: requests === 0 ? 0 : Plan.durationOf(requests, limits, 0)
 })
 
+/** The most that a request without a published price costs, as the user has stated it, in millionths of a dollar. */
+export const UnknownPrice = Context.Reference<number | undefined>("@postwire/cli/connection/Spending/UnknownPrice", {
+  defaultValue: () => undefined
+})
+
+/** The stated price of requests without a published one. Without it, `--max-spend` cannot be enforced, and refuses them. */
+export const statedPrice = Effect.fnUntraced(function*({ maxSpend }: Pick<Flags, "maxSpend">) {
+  const stated = yield* UnknownPrice
+  return stated === undefined && Option.isSome(maxSpend)
+    ? yield* ErrorReport.refuse(
+      `It may cost more than --max-spend, ${Text.dollars(maxSpend.value)}: it sends requests whose price is unknown`,
+      `Nothing was requested. ${Advice.unknownPrice}`
+    )
+    : stated
+})
+
 /** Shows the price of each item of a listing, where their number is unknown. */
-export const sayEach = (
+export const sayEach = Effect.fnUntraced(function*(
   { definition, parameters }: Pick<Source<unknown>, "definition" | "parameters">,
   { maxSpend }: Pick<Flags, "maxSpend">,
   of: string
-): Effect.Effect<void> => {
-  const micros = mostOf(definition, parameters, { items: 1, requests: 1 })
-  return Report.say(
-    isUnknown(definition)
+) {
+  const stated = isUnknown(definition) ? yield* statedPrice({ maxSpend }) : undefined
+  const micros = stated ?? mostOf(definition, parameters, { items: 1, requests: 1 })
+  const each = stated === undefined ? of.replace(/s$/, "") : `request for ${of}`
+  yield* Report.say(
+    stated === undefined && isUnknown(definition)
       ? `The price of the ${of} is unknown, and is not counted.`
       : micros === 0
       ? `The ${of} are free.`
-      : `Each ${of.replace(/s$/, "")} costs up to ${Text.dollars(micros)}; ${
+      : `Each ${each} costs up to ${Text.dollars(micros)}; ${
         Option.isSome(maxSpend) ? `stops at ${Text.dollars(maxSpend.value)}` : "--max-spend sets a limit"
       }.`
   )
-}
+})
 
 /** True if the service is on this machine, where nothing costs real dollars. */
 export const IsLocal = Context.Reference<boolean>("@postwire/cli/connection/Spending/IsLocal", {
@@ -148,7 +167,9 @@ export const plainOf = <S extends { readonly progress: { readonly spent?: number
  * is high, unless a flag confirms it or the service is on this machine.
  */
 export const confirmCost = Effect.fnUntraced(function*({ maxSpend, yes }: Flags, price: Price) {
-  const { micros, spent = 0 } = price
+  const { isUnknown = false, requests, spent = 0 } = price
+  const stated = isUnknown ? yield* statedPrice({ maxSpend }) : undefined
+  const micros = price.micros + requests * (stated ?? 0)
   if (Option.isSome(maxSpend) && spent + micros > maxSpend.value) {
     const before = spent === 0 ? "" : `, ${Text.dollars(spent)} of it already spent`
     return yield* ErrorReport.refuse(
@@ -156,7 +177,7 @@ export const confirmCost = Effect.fnUntraced(function*({ maxSpend, yes }: Flags,
       "Nothing was requested. Request less, or raise --max-spend."
     )
   }
-  yield* Report.say(`${describe(price)}.`)
+  yield* Report.say(`${describe({ ...price, micros, isUnknown: isUnknown && stated === undefined })}.`)
   if (yes || Option.isSome(maxSpend) || (yield* IsLocal) || micros <= (yield* threshold)) return
   if (!(yield* Prompt.isPossible) || (yield* Prompt.confirm(`Spend up to ${Text.dollars(micros)}?`))) return
   return yield* ErrorReport.refuse(

@@ -7,11 +7,12 @@ import * as FileSource from "@postwire/node/FileSource"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { hash } from "node:crypto"
-import { basename, dirname, extname, resolve } from "node:path"
+import { dirname, resolve } from "node:path"
 import * as ErrorReport from "../terminal/ErrorReport.ts"
 import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 import * as TextFile from "../terminal/TextFile.ts"
+import * as FileKey from "./FileKey.ts"
 
 interface Flags {
   readonly file: string
@@ -42,7 +43,7 @@ export const read = Effect.fnUntraced(function*({ cover, file, title }: Flags) {
     title: Option.getOrUndefined(title),
     media: Object.fromEntries(local.map(({ name }) => [name, name]))
   })
-  if (markdown.title === undefined) {
+  if (markdown.title === undefined || markdown.title.trim() === "") {
     return yield* ErrorReport.refuse(`${file} has no title`, "Begin it with a heading, # Title, or pass --title.")
   }
   const images = local.map(({ alt, name }) =>
@@ -67,10 +68,8 @@ export const read = Effect.fnUntraced(function*({ cover, file, title }: Flags) {
 
 /** The default key: one article for each file and account. */
 export const keyOf = (file: string, account: string | undefined, { title }: Article): string => {
-  const isFile = file !== TextFile.standardInput
-  const place = hash("sha256", `${account ?? ""}\n${isFile ? resolve(file) : title}`)
-  const name = isFile ? basename(file, extname(file)).replace(/[^\p{L}\p{N}_-]+/gu, "-") : "article"
-  return `${name.slice(0, 64)}-${place.slice(0, 12)}`
+  const place = file === TextFile.standardInput ? title : resolve(file)
+  return FileKey.make(file, "article", hash("sha256", `${account ?? ""}\n${place}`))
 }
 
 /** The flag or file of a parameter. */
@@ -80,7 +79,8 @@ export const subjectOf = (parameter: string, file: string, { paths }: ArticleFil
   if (path !== undefined) {
     return { name: member === "file" ? path : `The ${member} of ${path}`, isFile: member === "file" }
   }
-  const flag = { article_id: "--draft", key: `The key of ${file}`, title: "The title", content_state: file }[parameter]
+  const flag =
+    { article_id: "--draft", key: `The key of ${file} (--key)`, title: "The title", content_state: file }[parameter]
   return flag === undefined ? undefined : { name: flag, isFile: false }
 }
 

@@ -8,9 +8,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { hash } from "node:crypto"
-import { basename, extname, resolve } from "node:path"
+import { resolve } from "node:path"
 import { refuse } from "../terminal/ErrorReport.ts"
 import { standardInput } from "../terminal/TextFile.ts"
+import * as FileKey from "./FileKey.ts"
 
 const Text = Schema.fromJsonString(Schema.Struct({
   key: Schema.String,
@@ -69,10 +70,10 @@ export const choose = Effect.fnUntraced(function*(asked: Asked) {
   const key = Option.isSome(asked.key)
     ? asked.key.value
     : isNew
-    ? `${nameOf(asked.file, content)}-${(yield* Clock.currentTimeMillis).toString(36)}`
+    ? `${FileKey.make(asked.file, "thread", content)}-${(yield* Clock.currentTimeMillis).toString(36)}`
     : isSame
     ? before.key
-    : nameOf(asked.file, content)
+    : FileKey.make(asked.file, "thread", content)
   const isMeant = Option.isSome(asked.key) || asked.again || isSame
   if (!isMeant && before !== undefined && before.state !== "over" && before.posted !== 0) {
     return yield* changed(asked.file, before)
@@ -90,11 +91,6 @@ export const choose = Effect.fnUntraced(function*(asked: Asked) {
 /** Failures are ignored: the thread's own record decides, and without this one the file counts as new. */
 const note = (journal: Entries, place: string, text: Note): Effect.Effect<void> =>
   Effect.ignore(journal.write(place, encode(text)))
-
-const nameOf = (file: string, content: string): string => {
-  const name = file === standardInput ? "thread" : basename(file, extname(file)).replace(/[^\p{L}\p{N}_-]+/gu, "-")
-  return `${name.slice(0, 64)}-${content.slice(0, 12)}`
-}
 
 const changed = (file: string, { parts, posted }: Note) =>
   refuse(

@@ -60,6 +60,10 @@ const limitNames: Readonly<Record<string, string>> = {
   total: "--max-spend"
 }
 
+/** How to spend under a limit on requests whose price is unknown. */
+export const unknownPrice =
+  "State the most that such a request may cost, in dollars: POSTWIRE_UNKNOWN_PRICE, or postwire config set unknownPrice."
+
 /** Tests whether the address may be wrong: its host is unknown, or does not speak TLS. */
 const isAddress = (reason: string): boolean => /ENOTFOUND|wrong version number/.test(reason)
 
@@ -75,10 +79,14 @@ const ofSource: Readonly<Record<string, string>> = {
 
 /** Advice in terms of the command line, where the error has none. */
 const advices: Readonly<Record<string, Advice>> = {
-  ArticleUndecided: ({ step }) =>
-    step === "draft"
+  ArticleUndecided: ({ article_id, post_id, step }) =>
+    post_id !== undefined
+      ? "The same command looks for the post, and records it."
+      : step === "draft" && article_id !== undefined
+      ? `The same command with --draft ${String(article_id)} continues with it.`
+      : step === "draft"
       ? "Look among your drafts. If it is there, the same command with --draft ID continues with it; if not, with --continue."
-      : "Look among your posts. If it is not there, the same command with --continue publishes the draft.",
+      : "The same command looks for the post again. If it is certainly not among your posts, --continue publishes the draft.",
   AuthorizationDenied: ({ error }) =>
     error === "access_denied" ? undefined : "Check the app's settings in the service's console.",
   BadRequest: ({ message }) =>
@@ -148,6 +156,7 @@ const advices: Readonly<Record<string, Advice>> = {
     if (unavailable !== undefined) {
       return "Check the store in POSTWIRE_SPEND_STORE, or set POSTWIRE_SPEND_WITHOUT_STORE=allow."
     }
+    if (needed === Infinity) return unknownPrice
     const name = limitNames[String(period)]
     if (Number(needed) > Number(limit)) return `Request less, or raise ${name}.`
     return period === "total"

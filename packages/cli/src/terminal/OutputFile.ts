@@ -20,6 +20,23 @@ export const append = Effect.fnUntraced(function*(path: string, text: string) {
   yield* fs.writeFileString(path, text, { flag: "a", mode: 0o600 }).pipe(Effect.mapError(failureOf(path)))
 })
 
+/** Replaces a file atomically: after a crash it has the old text or the new one. What a link leads to is replaced. */
+export const replace = Effect.fnUntraced(function*(path: string, text: string, mode = 0o666) {
+  const fs = yield* FileSystem.FileSystem
+  const target = yield* Effect.orElseSucceed(fs.realPath(path), () => path)
+  const temporary = `${target}.tmp`
+  yield* Effect.gen(function*() {
+    const file = yield* fs.open(temporary, { flag: "w", mode })
+    yield* file.writeAll(new TextEncoder().encode(text))
+    yield* file.sync
+  }).pipe(
+    Effect.scoped,
+    Effect.andThen(fs.rename(temporary, target)),
+    Effect.tapError(() => Effect.ignore(fs.remove(temporary, { force: true }))),
+    Effect.mapError(failureOf(path))
+  )
+})
+
 const failureOf = (path: string) => (error: PlatformError): ErrorReport.Failure => {
   const { advice, reason } = error.reason._tag === "AlreadyExists"
     ? { reason: "it exists already", advice: "Name another file, or replace it with --force." }

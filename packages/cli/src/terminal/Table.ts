@@ -73,7 +73,9 @@ const tableOf = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>, columns
       least: natural <= longestWord && cells.every((text) => !text.includes(" "))
         ? natural
         : Math.min(natural, narrowest),
-      isNumber: values.every((value) => value === undefined || typeof value === "number")
+      isNumber: values.every((value) =>
+        value === undefined || value === null || typeof value === "number" || typeof value === "bigint"
+      )
     }
   })
   let kept = all
