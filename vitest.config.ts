@@ -1,5 +1,8 @@
+import { createHash } from "node:crypto"
+import { matchesGlob, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 // Tests start some hundred processes, which then load in half the time.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/compile", import.meta.url))
@@ -17,6 +20,30 @@ const alone = [
   "packages/sync/test/{SyncClient,Worker}.test.ts"
 ]
 
+/** The files that take longest at full length. */
+const longest = [
+  "scripts/{Consumers,Site}.test.ts",
+  "packages/{cli/test/SharedAccount,node/test/WebhookKills,mcp/test/evaluation/Evaluation}.test.ts"
+]
+
+/**
+ * Begins with the longest files, which would keep one worker when the others are done, and with those that end a shared worker.
+ * The seed orders the others.
+ */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
+    const first = [...longest, ...alone]
+    const keyOf = ({ moduleId }: TestSpecification): string => {
+      const path = relative(this.ctx.config.root, moduleId)
+      const place = first.findIndex((pattern) => matchesGlob(path, pattern))
+      const drawn = createHash("sha256").update(`${this.ctx.config.sequence.seed} ${path}`).digest("hex")
+      return `${String(place === -1 ? first.length : place).padStart(2, "0")} ${drawn}`
+    }
+    const keys = new Map(files.map((file) => [file, keyOf(file)]))
+    return files.toSorted((a, b) => keys.get(a)! < keys.get(b)! ? -1 : 1)
+  }
+}
+
 // `npm test` leaves the proofs to the long tests; who names a file gets it.
 const exclude = ["**/node_modules/**", ...process.env["POSTWIRE_EXCLUDE"]?.split(",") ?? []]
 
@@ -28,7 +55,7 @@ export default defineConfig({
     maxWorkers: 3,
     execArgv: ["--disable-warning=ExperimentalWarning"],
     // A test that needs another before it fails with some seed, which Vitest prints.
-    sequence: { shuffle: { files: true, tests: true } },
+    sequence: { shuffle: { files: true, tests: true }, sequencer: LongestFirst },
     globalSetup: "scripts/programs.ts",
     setupFiles: "vitest.setup.ts",
     // A machine that others use too takes several times as long.

@@ -1,13 +1,19 @@
 /** Nodes of other versions, from the npm package that brings them. */
 import { execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { platform } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const isWindows = platform() === "win32"
 
 const cache = fileURLToPath(new URL("../node_modules/.cache/nodes", import.meta.url))
+
+/** The Node of the executables: the first line whose single executables may be modules. */
+export const executableNode = "26.10.0"
+
+/** The supported lines of Node, with the ends of their lives in Node's release schedule. */
+export const lines = { 22: "2027-04-30", 24: "2028-04-30", 26: "2029-04-30" }
 
 /** Runs npm; what it prints. */
 export const npm = (args: ReadonlyArray<string>, cwd: string): string =>
@@ -39,6 +45,12 @@ export const nodeOf = (version: string): string => {
     npm(["install", `node@${version}`], folder)
   }
   return executable
+}
+
+/** The licence of a Node, which is fetched if it is not there. */
+export const licenceOf = (version: string): string => {
+  const [file] = globSync(join(dirname(nodeOf(version)), "../node_modules/node-*/LICENSE"))
+  return readFileSync(file!, "utf8")
 }
 
 /** Gives the room back that a Node takes. */

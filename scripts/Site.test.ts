@@ -21,7 +21,7 @@ const repository: string = JSON.parse(text("packages/core/package.json")).homepa
 const exists = (file: string) =>
   reference.has(file) || reference.has(`${file}/README.md`) || existsSync(new URL(file, root))
 const files = [
-  ...globSync("docs/**/*.md", { cwd: root, exclude: ["docs/reference"] }),
+  ...globSync("docs/**/*.md", { cwd: root, exclude: ["docs/errors", "docs/reference"] }),
   ...[...reference.keys()].filter((file) => file.endsWith(".md")),
   ...others
 ]
@@ -317,7 +317,7 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
           ["credentials", "credentials"],
           ["return type", "client"],
           ["pagination", "pages"],
-          ["OutcomeUnknown", "errors"],
+          ["OutcomeUnknown", "errors/OutcomeUnknown"],
           ["tweepy", "from-tweepy"],
           ["upload a picture", "publish"],
           ["thread", "publish"]
@@ -356,7 +356,9 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
           ["getUser", "reference/getUser"],
           ["proxy", "web"],
           ["webhook", "events"],
-          ["tweepy", "from-tweepy"]
+          ["tweepy", "from-tweepy"],
+          ["RuleCapReached", "errors/RuleCapReached"],
+          ["MissingAccessToken", "errors/MissingAccessToken"]
         ] as const
       ) {
         const first = await search(page, words)

@@ -8,7 +8,7 @@
 // - the command with all that it needs, in files that its parts load on demand, and its man pages in `dist/man`;
 // - a skill and an entry of the MCP registry, for hosts of agents, in `dist` of the server.
 import { build, type BuildOptions, type Plugin } from "esbuild"
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -17,6 +17,7 @@ import * as OAuth2 from "../packages/node/src/OAuth2.ts"
 import * as agentFiles from "./agentFiles.ts"
 import { declare } from "./declarations.ts"
 import * as manPages from "./manPages.ts"
+import * as notices from "./notices.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -131,31 +132,16 @@ const builds = {
   cli: [command]
 }
 
-/** The packages that a build took something from. */
-const sourcesOf = (inputs: object): ReadonlyArray<string> =>
-  Object.keys(inputs).flatMap((file) => {
-    const [, path] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file) ?? []
-    return path === undefined ? [] : [path]
-  })
-
 for (const [name, each] of Object.entries(builds)) {
   const folder = join(root, "packages", name)
   rmSync(join(folder, "dist/bundled"), { recursive: true, force: true })
   const sources = new Set<string>()
   for (const options of each) {
     const { metafile } = await build({ ...options, absWorkingDir: folder })
-    for (const source of sourcesOf(metafile.inputs)) sources.add(join(folder, source))
+    for (const source of notices.sourcesIn(metafile, folder)) sources.add(source)
   }
   // Their licences ask to go where they go.
-  const licences = [...sources].sort().map((source) => {
-    const { name, version }: { name: string; version: string } = JSON.parse(
-      readFileSync(join(source, "package.json"), "utf8")
-    )
-    const file = readdirSync(source).find((file) => /^licen[cs]e/i.test(file))
-    if (file === undefined) throw new Error(`${name} comes without its licence`)
-    return `${name} ${version}\n\n${readFileSync(join(source, file), "utf8").trim()}\n`
-  })
-  writeFileSync(join(folder, "dist/bundled/LICENSES.txt"), licences.join("\n---\n\n"))
+  writeFileSync(join(folder, "dist/bundled/LICENSES.txt"), notices.write([...sources].sort().map(notices.of)))
 }
 
 // By their own addresses the same as in the one file, so that no program holds two.

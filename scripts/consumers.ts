@@ -5,6 +5,7 @@
  *   npm run consumers                       what CI runs
  *   npm run consumers -- --all              every script of every project
  *   npm run consumers -- bun bundlers       these projects
+ *   npm run consumers -- --from FOLDER      other programs, such as those of an earlier release
  *
  * Each script of a project's package.json is run. What it leaves in `out/<its name>` is a bundle, which is then run by
  * itself, in a folder that knows nothing of any package.
@@ -92,8 +93,8 @@ const run = async (line: string, cwd: string, variables: Readonly<Record<string,
 /** Copies a project into a folder of its own and installs what it depends on. */
 const install = async (name: string, tarballs: Readonly<Record<string, string>>): Promise<string> => {
   const target = join(folder, name)
-  cpSync(join(root, "consumers", name), target, { recursive: true })
-  const scenario = readFileSync(join(root, "consumers/scenario.ts"), "utf8")
+  cpSync(join(values.from, name), target, { recursive: true })
+  const scenario = readFileSync(join(values.from, "scenario.ts"), "utf8")
   writeFileSync(join(target, "scenario.ts"), scenario)
   writeFileSync(join(target, "scenario.mjs"), stripTypeScriptTypes(scenario))
   const manifest = read(join(target, "package.json"))
@@ -219,7 +220,7 @@ let known: ReadonlyMap<string, string> | undefined
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { all: { type: "boolean", default: false } }
+  options: { all: { type: "boolean", default: false }, from: { type: "string", default: join(root, "consumers") } }
 })
 const unknown = positionals.filter((name) => !(name in projects))
 if (unknown.length > 0) {

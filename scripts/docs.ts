@@ -7,8 +7,10 @@ import { fileURLToPath } from "node:url"
 import { names } from "../packages/core/src/wire/Wire.ts"
 import * as Bench from "./docs/Bench.ts"
 import * as Blocks from "./docs/Blocks.ts"
+import * as ErrorDocs from "./docs/ErrorDocs.ts"
 import { openApi } from "./docs/OpenApi.ts"
 import * as Packages from "./docs/Packages.ts"
+import * as Proof from "./docs/Proof.ts"
 import * as Reference from "./docs/Reference.ts"
 import { picture } from "./docs/Rooms.ts"
 import { notice, text, titleOf } from "./docs/Source.ts"
@@ -40,14 +42,16 @@ export const stale = (files: ReadonlyMap<string, string>): ReadonlyArray<string>
     .map(([file]) => file)
 
 /** The folders that git ignores as a whole. */
-const builtFolders = ["docs/reference", "docs/openapi"]
+const builtFolders = ["docs/errors", "docs/reference", "docs/openapi"]
 
-/** The files that git ignores, with their text: the reference, the OpenAPI documents, the picture of the rooms and charts. */
+/** The files that git ignores, with their text: the reference, the pages of errors, the OpenAPI documents, the picture of the rooms and charts. */
 export const built = (): ReadonlyMap<string, string> =>
   new Map([
     ["docs/pictures/rooms.svg", picture()],
     ...Bench.charts(),
+    ...Proof.charts(),
     ...names.map((wire) => [`docs/openapi/${wire}.json`, `${JSON.stringify(openApi(wire), null, 2)}\n`] as const),
+    ...Object.entries(ErrorDocs.pages()).map(([name, page]) => [`docs/errors/${name}`, page] as const),
     ...Object.entries(Reference.pages()).map(([name, page]) => [`docs/reference/${name}`, page] as const)
   ])
 

@@ -11,11 +11,8 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
 import { refusalOf } from "../packages/core/src/runtime/SupportedNode.ts"
-import { forget, newest, nodeOf, npm } from "./Nodes.ts"
+import { forget, lines, newest, nodeOf, npm } from "./Nodes.ts"
 import { pack } from "./pack.ts"
-
-/** The lines of Node that are supported. */
-const lines = ["22", "24", "26"]
 
 /** Refused versions: those of distributions, the last one before the first supported one, and an unsupported line. */
 const refused = ["18.19", "20.20", "22.0", "22.18", "23.11"]
@@ -40,7 +37,9 @@ const usual = (): ReadonlyArray<string> => {
   const minors = [...newest()]
   return [
     ...minors.filter(([minor]) => refused.includes(minor)),
-    ...minors.filter(([minor, version]) => lines.includes(minor.split(".", 1)[0]!) && refusalOf(version) === undefined)
+    ...minors.filter(([minor, version]) =>
+      Object.keys(lines).includes(minor.split(".", 1)[0]!) && refusalOf(version) === undefined
+    )
   ].map(([, version]) => version)
 }
 

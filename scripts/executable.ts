@@ -9,10 +9,7 @@ import { arch, platform, tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
-import { nodeOf } from "./Nodes.ts"
-
-/** The first line of Node whose single executables may be modules. */
-const nodeVersion = "26.10.0"
+import { executableNode, nodeOf } from "./Nodes.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const cache = join(root, "node_modules/.cache/executable")
@@ -35,7 +32,7 @@ const make = async (node: string) => {
     bundle: true,
     platform: "node",
     format: "esm",
-    target: `node${nodeVersion}`,
+    target: `node${executableNode}`,
     minifySyntax: true,
     minifyWhitespace: true,
     // An addon that `pg` takes where it is installed, and the libraries of encrypted chat, which users install.
@@ -51,7 +48,8 @@ const make = async (node: string) => {
   writeFileSync(
     config,
     JSON.stringify({
-      main,
+      // As the file keeps it: the folder of the build must not be in it.
+      main: basename(main),
       mainFormat: "module",
       output,
       disableExperimentalSEAWarning: true,
@@ -59,7 +57,7 @@ const make = async (node: string) => {
     })
   )
   mkdirSync(join(root, "out/executable"), { recursive: true })
-  run(node, ["--build-sea", config])
+  run(node, ["--build-sea", config], { cwd: cache })
   // Unsigned programs do not start there.
   if (platform() === "darwin") run("codesign", ["--sign", "-", "--force", output])
 }
@@ -98,8 +96,8 @@ const attempt = async () => {
   }
 }
 
-console.error(`Getting Node ${nodeVersion} ...`)
-const node = nodeOf(nodeVersion)
+console.error(`Getting Node ${executableNode} ...`)
+const node = nodeOf(executableNode)
 await make(node)
 console.log(
   `${output.slice(root.length)}: ${(statSync(output).size / 1e6).toFixed(0)} MB, of which Node ${

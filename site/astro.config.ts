@@ -32,8 +32,16 @@ export default defineConfig({
         items: ids.map((slug) => ({ slug }))
       })),
       markdown: { processedDirs: ["../docs"] },
-      // Rank pages by the frequency of words, not only by the title.
-      pagefind: { ranking: { pageLength: 0.2, termFrequency: 1, termSaturation: 1.4, termSimilarity: 1 } },
+      // Rank pages by the frequency of words, not only by the title and the words that people look for.
+      pagefind: {
+        ranking: {
+          pageLength: 0.2,
+          termFrequency: 1,
+          termSaturation: 1.4,
+          termSimilarity: 1,
+          metaWeights: { title: 5, words: 5 }
+        }
+      },
       // Messages and commands are read as a whole, and copied.
       expressiveCode: {
         defaultProps: {

@@ -4,6 +4,7 @@ import { section as accounts } from "./sections/Accounts.ts"
 import { section as bundle } from "./sections/Bundle.ts"
 import { section as calls } from "./sections/Calls.ts"
 import { section as cluster } from "./sections/Cluster.ts"
+import { section as copies } from "./sections/Copies.ts"
 import { section as events } from "./sections/Events.ts"
 import { section as exports } from "./sections/Exports.ts"
 import { section as growth } from "./sections/Growth.ts"
@@ -29,5 +30,6 @@ export const sections: ReadonlyArray<Section> = [
   bundle,
   growth,
   accounts,
-  cluster
+  cluster,
+  copies
 ]

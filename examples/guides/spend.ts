@@ -25,6 +25,11 @@ export const cheaper = () =>
   createClient({ prices: { since: "2026-12-01", read: { post: 0.004 } } })
 // #endregion
 
+export const bounded = () =>
+  // #region unknown
+  createClient({ spendLimit: { perDay: 10 }, prices: { unknown: 0.02 } })
+// #endregion
+
 // #region layer
 export const layerSpending = Spend.layer({ spendLimit: { perDay: 10 } }).pipe(
   Layer.provide(SqliteSpendStore.layer({ path: "./spend.db" }))

@@ -7,10 +7,14 @@ import * as MediaDocs from "./MediaDocs.ts"
 import * as Moving from "./Moving.ts"
 import * as ParityDocs from "./ParityDocs.ts"
 import * as PlanDocs from "./PlanDocs.ts"
+import * as Proof from "./Proof.ts"
+import * as ResearchCosts from "./ResearchCosts.ts"
 import { text } from "./Source.ts"
+import * as Stability from "./Stability.ts"
+import * as TelemetryDocs from "./TelemetryDocs.ts"
 
 /** A program, or a region of one: `<!-- from examples/bot.ts -->`, `<!-- from examples/guides/pages.ts#limit -->`. */
-export const program = /<!-- from (\S+?\.(ts|sh|py))(?:#(\S+))? -->\n(`{3,})\2\n[^]*?^\4$/gm
+export const program = /<!-- from (\S+?\.(ts|sh|py|yaml))(?:#(\S+))? -->\n(`{3,})\2\n[^]*?^\4$/gm
 
 /** A block that is generated from declarations: `<!-- generated: error NotFound -->`. */
 export const made = /<!-- generated: ([^\n]+) -->\n[^]*?^<!-- end -->$/gm
@@ -56,11 +60,19 @@ const make = (name: string): string => {
         ? PlanDocs.restricted()
         : PlanDocs.access()
     case "bench":
-      return argument === "exponents" ? Bench.exponents(Bench.run()) : Bench.table(argument, Bench.run())
+      return argument === "exponents" ? Bench.exponents(Bench.run().growth) : Bench.table(argument, Bench.run())
     case "coverage":
       return argument === "counts" ? CoverageDocs.counts() : CoverageDocs.table()
     case "parity":
       return ParityDocs.table()
+    case "proof":
+      return Proof.section(argument)
+    case "stability":
+      return Stability.list()
+    case "research":
+      return ResearchCosts.table()
+    case "telemetry":
+      return argument === "metrics" ? TelemetryDocs.metrics() : TelemetryDocs.attributes()
     case "tweepy":
       return Moving.tweepy()
     case "twitter-api-v2":

@@ -14,7 +14,7 @@ import {
   ofStreams,
   ofWebhooks
 } from "./Reference.ts"
-import { documented, text } from "./Source.ts"
+import { documented, notice, text } from "./Source.ts"
 
 const errorsOfCalls = "packages/core/src/errors/Errors.ts"
 
@@ -258,6 +258,20 @@ export const section = (tag: string): string => {
     own.length === 0 ? "" : membersTable(own),
     isRefusal ? "It also has [the members of HTTP errors](#members-of-http-errors)." : ""
   ].filter((part) => part !== "").join("\n\n")
+}
+
+/** A page for each error, by its file in `docs/errors`: the section of the guide, which stays the one source. */
+export const pages = (): Readonly<Record<string, string>> => {
+  const sections = text("docs/errors.md").split(/^## /m)
+  return Object.fromEntries(tags.map((tag) => {
+    const section = sections.find((section) => section.startsWith(`${tag}\n`))
+    if (section === undefined) throw new Error(`docs/errors.md does not describe ${tag}`)
+    const own = section.replaceAll(/^<!-- (?:generated: .*|end) -->\n\n?/gm, "").trimEnd()
+      .replaceAll("](#", "](../errors.md#")
+      .replaceAll(/\]\((?!\w+:|\.\.\/errors\.md#)/g, "](../")
+    const others = "[All errors](../errors.md), by status and by what happened."
+    return [`${tag}.md`, `<!-- ${notice} -->\n\n# ${own}\n\n${others}\n`]
+  }))
 }
 
 /** The members that all refusals have. */

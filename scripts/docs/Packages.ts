@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from "node:fs"
 import { minimum } from "../../packages/core/src/runtime/SupportedNode.ts"
 import { text, titleOf } from "./Source.ts"
+import * as Stability from "./Stability.ts"
 
 const root = new URL("../../", import.meta.url)
 
@@ -15,9 +16,11 @@ interface Manifest {
 
 /** The pages of the documentation that concern a package. */
 const pages: Readonly<Record<string, ReadonlyArray<string>>> = {
+  archive: ["docs/archive.md", "docs/export.md"],
   chat: ["docs/chat.md", "docs/cli.md"],
   cli: ["docs/cli.md", "docs/export.md"],
   cluster: ["docs/cluster.md"],
+  connectors: ["docs/connectors.md", "docs/archive.md"],
   core: ["docs/effect.md", "docs/client.md"],
   export: ["docs/export.md"],
   mcp: ["docs/agents.md", "docs/prompt-injection.md", "docs/cli.md"],
@@ -64,7 +67,11 @@ ${alsoOn[folder] ?? ""}Node ${minimum} or newer.${
 
 ${exampleOf(folder)}
 
-${linked.join("\n")}
+${
+    Stability.packages.includes(folder)
+      ? `**Experimental:** a minor version may change it ([versions](${homepage}/blob/main/docs/versions.md)).\n\n`
+      : ""
+  }${linked.join("\n")}
 - [Postwire](${homepage}#readme) as a whole, and [what changed](CHANGELOG.md)
 
 MIT licence.

@@ -111,7 +111,7 @@ const operationPage = (operation: Documented): ReadonlyArray<string> => {
     ...(isActivity(definition) ? ["## Events", events()] : []),
     ..."model" in definition.result ? [fields(definition.result.model)] : [],
     "## Errors",
-    table(["Tag", "When"], errorsOf(definition).map((tag) => [code(tag), errorText(tag)]))
+    table(["Tag", "When"], errorsOf(definition).map((tag) => [`[${code(tag)}](../errors/${tag}.md)`, errorText(tag)]))
   ]
 }
 

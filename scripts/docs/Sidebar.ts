@@ -27,17 +27,17 @@ const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArra
   { label: "More ways to call", ids: ["blocking", "effect", "undeclared", "web", "bundling"] },
   { label: "Agents", ids: ["agents", "prompt-injection"] },
   { label: "Testing", ids: ["testing", "sandbox", "coverage", "console"] },
-  { label: "Exports", ids: ["export", "hydrate", "compliance", "cluster"] },
-  { label: "Recipes", ids: ["recipes", "from-tweepy", "from-twitter-api-v2"] },
-  { label: "Tools", ids: ["cli", "drift", "bench"] },
-  { label: "Project", ids: ["versions", "SECURITY", "CONTRIBUTING", "architecture"] }
+  { label: "Exports", ids: ["export", "hydrate", "archive", "connectors", "compliance", "cluster"] },
+  { label: "Recipes", ids: ["recipes", "research", "from-tweepy", "from-twitter-api-v2"] },
+  { label: "Tools", ids: ["cli", "telemetry", "drift", "bench", "proof"] },
+  { label: "Project", ids: ["trust", "versions", "policies", "SECURITY", "CONTRIBUTING", "architecture"] }
 ]
 
 const overviews = ["reference", "reference/resources", "reference/settings", "reference/layers"]
 
 /** How much the words of a page count in the search, where that is less: guides come before what lists everything. */
 const weights: ReadonlyArray<readonly [RegExp, number]> = [
-  [/^adr\/|^from-/, 0.1],
+  [/^adr\/|^errors\/|^from-/, 0.1],
   [/^$|^CONTRIBUTING|^architecture|^bench|^events/, 0.4],
   [/^reference|^sandbox|^cli/, 0.6]
 ]
@@ -46,23 +46,27 @@ const weights: ReadonlyArray<readonly [RegExp, number]> = [
 export const weightOf = (id: string): number => weights.find(([ids]) => ids.test(id))?.[1] ?? 1
 
 /** How much the title of a page and the words that people look for count. */
-export const titleWeightOf = (id: string): number => 10 * (id in sought ? 1 : weightOf(id))
+export const titleWeightOf = (id: string): number => 10 * (id in sought || id.startsWith("errors/") ? 1 : weightOf(id))
 
 /** Words that people look for and that a page has in others, or seldom. Their weight is that of the title. */
 const sought: Readonly<Record<string, string>> = {
   articles: "markdown md long text draft",
   agents: "mcp model context protocol ai llm claude cursor copilot tools skill",
+  archive: "backup copy sync incremental sqlite database mirror own data takeout bookmarks",
   chat: "xchat encrypted dm direct message passcode pin juicebox end-to-end e2e",
+  connectors: "singer tap airbyte source meltano etl elt warehouse bigquery snowflake",
   errors: "catch exception",
   events: "webhook webhooks mention notification account activity crc challenge",
   export: "csv parquet sqlite download archive",
   listen: "webhook local tunnel ngrok forward trigger replay stripe",
+  research: "academic researcher data set study cost price university twarc",
   sandbox: "mock server python pytest go java local",
   plans: "tier enterprise self-serve pay-per-use free basic pro forbidden reply",
   "sign-in": "refresh token login oauth2 pkce",
   spend: "price cost dollars bill",
   start: "install setup getting started quickstart",
   streams: "stream disconnect reconnect realtime",
+  telemetry: "opentelemetry otel otlp prometheus grafana monitoring dashboard observability tracing span",
   testing: "mock vitest jest",
   web: "cloudflare workers deno bun react native"
 }
@@ -88,6 +92,7 @@ export const groups = (ids: ReadonlyArray<string>): ReadonlyArray<Group> => {
   const all = [
     ...guides.map((group) => ({ ...group, collapsed: false })),
     { label: "Reference", ids: [...new Set([...overviews, ...below("reference")])], collapsed: true },
+    { label: "Errors", ids: below("errors"), collapsed: true },
     { label: "Decisions", ids: ["adr", ...below("adr")], collapsed: true }
   ]
   const listed = all.flatMap(({ ids }) => ids)

@@ -257,7 +257,7 @@ export const changesOf = (module: string, textOf: (path: string) => string): Rea
   const names = [...module.matchAll(/^export const (\w+)/gm)].map(([, name]) => name)
   const besideMutes = (line: string) => line + line.replaceAll("Mutes", "New")
   const handlers = names.map((name) => `,\n  ${name}: Shape.handle`).join("")
-  const others = names.map((name) => `,\n  ${name}: { tweepy: [], twitterApiV2: [] }`).join("")
+  const others = names.map((name) => `,\n  ${name}: []`).join("")
   return new Map([
     ["packages/core/src/operations/New.ts", module],
     ...["packages/core/src/Catalogue.ts", "packages/core/src/index.ts"].map((path) =>
@@ -268,7 +268,7 @@ export const changesOf = (module: string, textOf: (path: string) => string): Rea
       (textOf(handlersPath).includes(shape) ? "" : `${shape}\n`) +
       textOf(handlersPath).replace(/\n}\n$/, `${handlers}\n}\n`)
     ],
-    [othersPath, textOf(othersPath).replace(/(\{ tweepy: \[\], twitterApiV2: \[\] })(\n})/, `$1${others}$2`)]
+    [othersPath, textOf(othersPath).replace(/(: \[\])(\n})/, `$1${others}$2`)]
   ])
 }
 

@@ -30,7 +30,7 @@ interface Answer {
 }
 
 /** A sandbox that runs, with what is needed to measure it. */
-interface Sandbox extends AsyncDisposable {
+export interface Sandbox extends AsyncDisposable {
   readonly ready: Ready
   readonly send: (sent: Sent) => Promise<Answer>
   readonly ask: (task: Batch) => Promise<Rounds.Reading>
@@ -40,7 +40,12 @@ interface Sandbox extends AsyncDisposable {
 const now = Date.now()
 
 /** Starts a sandbox of a checkout; with a file, its state is in it. */
-export const start = async (bench: Rounds.Bench, name: string, posts: number, file?: string): Promise<Sandbox> => {
+export const start = async (
+  bench: Pick<Rounds.Bench, "before">,
+  name: string,
+  posts: number,
+  file?: string
+): Promise<Sandbox> => {
   const folder = name.endsWith(" before") ? bench.before?.folder ?? "" : Checkout.own
   const child = await Child.start<{ readonly collects?: boolean }, Usage>(
     "SandboxServer.ts",
