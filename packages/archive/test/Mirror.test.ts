@@ -2,10 +2,10 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { parquetReadObjects } from "hyparquet"
 import { createHash } from "node:crypto"
-import { readdirSync, readFileSync, rmSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import fs from "node:fs/promises"
 import { syncBuiltinESMExports } from "node:module"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { zstdDecompressSync } from "node:zlib"
 import { describe, vi } from "vitest"
 import * as Copy from "../src/copy/Copy.ts"
@@ -147,6 +147,42 @@ onEach("a mirror", (place) => {
         yield* Mirror.refresh(root)
         assert.deepStrictEqual(yield* rowsIn(root), after)
       }).pipe(Effect.provide(own))
+    }))
+})
+
+describe("the folder of a mirror", () => {
+  it.live("keeps the files that are not of the mirror", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const mine = join(root, "mine/users/of 2025.parquet")
+      mkdirSync(dirname(mine), { recursive: true })
+      writeFileSync(mine, "mine")
+      const foreign = join(root, "foreign")
+      mkdirSync(foreign)
+      writeFileSync(join(foreign, "manifest.json"), "{}")
+      const refused = (path: string) => Effect.map(Effect.flip(Mirror.refresh(path)), ({ message }) => message)
+      yield* Effect.gen(function*() {
+        yield* write(first)
+        assert.include(yield* refused(join(root, "mine")), "mine: it has files that are not of a mirror")
+        assert.include(yield* refused(foreign), "manifest.json: it is not the manifest of a mirror")
+        const mirror = join(root, "mirror")
+        yield* Mirror.refresh(mirror)
+        // A query's own output beside the parts.
+        writeFileSync(join(mirror, "users/top.parquet"), "mine")
+        yield* change
+        yield* Mirror.refresh(mirror)
+        assert.strictEqual(readFileSync(join(mirror, "users/top.parquet"), "utf8"), "mine")
+        renameSync(join(mirror, "users"), join(root, "elsewhere"))
+        for (const name of ["part-0.parquet", "part-1.parquet"]) writeFileSync(join(root, "elsewhere", name), "mine")
+        symlinkSync(join(root, "elsewhere"), join(mirror, "users"))
+        assert.include(yield* refused(mirror), "users: it is a symbolic link")
+        assert.strictEqual(readFileSync(join(root, "elsewhere/part-1.parquet"), "utf8"), "mine")
+      }).pipe(Effect.provide(copy(join(root, "own.sqlite"))))
+      yield* Effect.gen(function*() {
+        yield* write(first)
+        assert.include(yield* refused(join(root, "mirror")), "it is the mirror of another copy")
+      }).pipe(Effect.provide(copy(join(root, "other.sqlite"))))
+      assert.strictEqual(readFileSync(mine, "utf8"), "mine")
     }))
 })
 

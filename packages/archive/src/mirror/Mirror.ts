@@ -1,14 +1,15 @@
 /**
  * A mirror of a copy as Parquet files, for DuckDB, Polars, Spark and pandas: a folder for each table, with posts in a folder for each
  * day (`posts/day=2026-11-20`). A refresh writes again the days and the tables that have changed. Each file is replaced as a whole, and
- * `manifest.json` last: it lists the files, and the transaction of the copy up to which they are true.
+ * `manifest.json` last: it lists the files, and the transaction of the copy up to which they are true. A folder with other files, or
+ * with the mirror of another copy, is refused, and so are symbolic links in it.
  *
  * ```ts
  * const { files, rows } = yield* Mirror.refresh("own.parquet")
  * ```
  */
 import * as Disk from "@postwire/export/files/Disk"
-import type { ExportError } from "@postwire/export/files/ExportErrors"
+import { type ExportError, OutputRefused } from "@postwire/export/files/ExportErrors"
 import * as Parquet from "@postwire/export/sinks/Parquet"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -16,8 +17,9 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash } from "node:crypto"
+import type { Dirent } from "node:fs"
 import * as fs from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { dirname, join, posix } from "node:path"
 import * as Copy from "../copy/Copy.ts"
 import type { SyncRunning } from "../copy/CopyErrors.ts"
 import * as layout from "../copy/Layout.ts"
@@ -64,12 +66,15 @@ const refreshing = Effect.fnUntraced(function*(
   const copy = yield* Copy.Current
   yield* Copy.hold(copy)
   const own = { version: 1, copy: yield* Copy.createdAt(copy), columns: columnsDigest } as const
-  const found = yield* Disk.attempt(folder, () => filesIn(folder))
   const path = join(folder, "manifest.json")
-  const known = Option.getOrUndefined(decode((yield* Disk.read(path)) ?? ""))
-  const isContinued = known !== undefined && known.copy === own.copy && known.columns === own.columns &&
+  const known = yield* manifestOf(folder, path, own.copy)
+  const empty: Manifest = { ...own, commit: 0, files: [] }
+  // It marks the folder as a mirror before the first file is there.
+  if (known === undefined) yield* replace(path, empty)
+  const found = new Set(yield* filesIn(folder))
+  const isContinued = known !== undefined && known.columns === own.columns &&
     known.files.every(({ path }) => found.has(path))
-  const before = isContinued ? known : { ...own, commit: 0, files: [] }
+  const before = isContinued ? known : empty
   const commit = yield* Copy.lastCommit(copy)
   const files = new Map(before.files.map((file) => [file.path, file]))
   const written: Array<File> = []
@@ -83,15 +88,38 @@ const refreshing = Effect.fnUntraced(function*(
     }
   }
   if (commit !== known?.commit || !isContinued) {
-    const manifest: Manifest = { ...own, commit, files: [...files.values()].sort((a, b) => a.path < b.path ? -1 : 1) }
-    yield* Disk.attempt(folder, () => fs.mkdir(folder, { recursive: true }))
-    yield* Disk.replace(path, `${JSON.stringify(manifest, undefined, 2)}\n`)
+    yield* replace(path, { ...own, commit, files: [...files.values()].sort((a, b) => a.path < b.path ? -1 : 1) })
   }
   for (const path of found) if (!files.has(path)) yield* Disk.remove(join(folder, path))
   return { files: written.length, rows: written.reduce((sum, { rows }) => sum + rows, 0), commit }
 })
 
+/** The manifest of a mirror of this copy, or `undefined` for a new mirror. */
+const manifestOf = Effect.fnUntraced(function*(
+  folder: string,
+  path: string,
+  copy: number
+): Effect.fn.Return<Manifest | undefined, ExportError> {
+  yield* Disk.attempt(folder, () => fs.mkdir(folder, { recursive: true }))
+  const text = yield* Disk.read(path)
+  if (text === undefined) {
+    const isEmpty = (yield* Disk.attempt(folder, () => fs.readdir(folder))).every((name) =>
+      name === "manifest.json.tmp"
+    )
+    return isEmpty
+      ? undefined
+      : yield* new OutputRefused({ path: folder, reason: "it has files that are not of a mirror" })
+  }
+  const manifest = Option.getOrUndefined(decode(text))
+  if (manifest === undefined) return yield* new OutputRefused({ path, reason: "it is not the manifest of a mirror" })
+  if (manifest.copy === copy) return manifest
+  return yield* new OutputRefused({ path: folder, reason: "it is the mirror of another copy" })
+})
+
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Manifest))
+
+const replace = (path: string, manifest: Manifest): Effect.Effect<void, ExportError> =>
+  Disk.replace(path, `${JSON.stringify(manifest, undefined, 2)}\n`)
 
 type Name = TableName | "edges"
 
@@ -105,18 +133,27 @@ const columnsDigest = createHash("sha256").update(JSON.stringify(names.map((name
 )
 
 /** The files of a mirror, also those that a killed refresh has left. */
-const filesIn = async (folder: string): Promise<ReadonlySet<string>> => {
-  const lists = await Promise.all(names.map((name) =>
-    fs.readdir(join(folder, name), { recursive: true }).then(
-      (files) => files.map((file) => `${name}/${file.replaceAll("\\", "/")}`),
-      (error: unknown) => {
-        if (Disk.codeOf(error) === "ENOENT") return []
-        throw error
-      }
-    )
-  ))
-  return new Set(lists.flat().filter((path) => /\.parquet(\.tmp)?$/.test(path)))
-}
+const filesIn = Effect.fnUntraced(function*(folder: string): Effect.fn.Return<ReadonlyArray<string>, ExportError> {
+  const entries = (yield* entriesOf(folder, "")).filter(({ path }) => names.some((name) => name === path))
+  const inTables = yield* Effect.forEach(entries, ({ path }) => entriesOf(folder, path))
+  const days = inTables.flat().filter(({ entry, path }) => entry.isDirectory() && path.startsWith("posts/day="))
+  const inDays = yield* Effect.forEach(days, ({ path }) => entriesOf(folder, path))
+  return [...inTables, ...inDays].flat().flatMap(({ path }) => /\/part-\d+\.parquet(\.tmp)?$/.test(path) ? [path] : [])
+})
+
+/** The entries of a folder of a mirror. A link would lead what is written and removed out of the mirror. */
+const entriesOf = Effect.fnUntraced(function*(
+  root: string,
+  folder: string
+): Effect.fn.Return<ReadonlyArray<{ readonly path: string; readonly entry: Dirent }>, ExportError> {
+  const place = join(root, folder)
+  const entries = yield* Disk.attempt(place, () => fs.readdir(place, { withFileTypes: true }))
+  const link = entries.find((entry) => entry.isSymbolicLink())
+  if (link !== undefined) {
+    return yield* new OutputRefused({ path: join(place, link.name), reason: "it is a symbolic link" })
+  }
+  return entries.map((entry) => ({ path: posix.join(folder, entry.name), entry }))
+})
 
 /** A part of a mirror: a table, or a day of posts. */
 interface Part {
