@@ -171,6 +171,8 @@ const sessionOf = (
      * `fingerprint` of that user's chat.
      */
     acceptKeys: (userId: string) => use(opened.publicKeys.accept(userId)),
+    /** Accepts the members that a group has now, and returns their ids. */
+    acceptMembers: (conversation: string) => within(conversation, (id) => ConversationKeys.acceptMembers(opened, id)),
     /** The fingerprint of this user's keys. */
     fingerprint: () => PublicKeys.ownFingerprint(opened.library)
   }

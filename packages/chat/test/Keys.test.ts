@@ -223,6 +223,45 @@ describe("fingerprints", () => {
   })
 })
 
+describe("a member whom the service adds to a group", () => {
+  test("gets no key, until the members are accepted", async ({ sandbox }) => {
+    await using ada = await person(sandbox, "ada1")
+    await using ben = await person(sandbox, "ben1")
+    await using cleo = await person(sandbox, "cleo1")
+    const group = await ben.chat.createGroup({ members: [ada.id] })
+    let isHostile = false
+    const client = {
+      ...ada.client,
+      getChatConversation: async (parameters: Parameters<typeof ada.client.getChatConversation>[0]) => {
+        const answer = await ada.client.getChatConversation({ ...parameters, chat_conversation_fields: ["member_ids"] })
+        const members = [...answer.data?.member_ids ?? [], ...isHostile ? [cleo.id] : []]
+        return { data: { id: group, admin_ids: [ben.id], member_ids: members } }
+      }
+    }
+    await using chat = await openChat(client, { store: ada.store })
+    await chat.send(group, "to two")
+    isHostile = true
+    const attempts = [
+      () => chat.send(group, "to three?"),
+      () => chat.rotate(group),
+      () => chat.addMembers(group, [cleo.id])
+    ]
+    for (const attempt of attempts) {
+      assert.include(await failure(attempt()), {
+        _tag: "ChatRefused",
+        fault: "new members",
+        subject: `the conversation ${group} with user ${cleo.id}`
+      })
+    }
+    isHostile = false
+    await ben.chat.addMembers(group, [cleo.id])
+    assert.include(await failure(chat.send(group, "to three?")), { fault: "new members" })
+    assert.sameMembers([...await chat.acceptMembers(group)], [ada.id, ben.id, cleo.id])
+    await chat.send(group, "to three")
+    assert.deepStrictEqual(shown(await cleo.chat.read(group)).at(-1), "to three")
+  })
+})
+
 describe("a group whose creation is in doubt", () => {
   test("is not created twice", async ({ sandbox }) => {
     await using ada = await person(sandbox, "ada1")

@@ -55,6 +55,7 @@ layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("postwir
       const lines = accepted.output.split("\n").toSorted()
       for (const line of lines) assert.match(line, /^\d+: ([\da-f]{4} ?){8}$/)
       assert.deepStrictEqual((yield* ben.run("accept", ada.id)).output.split("\n").toSorted(), lines)
+      assert.include((yield* ada.run("accept", "g1")).errors, "getChatConversation")
       const { output: listed } = yield* ben.run("list")
       assert.match(listed, new RegExp(`^\\d+-\\d+  one_to_one  ${ada.id}$`))
     }))

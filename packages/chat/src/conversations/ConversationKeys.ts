@@ -56,6 +56,25 @@ export const membersOf = Effect.fnUntraced(function*({ userId }: Opened, { path,
 })
 
 /**
+ * The members to encrypt for. Those of a group are trusted on first use: a member whom the service adds later would be given the key, so
+ * that this user has to accept it.
+ */
+export const acceptedMembersOf = Effect.fnUntraced(function*(opened: Opened, conversation: ConversationId) {
+  const found = yield* membersOf(opened, conversation)
+  if (conversation.peer !== undefined) return found
+  const accepted = yield* opened.store.accepted("members", conversation.id, found.members, false)
+  const other = found.members.find((member) => !accepted.includes(member))
+  return other === undefined ? found : yield* refused(`${conversation.id} with user ${other}`, "new members")
+})
+
+/** Accepts the members that a conversation has now, and returns them. */
+export const acceptMembers = Effect.fnUntraced(function*(opened: Opened, conversation: ConversationId) {
+  const { members } = yield* membersOf(opened, conversation)
+  if (conversation.peer === undefined) yield* opened.store.accepted("members", conversation.id, members, true)
+  return members
+})
+
+/**
  * The keys of a conversation with those of these events, and the changes that brought these, by version. What is new is stored. The
  * signers may be former members of a group, whose messages are read with their keys.
  */
@@ -149,16 +168,18 @@ export const eventsIn = (rows: ReadonlyArray<Row>, changes: ReadonlyArray<string
   ...new Set([...changes, ...rows.map(({ event }) => event)])
 ]
 
-/** The keys that the service has now, and the members. Events that bring none may have come after the latest change. */
-const served = Effect.fnUntraced(function*(opened: Opened, conversation: ConversationId) {
+/** The keys that the service has now. Events that bring none may have come after the latest change. */
+const served = Effect.fnUntraced(function*(
+  opened: Opened,
+  conversation: ConversationId,
+  members: ReadonlyArray<string>
+) {
   const { library, publicKeys } = opened
-  const { members } = yield* membersOf(opened, conversation)
   const hasChange = (events: ReadonlyArray<string>) =>
     events.some((event) => statedOf(library, event).type === "keyChange")
   const { changes, rows } = yield* eventsOf(conversation, 1_000, hasChange)
   const signers = yield* publicKeys.signers(members)
-  const { keys } = yield* harvest(opened, conversation, eventsIn(rows, changes), signers)
-  return { keys, members }
+  return yield* harvest(opened, conversation, eventsIn(rows, changes), signers)
 })
 
 /** The key to encrypt with, read from the service, since a member may have rotated it. A conversation without any begins. */
@@ -167,7 +188,8 @@ export const current = (
   conversation: ConversationId
 ): Effect.Effect<ConversationKey, UseError, Client> =>
   opened.turn.withPermit(Effect.gen(function*() {
-    const { keys, members } = yield* served(opened, conversation)
+    const { members } = yield* acceptedMembersOf(opened, conversation)
+    const { keys } = yield* served(opened, conversation, members)
     yield* opened.publicKeys.check(members)
     return latestOf(keys, members) ?? (yield* rotate(opened, conversation))
   }))
@@ -177,7 +199,7 @@ export const rotate = (
   opened: Opened,
   conversation: ConversationId
 ): Effect.Effect<ConversationKey, UseError, Client> =>
-  Effect.flatMap(membersOf(opened, conversation), ({ members }) =>
+  Effect.flatMap(acceptedMembersOf(opened, conversation), ({ members }) =>
     change(opened, conversation.id, members, {
       prepare: (publicKeys) =>
         opened.library.prepareConversationKeyChange({
@@ -188,7 +210,7 @@ export const rotate = (
         confirmed(
           addChatConversationKeys({ id: conversation.path, ...body }),
           Effect.map(
-            served(opened, conversation),
+            served(opened, conversation, members),
             ({ keys }) => keys.some(({ version }) => version === body.conversation_key_version)
           )
         )

@@ -37,6 +37,11 @@ const faults = {
     "they have changed, and may be those of another person",
     "Check with the user, then accept them: postwire chat accept, or acceptKeys."
   ],
+  /** The service lists a member of a group who was not there when this user first wrote to it. */
+  "new members": [
+    "it has a member whom you have not accepted, and who would read along",
+    "Check with another member, then accept the members: postwire chat accept, or acceptMembers."
+  ],
   "no conversation key": ["this user has no key for it", "A message can be read with the key that it was sent with."],
   "unreadable file": ["the file does not match the key of its message", "Read the message again, then its file."],
   "refused by library": [

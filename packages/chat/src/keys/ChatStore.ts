@@ -39,7 +39,9 @@ const State = Schema.Struct({
   registration: Schema.optionalKey(Registration),
   conversations: Schema.Record(Schema.String, Schema.Array(ConversationKey)),
   /** The fingerprints of users' keys, as they were first seen or later accepted. Others, of an earlier version, match no keys. */
-  identities: Schema.optionalKey(Schema.Record(Schema.String, Schema.Array(Schema.String)))
+  identities: Schema.optionalKey(Schema.Record(Schema.String, Schema.Array(Schema.String))),
+  /** The members of groups, as they were when this user first wrote to them, or later accepted. */
+  members: Schema.optionalKey(Schema.Record(Schema.String, Schema.Array(Schema.String)))
 })
 /** The keys of a user. */
 export interface State extends Schema.Schema.Type<typeof State> {}
@@ -84,12 +86,12 @@ export const make = (texts: Texts, userId: string) => {
         const all = [...kept, ...better]
         return Effect.as(write({ ...state, conversations: { ...state.conversations, [id]: all } }), all)
       })),
-    /** The fingerprints of a user's accepted keys: those that were seen first, or these, which replace them. */
-    accepted: (userId: string, served: ReadonlyArray<string>, replace: boolean) =>
+    /** The accepted fingerprints of a user, or members of a group: those that were seen first, or these, which replace them. */
+    accepted: (kind: "identities" | "members", id: string, served: ReadonlyArray<string>, replace: boolean) =>
       locked(Effect.flatMap(read, (state) => {
-        const known = state.identities?.[userId]
+        const known = state[kind]?.[id]
         if (served.length === 0 || (known !== undefined && !replace)) return Effect.succeed(known ?? [])
-        return Effect.as(write({ ...state, identities: { ...state.identities, [userId]: served } }), served)
+        return Effect.as(write({ ...state, [kind]: { ...state[kind], [id]: served } }), served)
       }))
   }
 }

@@ -106,7 +106,7 @@ export const make = ({ library, store, userId: self }: Parts) => {
     const records = yield* fetched(library, userId)
     const own = userId === self ? [yield* ownFingerprint(library)] : []
     const trusted = userId === self ? own : records.map(({ fingerprint }) => fingerprint)
-    const pinned = [...own, ...yield* store.accepted(userId, trusted, accept)]
+    const pinned = [...own, ...yield* store.accepted("identities", userId, trusted, accept)]
     const accepted = records.filter(({ fingerprint }) => pinned.includes(fingerprint))
     const user = { accepted, isChanged: accepted[0] !== records[0] }
     if (records.length > 0) known.set(userId, user)

@@ -25,12 +25,13 @@ export const create = Effect.fnUntraced(function*(
   opened: ConversationKeys.Opened,
   { members, title }: Group
 ): Effect.fn.Return<string, ConversationKeys.UseError, Client> {
-  const { library, userId } = opened
+  const { library, store, userId } = opened
   const memberIds = [...new Set([userId, ...members])]
   const { conversation_id: id } = yield* dataOf("initializeChatGroup", initializeChatGroup())
   const group = { conversationId: id, memberIds, adminIds: [userId], ...title !== undefined && { title } }
   // The title is byte for byte the signed one, or the service refuses the signature.
   const named = { conversation_id: id, group_members: memberIds, group_admins: [userId], group_name: title }
+  yield* store.accepted("members", id, memberIds, true)
   yield* ConversationKeys.change(opened, id, memberIds, {
     prepare: (publicKeys) => library.prepareGroupCreate({ publicKeys, ...group }),
     pass: (body) =>
@@ -52,10 +53,12 @@ export const addMembers = Effect.fnUntraced(function*(
   added: ReadonlyArray<string>
 ): Effect.fn.Return<void, ConversationKeys.UseError, Client> {
   const { id, path } = conversation
-  const { admins, members, title } = yield* ConversationKeys.membersOf(opened, conversation)
+  const { admins, members, title } = yield* ConversationKeys.acceptedMembersOf(opened, conversation)
   const newMemberIds = [...new Set(added)].filter((userId) => !members.includes(userId))
   if (newMemberIds.length === 0) return
-  yield* ConversationKeys.change(opened, id, [...members, ...newMemberIds], {
+  const all = [...members, ...newMemberIds]
+  yield* opened.store.accepted("members", id, all, true)
+  yield* ConversationKeys.change(opened, id, all, {
     prepare: (publicKeys) =>
       opened.library.prepareGroupMembersChange({
         publicKeys,

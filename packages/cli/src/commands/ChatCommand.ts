@@ -157,11 +157,19 @@ const send = Command.make(
 
 const accept = Command.make(
   "accept",
-  { user: Argument.String("user").pipe(Argument.withDescription("The id of the user")), ...flags },
+  {
+    user: Argument.String("user").pipe(Argument.withDescription("The id of the user, or of a group (g...)")),
+    ...flags
+  },
   ({ user, ...flags }) =>
     withChat(
       flags,
       Effect.fnUntraced(function*(chat) {
+        if (user.startsWith("g")) {
+          const members = yield* chat.acceptMembers(user)
+          yield* Report.say(`The members of the group ${user} are accepted:`)
+          return yield* Effect.forEach(members, (member) => Report.lines(member), { discard: true })
+        }
         const accepted = yield* chat.acceptKeys(user)
         yield* Report.say(`The keys of user ${user} are accepted. Compare the fingerprints by another way:`)
         for (const fingerprint of accepted) yield* Report.lines(`${user}: ${fingerprint}`)
@@ -169,8 +177,8 @@ const accept = Command.make(
       })
     )
 ).pipe(Args.help(
-  "Accept the changed keys of a user, after the user has confirmed the change by another way.",
-  "Accept the changed keys of a user"
+  "Accept the changed keys of a user, after the user has confirmed the change by another way, or the new members of a group.",
+  "Accept changed keys or new members"
 ))
 
 const listen = Command.make(
