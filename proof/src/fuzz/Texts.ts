@@ -160,8 +160,10 @@ export const queries: Domain = {
         checkError(parsed.failure, source)
         assert.ok(Result.isFailure(checked))
       } else if (!/["\u0000]/.test(source)) {
-        const again = Result.getOrThrow(Query.parse(` ${source}  `, { dialect }))
-        assert.strictEqual(Query.meaningOf(again.node), Query.meaningOf(parsed.success.node))
+        for (const same of [` ${source}  `, `(${source})`]) {
+          const again = Result.getOrThrow(Query.parse(same, { dialect }))
+          assert.strictEqual(Query.meaningOf(again.node), Query.meaningOf(parsed.success.node))
+        }
       }
       if (Result.isFailure(checked)) checkError(checked.failure, source)
     }

@@ -79,7 +79,7 @@ const toJson = (value: unknown): unknown =>
 
 export const parameters: Domain = {
   name: "parameters",
-  holds: "every call is a well-formed request, or an error that names a parameter on one line without a secret",
+  holds: "every call is a well-formed request, or an error on one line, of a parameter and its rule",
   cases: million,
   modules: /packages\/core\/src\/(wire|schema)\//,
   seeds: [...operations].flatMap(([name, { row }]) =>
