@@ -288,7 +288,7 @@ describe("admin calls", () => {
       ["/budget", { operation: "getMe" }, /remaining/],
       ["/budget", { operation: "getMe", remaining: -1 }, /remaining/],
       ["/budget", { operation: "me", remaining: 1 }, /operation/],
-      ["/seed", { posts: 1_000_001 }, /posts/],
+      ["/seed", { posts: 10_000_001 }, /posts/],
       ["/seed", { posts: -1 }, /posts/],
       ["/seed", { seed: 1.5 }, /seed/],
       ["/seed", { start: "1989-12-31T00:00:00Z" }, /start/],

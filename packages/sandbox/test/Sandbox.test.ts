@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { createClient } from "@postwire/node"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { request as httpRequest } from "node:http"
 import { connect } from "node:net"
 import { networkInterfaces, tmpdir } from "node:os"
@@ -144,6 +144,14 @@ describe("a file", () => {
         }))
     }))
 
+  it.effect("leaves a start after a crash no log of its seed to read", () =>
+    Effect.gen(function*() {
+      const file = join(yield* folder, "state.sqlite")
+      yield* make({ file, posts: 1_000 })
+      assert.isBelow(statSync(`${file}-wal`).size, 100_000)
+      assert.isAbove(statSync(file).size, 1_000_000)
+    }))
+
   it.effect("is seeded as a whole or not at all", () =>
     Effect.gen(function*() {
       const file = join(yield* folder, "state.sqlite")
@@ -173,13 +181,13 @@ describe("a file", () => {
   it.effect("is not made for a number of posts that no service can begin with", () =>
     Effect.gen(function*() {
       const path = yield* folder
-      for (const posts of [-1, 1_000_001, 0.5, Number.NaN, Infinity]) {
+      for (const posts of [-1, 10_000_001, 0.5, Number.NaN, Infinity]) {
         const file = join(path, "state.sqlite")
         const server = Layer.build(Sandbox.layerServer({ file, posts }))
         for (const made of [Effect.asVoid(make({ file, posts })), Effect.asVoid(server)]) {
           const error = yield* Effect.flip(made)
           assert.instanceOf(error, Sandbox.InvalidOption)
-          assert.strictEqual(error.message, "posts must be a whole number from 0 to 1000000")
+          assert.strictEqual(error.message, "posts must be a whole number from 0 to 10000000")
         }
         assert.isFalse(existsSync(file))
       }

@@ -22,6 +22,7 @@ import type { Entry } from "../journal/Journal.ts"
 import * as RequestBody from "../journal/RequestBody.ts"
 import * as Bill from "../limits/Bill.ts"
 import * as Plan from "../limits/Plan.ts"
+import * as Seed from "../seed/Seed.ts"
 import { collections } from "../store/Overview.ts"
 import * as AdminApps from "./AdminApps.ts"
 import { call, type Endpoint, type Endpoints, fallible, invalid, numberOf, withBody } from "./AdminEndpoint.ts"
@@ -54,7 +55,7 @@ const Instant = Schema.Union([Schema.Number, Schema.String]).check(
 
 const Population = Schema.Struct({
   seed: Schema.optional(Schema.Int),
-  posts: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))),
+  posts: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Seed.maxPosts }))),
   start: Schema.optional(Instant)
 })
 

@@ -13,7 +13,7 @@ import * as Seed from "../seed/Seed.ts"
 export interface Population {
   /** The number that determines all data. Default 1. */
   readonly seed?: number | undefined
-  /** The initial number of posts: an integer from 0 to 1,000,000. Default 1,000. */
+  /** The initial number of posts: an integer from 0 to 10,000,000. Default 1,000. */
   readonly posts?: number | undefined
   /** The initial time of the service's clock. Default: the current time. */
   readonly start?: Date | number | undefined

@@ -9,7 +9,10 @@ import { InvalidOption, type Population, type ServerOptions } from "./Options.ts
 export const populate = (state: State, { posts = 1_000, seed = 1, start }: Population, now: number): Seed.Seeded => {
   if (!Seed.isSize(posts)) throw new InvalidOption({ option: "posts", rule: `must be ${Seed.size}` })
   const options: Seed.Options = { seed, posts, start: start === undefined ? now : Number(start) }
-  return state.transaction(() => Seed.existing(state, options) ?? Seed.run(state, options))
+  return state.transaction(() => {
+    state.settle()
+    return Seed.existing(state, options) ?? Seed.run(state, options)
+  })
 }
 
 /** A prepared state to copy. */

@@ -16,11 +16,14 @@ import { insertSpaces } from "./Spaces.ts"
 export type { Seeded } from "./Credentials.ts"
 export type { Options } from "./Plan.ts"
 
+/** The largest number of posts. */
+export const maxPosts = 10_000_000
+
 /** The allowed number of posts, in words. */
-export const size = "a whole number from 0 to 1000000"
+export const size = `a whole number from 0 to ${maxPosts}`
 
 /** True if a service can be seeded with this number of posts. */
-export const isSize = (posts: number): boolean => Number.isInteger(posts) && posts >= 0 && posts <= 1_000_000
+export const isSize = (posts: number): boolean => Number.isInteger(posts) && posts >= 0 && posts <= maxPosts
 
 /** Populates an empty store. */
 export const run = (store: State, options: Options): Seeded => {

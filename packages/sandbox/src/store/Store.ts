@@ -158,6 +158,8 @@ const stateOf = (database: Database) => {
     clear: (): void => Layout.clear(database),
     /** Throws if the database is not writable. */
     touch: (): void => Layout.touch(database),
+    /** Empties the log of writes after the current transaction: after a crash, a start reads all of it. */
+    settle: (): void => database.afterCommit(() => database.exec("PRAGMA wal_checkpoint(TRUNCATE)")),
     /** Throws if the tables differ from those of this version or hold invalid contents. Reads the whole database. */
     verify: (): void => Layout.verify(database),
     /** The whole state as the bytes of an SQLite file. */
