@@ -12,18 +12,17 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as fs from "node:fs/promises"
+import type * as fs from "node:fs/promises"
 import { join } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import * as zlib from "node:zlib"
 import * as disk from "./files/Disk.ts"
-import { type ExportError, FileExists } from "./files/ExportErrors.ts"
+import { CheckpointUnusable, type ExportError, FileExists } from "./files/ExportErrors.ts"
 import * as sealed from "./files/Sealed.ts"
 import * as Checkpoint from "./folders/Checkpoint.ts"
 import * as folders from "./folders/Folder.ts"
 import type { Mode } from "./folders/Sink.ts"
-import * as workspace from "./folders/Workspace.ts"
 import * as records from "./rows/Records.ts"
 import * as Rows from "./rows/Rows.ts"
 import type { Table } from "./rows/Table.ts"
@@ -63,22 +62,34 @@ export interface Summary {
 /** The errors of a check. */
 export type ComplyError = AnyError | Compliance.CheckError | Rows.RowsUnusable | ExportError
 
+/** The counts and digests of the new file and the report, once they are whole. */
+const Applied = Schema.Struct({
+  kept: Checkpoint.Count,
+  redacted: Checkpoint.Count,
+  removed: Schema.Record(Schema.String, Checkpoint.Count),
+  sha256: Schema.Struct({ rows: Schema.String, report: Schema.String })
+})
+
 const State = Schema.Struct({
   fingerprint: Checkpoint.Fingerprint,
   /** In the order of the ids. */
-  jobs: Schema.Array(CheckJob.Noted)
+  jobs: Schema.Array(CheckJob.Noted),
+  /** True if existing files may be replaced. */
+  mayReplace: Schema.optionalKey(Schema.Boolean),
+  /** Absent until only moving the files is left. */
+  applied: Schema.optionalKey(Applied)
 })
 
 const states = sealed.file(State)
 
-/** The jobs of an unfinished check, in the folder `<out>.postwire`. */
+/** The state of a check, in the folder `<out>.postwire`. It stays, so that the check can be recognized as complete. */
 const stateIn = (folder: string): string => join(folder, "comply.json")
 
 const reportOf = (out: string): string => `${out}.removed.csv`
 
 const about =
-  `It is named after the file that a check for compliance writes. Until the check is complete, comply.json has its jobs, and rows
-and removed.csv are its unfinished files.
+  `It is named after the file that a check for compliance writes. comply.json has its jobs and, once it is complete, its result. Until
+then, rows and removed.csv are its unfinished files.
 
 Keep nothing else here. Without this folder an unfinished check starts over.
 `
@@ -99,52 +110,23 @@ export const run = Effect.fnUntraced(function*(
   }
   const folder = yield* folders.hold(out, { about, before: refuseFiles(out, mode) })
   const kept = yield* begin(out, folder, mode, fingerprint)
-  const jobs = [...kept.jobs]
-  const note = (at: number) => (job: CheckJob.Noted) =>
-    Effect.suspend(() => {
-      jobs[at] = job
-      return states.write(stateIn(folder), { fingerprint, jobs })
-    })
-  /** Removes the state if certainly no job was created. */
-  const abandon = (error: ComplyError) =>
-    error._tag === "OutcomeUnknown" || kept.jobs.length > 0 || jobs.some(({ id }) => id !== undefined)
-      ? Effect.void
-      : Effect.ignore(clear(out, folder))
-  const results = yield* openResults()
-  const { maxWait, onProgress = () => Effect.void } = options
-  for (let at = 0; at * idsPerJob < rows.count; at++) {
-    const from = at * idsPerJob
-    yield* CheckJob.run(kept.jobs[at], {
-      type,
-      ids: idsOf(rows, from, idsPerJob),
-      maxWait,
-      note: note(at),
-      use: Stream.runForEach((result) => Effect.sync(() => results.add(result))),
-      onPhase: (phase, jobId) => onProgress({ phase, jobId, ids: Math.min(from + idsPerJob, rows.count) })
-    }).pipe(Effect.tapError(abandon))
+  let { applied, jobs } = kept
+  if (applied === undefined) {
+    const results = yield* openResults()
+    jobs = yield* runJobs(rows, { ...options, idsPerJob }, folder, kept, results.add)
+    applied = yield* apply(rows, out, folder, results.reasonOf)
+    yield* states.write(stateIn(folder), { ...kept, jobs, applied })
   }
-  const applied = yield* Effect.tryPromise({
-    try: () => apply(rows, out, folder, mode === "force", results.reasonOf),
-    catch: (cause) => cause instanceof Rows.RowsUnusable ? cause : disk.failureOf(disk.pathOf(cause) ?? out, cause)
-  })
-  yield* clear(out, folder)
-  return { ...applied, rows: rows.count, out, report: reportOf(out), jobs: jobs.flatMap(({ id }) => id ?? []) }
+  yield* move(out, folder, applied, kept.mayReplace)
+  const { sha256: _, ...counts } = applied
+  return { ...counts, rows: rows.count, out, report: reportOf(out), jobs: jobs.flatMap(({ id }) => id ?? []) }
 })
 
 /** Refuses to replace files unless the mode allows it. */
 const refuseFiles = Effect.fnUntraced(function*(out: string, mode: Mode): Effect.fn.Return<void, ExportError> {
   if (mode === "force") return
-  if (yield* disk.exists(out)) return yield* new FileExists({ path: out, isComplete: mode === "resume" })
+  if (yield* disk.exists(out)) return yield* new FileExists({ path: out })
   if (mode === "new" && (yield* disk.exists(reportOf(out)))) return yield* new FileExists({ path: reportOf(out) })
-})
-
-/** Removes the state of an unfinished check, and the folder if nothing else is in it. */
-const clear = Effect.fnUntraced(function*(out: string, folder: string): Effect.fn.Return<void, ExportError> {
-  yield* disk.attempt(folder, async () => {
-    for (const name of ["comply.json", "rows", "removed.csv"]) await fs.rm(join(folder, name), { force: true })
-  })
-  // The folder may be that of an unfinished export.
-  if (!(yield* disk.exists(workspace.workOf(out)))) yield* folders.abandon(out)
 })
 
 /** The state of an earlier run, or a new one. */
@@ -155,12 +137,55 @@ const begin = Effect.fnUntraced(function*(
   fingerprint: Checkpoint.Fingerprint
 ): Effect.fn.Return<typeof State.Type, ExportError> {
   const path = stateIn(folder)
+  const state = mode === "resume" ? yield* states.read(path) : undefined
+  if (state !== undefined) yield* Checkpoint.assertSame(path, state.fingerprint, fingerprint)
+  if (state?.applied === undefined && state?.mayReplace !== true) yield* refuseFiles(out, mode)
   if (mode === "new" && (yield* disk.exists(path))) return yield* new FileExists({ path: folder })
-  yield* refuseFiles(out, mode)
-  const state = mode === "force" ? undefined : yield* states.read(path)
-  if (state === undefined) return { fingerprint, jobs: [] }
-  yield* Checkpoint.assertSame(path, state.fingerprint, fingerprint)
-  return state
+  if (mode !== "force") return state ?? { fingerprint, jobs: [] }
+  const started = { fingerprint, jobs: [], mayReplace: true }
+  // The state of a complete check must not vouch for the files of this one.
+  yield* states.write(path, started)
+  return started
+})
+
+/** Runs the jobs or continues them, and returns them. */
+const runJobs = Effect.fnUntraced(function*(
+  rows: Rows.Rows,
+  { idsPerJob, maxWait, onProgress = () => Effect.void, out, type }: Options & { readonly idsPerJob: number },
+  folder: string,
+  kept: typeof State.Type,
+  add: (result: Compliance.Result) => void
+): Effect.fn.Return<ReadonlyArray<CheckJob.Noted>, ComplyError, Client> {
+  const jobs = [...kept.jobs]
+  const note = (at: number) => (job: CheckJob.Noted) =>
+    Effect.suspend(() => {
+      jobs[at] = job
+      return states.write(stateIn(folder), { ...kept, jobs })
+    })
+  /** Removes the state if certainly no job was created. */
+  const abandon = (error: ComplyError) =>
+    error._tag === "OutcomeUnknown" || kept.jobs.length > 0 || jobs.some(({ id }) => id !== undefined)
+      ? Effect.void
+      : Effect.ignore(clear(out, folder))
+  for (let at = 0; at * idsPerJob < rows.count; at++) {
+    const from = at * idsPerJob
+    yield* CheckJob.run(kept.jobs[at], {
+      type,
+      ids: idsOf(rows, from, idsPerJob),
+      maxWait,
+      note: note(at),
+      use: Stream.runForEach((result) => Effect.sync(() => add(result))),
+      onPhase: (phase, jobId) => onProgress({ phase, jobId, ids: Math.min(from + idsPerJob, rows.count) })
+    }).pipe(Effect.tapError(abandon))
+  }
+  return jobs
+})
+
+/** Removes the state of a check without jobs, and the folder if nothing else is in it. */
+const clear = Effect.fnUntraced(function*(out: string, folder: string): Effect.fn.Return<void, ExportError> {
+  // A full disk leaves the beginning of the state.
+  for (const name of ["comply.json", "comply.json.tmp", "rows", "removed.csv"]) yield* disk.remove(join(folder, name))
+  yield* folders.abandon(out)
 })
 
 const idsOf = (rows: Rows.Rows, from: number, count: number): Stream.Stream<string, Rows.RowsUnusable> =>
@@ -212,29 +237,56 @@ const reportTable: Table = {
 /** The lines of the report written together. */
 const reportLines = 1_000
 
-interface Applied extends Pick<Summary, "kept" | "redacted" | "removed"> {}
+const temporaryIn = (folder: string) => ({ rows: join(folder, "rows"), report: join(folder, "removed.csv") })
 
-/** Writes the new file and the report, each as a whole or not at all. */
-const apply = async (
+/** Writes the new file and the report into the folder. */
+const apply = Effect.fnUntraced(function*(
   rows: Rows.Rows,
   out: string,
   folder: string,
-  mayReplace: boolean,
   reasonOf: (id: string) => string | undefined
-): Promise<Applied> => {
-  const temporary = { rows: join(folder, "rows"), report: join(folder, "removed.csv") }
-  const counts = { kept: 0, redacted: 0, removed: new Map<string, number>() }
-  {
-    await using report = await disk.open(temporary.report, "w")
-    const file = await disk.open(temporary.rows, "w")
-    const lines = Readable.from(compliantLines(rows, reasonOf, report, counts))
-    await pipeline([lines, ...compressionOf(out), file.createWriteStream({ flush: true })])
-    await report.sync()
+): Effect.fn.Return<typeof Applied.Type, ComplyError> {
+  const temporary = temporaryIn(folder)
+  const { removed, ...counts } = yield* Effect.tryPromise({
+    try: async () => {
+      const counts = { kept: 0, redacted: 0, removed: new Map<string, number>() }
+      await using report = await disk.open(temporary.report, "w")
+      const file = await disk.open(temporary.rows, "w")
+      const lines = Readable.from(compliantLines(rows, reasonOf, report, counts))
+      await pipeline([lines, ...compressionOf(out), file.createWriteStream({ flush: true })])
+      await report.sync()
+      return counts
+    },
+    catch: (cause) => cause instanceof Rows.RowsUnusable ? cause : disk.failureOf(disk.pathOf(cause) ?? out, cause)
+  })
+  const [ofRows, ofReport] = yield* Effect.all([disk.digest(temporary.rows), disk.digest(temporary.report)])
+  return {
+    ...counts,
+    removed: Object.fromEntries(removed),
+    sha256: { rows: ofRows.sha256, report: ofReport.sha256 }
   }
-  await fs.rename(temporary.report, reportOf(out))
-  await disk.place(temporary.rows, out, mayReplace)
-  return { ...counts, removed: Object.fromEntries(counts.removed) }
-}
+})
+
+/** Moves the files of a complete check to their places, unless they are there; refuses those that were changed. */
+const move = Effect.fnUntraced(function*(
+  out: string,
+  folder: string,
+  { sha256 }: typeof Applied.Type,
+  mayReplace = false
+): Effect.fn.Return<void, ExportError> {
+  const temporary = temporaryIn(folder)
+  for (const name of ["report", "rows"] as const) {
+    const [from, to] = [temporary[name], name === "rows" ? out : reportOf(out)]
+    if (yield* disk.exists(from)) {
+      yield* Effect.mapError(
+        disk.attempt(to, () => disk.place(from, to, mayReplace || name === "report")),
+        (error) => error._tag === "FileExists" ? new FileExists({ path: to, isComplete: true }) : error
+      )
+    } else if (!(yield* disk.exists(to)) || (yield* disk.digest(to)).sha256 !== sha256[name]) {
+      return yield* new CheckpointUnusable({ path: stateIn(folder), reason: `${to} was changed since, or is gone` })
+    }
+  }
+})
 
 const compressionOf = (out: string) => {
   const ending = /\.(gz|zst)$/i.exec(out)?.[1]?.toLowerCase()

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect } from "effect"
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { vi } from "vitest"
 import * as Comply from "../src/Comply.ts"
@@ -53,8 +53,47 @@ describe("a check of a file", () => {
       assert.strictEqual((yield* Effect.flip(comply("new")))._tag, "Forbidden")
       assert.deepStrictEqual(everything(root), before)
       yield* comply("new")
-      assert.hasAllKeys(everything(root), ["ids.txt", "out.txt", "out.txt.removed.csv"])
+      const state = ["", "/about.txt", "/comply.json", "/lock"].map((name) => `out.txt.postwire${name}`)
+      assert.hasAllKeys(everything(root), ["ids.txt", "out.txt", "out.txt.removed.csv", ...state])
       assert.include((yield* Effect.flip(comply("new"))).message, `${out} exists already`)
+    }).pipe(Effect.provide(client), Effect.provide(sandbox)))
+
+  it.live("returns the same summary when it is resumed again, and changes nothing", () =>
+    Effect.gen(function*() {
+      const { comply, out, root } = yield* scene
+      assert.strictEqual((yield* Effect.flip(comply("new", 0)))._tag, "ComplianceNotComplete")
+      // A kill while the state is written leaves this.
+      writeFileSync(`${out}.postwire/comply.json.tmp`, "{")
+      const summary = yield* comply("resume")
+      assert.deepStrictEqual(summary.removed, { deleted: 1 })
+      const complete = everything(root)
+      assert.notProperty(complete, "out.txt.postwire/comply.json.tmp")
+      // Kills while the files are moved leave these.
+      const kills = [
+        () => undefined,
+        () => linkSync(out, `${out}.postwire/rows`),
+        () => renameSync(out, `${out}.postwire/rows`),
+        () => {
+          renameSync(out, `${out}.postwire/rows`)
+          renameSync(`${out}.removed.csv`, `${out}.postwire/removed.csv`)
+        }
+      ]
+      for (const kill of kills) {
+        kill()
+        assert.deepStrictEqual(yield* comply("resume"), summary)
+        assert.deepStrictEqual(everything(root), complete)
+      }
+      writeFileSync(out, "changed")
+      assert.strictEqual((yield* Effect.flip(comply("resume")))._tag, "CheckpointUnusable")
+    }).pipe(Effect.provide(client), Effect.provide(sandbox)))
+
+  it.live("may replace the files where it was interrupted and resumed", () =>
+    Effect.gen(function*() {
+      const { comply, kept, out } = yield* scene
+      writeFileSync(out, "old")
+      assert.strictEqual((yield* Effect.flip(comply("force", 0)))._tag, "ComplianceNotComplete")
+      yield* comply("resume")
+      assert.strictEqual(readFileSync(out, "utf8"), `${kept}\n`)
     }).pipe(Effect.provide(client), Effect.provide(sandbox)))
 
   it.live.each(
@@ -95,6 +134,7 @@ describe("a check of a file", () => {
       assert.deepStrictEqual(everything(root), before)
       rmSync(`${out}.removed.csv`)
       yield* comply("new")
+      rmSync(`${out}.postwire`, { recursive: true })
       const { "out.txt": _, "out.txt.removed.csv": __, ...others } = everything(root)
       assert.deepStrictEqual(others, Object.fromEntries(Object.entries(before).filter(([name]) => name in others)))
       assert.strictEqual(Object.keys(others).length, Object.keys(before).length - 1)

@@ -38,11 +38,11 @@ export const client = Layer.unwrap(
 
 export const source = Source.make(searchRecentPosts, parameters)
 
-/** The bytes of every file below a folder by name, less those that tell the time or lock. */
+/** The bytes of every file below a folder by name, less those that tell the time, name jobs or lock. */
 export const filesOf = (path: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     readdirSync(path, { recursive: true, encoding: "utf8" })
-      .filter((name) => !/(manifest\.json|lock)$/.test(name) && statSync(join(path, name)).isFile())
+      .filter((name) => !/(manifest\.json|comply\.json|lock)$/.test(name) && statSync(join(path, name)).isFile())
       .map((
         name
       ) => [name, name.endsWith(".sqlite") ? dump(join(path, name)) : readFileSync(join(path, name), "latin1")])
