@@ -1,9 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Prices from "@postwire/core/spend/Prices"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setImmediate as turn } from "node:timers/promises"
 import * as Recorder from "../../core/test/support/Recorder.ts"
 import { host } from "./support/Scene.ts"
 import { connect } from "./support/Wire.ts"
+
+const temporary = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-mcp-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
 
 /** The last line of an answer. */
 const bill = (text: string) => text.split("\n").at(-1)
@@ -133,6 +143,75 @@ describe("money", () => {
           "Nothing was sent. The user can state the most that it costs: postwire config set unknownPrice DOLLARS."
       )
       assert.strictEqual(sandbox.requests.length, 0)
+    }))
+
+  it.effect("many rows at a stated price are planned by their requests, and those that follow are asked again", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporary
+      const priced = { folder, prices: { ...Prices.current, unknown: 20_000 } }
+      const { call, sandbox } = yield* host({ ...priced, askAbove: 100_000 })
+      const input = { name: "getChatConversations", rows: 1_000 }
+      const dry = yield* call("call_operation", { ...input, dry_run: true })
+      assert.match(dry.text, /for 1000 rows\nIt would cost \$0\.20 at most\. Nothing was sent\.$/)
+      const { isError, text } = yield* call("call_operation", input)
+      assert.isTrue(isError)
+      assert.match(text, /^Refused: getChatConversations may cost \$0\.20, more than this server spends without asking/)
+      assert.strictEqual(sandbox.requests.length, 0)
+      const short = yield* host({ ...priced, askAbove: 25_000 })
+      const counts = {
+        name: "getAllPostsCount",
+        parameters: { query: "cats", granularity: "day", start_time: "2026-01-01T00:00:00Z" },
+        rows: 101
+      }
+      assert.match((yield* short.call("call_operation", { ...counts, dry_run: true })).text, /cost \$0\.02 at most/)
+      short.sandbox.faults.add({ times: "always", delay: 1_000 })
+      const counting = yield* Effect.forkChild(short.call("call_operation", counts))
+      while (counting.pollUnsafe() === undefined) {
+        yield* Effect.promise(() => turn())
+        yield* TestClock.adjust(500)
+      }
+      assert.match((yield* Fiber.join(counting)).text, /^Refused: getAllPostsCount may cost \$0\.03, more than/)
+      assert.strictEqual(short.sandbox.requests.length, 2)
+    }))
+
+  it.effect("an unknown price without a limit is asked first, on a page as for many rows", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporary
+      const asking = yield* connect({
+        revision: "2026-07-28",
+        folder,
+        answers: () => ({ action: "accept", content: { allow: true } })
+      })
+      for (const rows of [10, 1_000]) {
+        const input = { name: "getChatConversations", rows }
+        const { call, sandbox } = yield* host({ folder })
+        const { isError, text } = yield* call("call_operation", input)
+        assert.isTrue(isError, text)
+        assert.match(text, /^Refused: The price of getChatConversations is unknown, and this server does not spend it/)
+        assert.strictEqual(sandbox.requests.length, 0)
+        assert.isFalse((yield* asking.call("call_operation", input)).isError)
+      }
+      const question = "Spend on getChatConversations, whose price is unknown?"
+      assert.deepStrictEqual(asking.questions.map(({ message }) => message), [question, question])
+    }))
+
+  it.effect("every price is that of the server's own table", () =>
+    Effect.gen(function*() {
+      const { read, request } = Prices.current
+      const prices = {
+        ...Prices.current,
+        unknown: 30_000,
+        read: { ...read, post: 7_000 },
+        request: { ...request, userInteractionCreate: 45_000, postCreate: 55_000 }
+      }
+      const { call } = yield* host({ allowWrites: true, folder: yield* temporary, prices })
+      const textOf = (name: string, input: Record<string, unknown>) =>
+        Effect.map(call(name, { ...input, ...input["rows"] !== undefined && { dry_run: true } }), ({ text }) => text)
+      assert.include(yield* textOf("act", { do: "follow", ids: ["1", "2"] }), "for up to $0.09")
+      assert.include(yield* textOf("prepare_post", { text: "hello" }), "for up to $0.055")
+      assert.include(yield* textOf("find_operation", { query: "getPosts" }), "getPosts [read, up to $0.007 each]")
+      assert.include(yield* textOf("find_operation", { query: "getBroadcasts" }), "[read, up to $0.03]")
+      assert.include(yield* textOf("search", { query: "cats", rows: 200, detail: "low" }), "cost $1.40 at most")
     }))
 
   it.effect("writes are refused, and with allowWrites prepared", () =>

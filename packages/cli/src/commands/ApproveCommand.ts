@@ -64,7 +64,7 @@ const decide = Effect.fnUntraced(function*({ contents: { as, kind, lines, micros
   errors.write(`${handle}\n${lines.map((line) => `  ${line}\n`).join("")}`)
   const price = Text.dollars(micros)
   const act = kind === "cost"
-    ? `Let ${of} spend up to ${price}`
+    ? `Let ${of} spend ${micros === 0 ? "an unknown amount" : `up to ${price}`}`
     : `Allow ${of}${micros === 0 ? "" : `, for up to ${price}`}`
   const isAllowed = yield* Prompt.confirm(`${act}${as === undefined ? "" : `, as ${as}`}?`)
   if (!(yield* Book.move(handle, ["waiting"], isAllowed ? "approved" : undefined))) {

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Fence from "../text/Fence.ts"
 import { dollars } from "./Dollars.ts"
-import type { Cost } from "./Ledger.ts"
+import { type Cost, Ledger } from "./Ledger.ts"
 import type { Refused } from "./Refused.ts"
 
 /** The request that a dry run stopped at. */
@@ -37,7 +37,7 @@ export interface Question {
   readonly kind: "cost" | "write"
   /** The operation or the tool. */
   readonly of: string
-  /** The most that it may cost, in micro-dollars. */
+  /** The most that it may cost, in micro-dollars. Of a question about costs, 0 means that the price is unknown. */
   readonly micros: number
   /** Everything that the call does, for a write. */
   readonly lines: ReadonlyArray<string>
@@ -51,8 +51,11 @@ export type Ask = (question: Question) => Effect.Effect<void, Refused | InputReq
 /** The gate of one call of a tool. */
 export class Gate extends Context.Service<Gate, {
   readonly isDryRun: boolean
-  /** Gets consent to requests that cost so much in all, before the first of them. */
-  readonly plan: (of: string, micros: number) => Effect.Effect<void, Refused | InputRequired>
+  /**
+   * Gets consent to requests that cost so much in all, before the first of them; `undefined` is an unknown price. Later requests get
+   * consent again where the sum of their prices is larger than `most`.
+   */
+  readonly plan: (of: string, micros: number | undefined, most: number) => Effect.Effect<void, Refused | InputRequired>
   /** Gets consent to a write and its price. */
   readonly write: (question: Omit<Question, "kind">) => Effect.Effect<void, Refused | InputRequired>
 }>()("@postwire/mcp/money/Gate") {}
@@ -87,29 +90,38 @@ export const pass = <A, E, R>(
 ): Effect.Effect<
   A,
   E | DryRun | Refused | InputRequired,
-  Exclude<Exclude<R, Client>, Gate> | Client | McpRequestContext
+  Exclude<Exclude<R, Client>, Gate> | Client | Ledger | McpRequestContext
 > =>
   Effect.gen(function*() {
     const client = yield* Client
     const context = yield* Effect.context<McpRequestContext>()
+    const { accounts } = yield* Ledger
     let planned = 0
     let allowed = askAbove
+    let isUnknownAllowed = false
     const allow = (of: string, micros: number) =>
       Effect.gen(function*() {
         if (micros <= allowed) return
         yield* Effect.provideContext(ask({ kind: "cost", of, micros, lines: [] }), context)
         allowed = micros
       })
+    const allowUnknown = (of: string) =>
+      Effect.gen(function*() {
+        // The client refuses an unknown price under a limit.
+        if (isUnknownAllowed || (yield* accounts).some(({ limit }) => limit !== undefined)) return
+        yield* Effect.provideContext(ask({ kind: "cost", of, micros: 0, lines: [] }), context)
+        isUnknownAllowed = true
+      })
     const gate = Gate.of({
       isDryRun,
-      plan: (of, micros) =>
-        Effect.map(allow(of, micros), () => {
-          // The last page may hold more than was planned.
-          allowed = Infinity
+      plan: (of, micros, most) =>
+        micros === undefined ? allowUnknown(of) : Effect.map(allow(of, micros), () => {
+          allowed = Math.max(allowed, most)
         }),
       write: (question) =>
         Effect.map(Effect.provideContext(ask({ kind: "write", ...question }), context), () => {
           allowed = Math.max(allowed, planned + question.micros)
+          isUnknownAllowed ||= question.micros === 0
         })
     })
     const guarded = Client.of({
@@ -125,7 +137,8 @@ export const pass = <A, E, R>(
           const micros = Prices.mostOf(price, Prices.askOf(prepared.priced, prepared), prices)
           if (isDryRun) return yield* stop(new DryRun({ definition, request: shown(prepared), micros }))
           planned += micros
-          yield* Effect.catch(allow(definition.name, planned), stop)
+          const isUnknown = price === "unknown" && prices.unknown === undefined
+          yield* Effect.catch(isUnknown ? allowUnknown(definition.name) : allow(definition.name, planned), stop)
           cost.requests++
           return yield* client.request(definition, parameters, options)
         }),

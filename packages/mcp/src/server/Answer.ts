@@ -96,10 +96,10 @@ export const ofListing = (
 /** The most characters of an error. */
 const longestError = 1_000
 
-const neverAgain =
+const neverAgain = ({ prices }: Settings): string =>
   "This server does not send it again. Do not do so either: in a minute, call publish with the same handle, which then only looks for " +
   `the post (up to ${
-    dollars(Prices.most(getUsersPosts.definition, { max_results: 20 }))
+    dollars(Prices.most(getUsersPosts.definition, { max_results: 20 }, prices))
   } for 20 of the account), or use messages.`
 
 type Mendable = Exclude<Failure, McpSchema.InputRequired | DryRun>
@@ -108,7 +108,7 @@ type Mendable = Exclude<Failure, McpSchema.InputRequired | DryRun>
 const adviceOf = (failure: Mendable, settings: Settings): string => {
   switch (failure._tag) {
     case "OutcomeUnknown":
-      return ` ${neverAgain}`
+      return ` ${neverAgain(settings)}`
     case "MissingAccessToken":
     case "Unauthorized":
     case "LoginRequired":

@@ -1,5 +1,5 @@
 /** Large results: the exports write them to a file, and the model gets a link and a summary. */
-import type { Definition } from "@postwire/core/schema/Definition"
+import { type Definition, pageSizeOf } from "@postwire/core/schema/Definition"
 import * as Prices from "@postwire/core/spend/Prices"
 import * as Export from "@postwire/export/Export"
 import * as JsonLines from "@postwire/export/sinks/JsonLines"
@@ -29,7 +29,7 @@ export const write = (
   rows: number
 ): Effect.Effect<Listing, Failure, Needs> =>
   Effect.gen(function*() {
-    const { settings: { account, folder }, written } = yield* Session
+    const { settings: { account, folder, prices = Prices.current }, written } = yield* Session
     if (folder === undefined) {
       return yield* new Refused({
         reason: "rows: this server has no folder for large results.",
@@ -38,12 +38,17 @@ export const write = (
     }
     const call = JSON.stringify([definition.name, parameters, rows])
     const begun = [...written.values()].find((one) => one.status === "unfinished" && one.call === call)
-    const micros = (rows - (begun?.rows ?? 0)) * Prices.most(definition, { ...parameters, max_results: 1 })
+    const source = Source.fromDefinition(definition, parameters)
+    const { micros, most } = priceOf(source, rows - (begun?.rows ?? 0), prices)
     const { isDryRun, plan } = yield* Gate
     if (isDryRun) {
       return yield* new DryRun({ definition, request: `${definition.name}, page by page, for ${rows} rows`, micros })
     }
-    yield* plan(definition.name, micros)
+    yield* plan(
+      definition.name,
+      definition.price === "unknown" && prices.unknown === undefined ? undefined : micros,
+      most
+    )
     const name = begun?.name ?? `${definition.name}-${globalThis.crypto.randomUUID().slice(0, 8)}.jsonl`
     const path = join(folder, name)
     const { turn } = begun ?? { turn: Semaphore.makeUnsafe(1) }
@@ -53,7 +58,7 @@ export const write = (
     const report = yield* reporter(rows)
     yield* Effect.promise(() => mkdir(folder, { recursive: true, mode: 0o700 }))
     const { files, progress, status } = yield* turn.withPermit(
-      Export.run(Source.fromDefinition(definition, parameters), {
+      Export.run(source, {
         sink: JsonLines.make(path),
         mode: "resume",
         limit: rows,
@@ -73,6 +78,20 @@ export const write = (
       hasStrangers: true
     }
   })
+
+/**
+ * The most that rows may cost by the plan, and at all. The number of rows bounds what they cost, though the last page may hold more. It
+ * does not bound the requests: a page may hold less than it may.
+ */
+const priceOf = ({ definition, parameters }: Source.Source, rows: number, prices: Prices.Prices) => {
+  if (!Prices.isPerRequest(definition.price)) {
+    return { micros: rows * Prices.most(definition, { ...parameters, max_results: 1 }, prices), most: Infinity }
+  }
+  const { max_results: size } = parameters
+  const requests = Math.ceil(rows / (typeof size === "number" ? size : pageSizeOf(definition)))
+  const micros = requests * Prices.most(definition, parameters, prices)
+  return { micros, most: micros }
+}
 
 /** Reports rows to a host that wants progress. */
 const reporter = (total: number) =>

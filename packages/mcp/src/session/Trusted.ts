@@ -9,7 +9,7 @@ import { type Failure, type Needs, Session } from "./Session.ts"
 
 const read: Effect.Effect<void, Failure, Needs> = Effect.gen(function*() {
   const session = yield* Session
-  const { trustedLists = [] } = session.settings
+  const { prices, trustedLists = [] } = session.settings
   if (session.listed !== undefined || trustedLists.length === 0) return
   const lists = yield* Effect.forEach(
     trustedLists,
@@ -17,8 +17,8 @@ const read: Effect.Effect<void, Failure, Needs> = Effect.gen(function*() {
       Effect.map(getList({ id, list_fields: ["member_count"] }), ({ data }) => ({ id, count: data?.member_count ?? 0 }))
   )
   const { plan } = yield* Gate
-  const each = Prices.most(getListMembers.definition, { max_results: 1 })
-  yield* plan("--trusted-lists", lists.reduce((sum, { count }) => sum + count * each, 0))
+  const each = Prices.most(getListMembers.definition, { max_results: 1 }, prices)
+  yield* plan("--trusted-lists", lists.reduce((sum, { count }) => sum + count * each, 0), Infinity)
   const members = yield* Effect.forEach(
     lists,
     ({ count, id }) => Stream.runCollect(getListMembers.items({ id, max_results: Math.min(Math.max(count, 1), 100) }))

@@ -27,27 +27,30 @@ export const find = Tool.make({
   openWorld: false,
   operations: [],
   inputs: { query: Parameters.required(Parameters.text(100)) },
-  run: ({ query }) => {
-    const exact = named(query)
-    const words = query.toLowerCase().split(/\W+/).filter((word) => word !== "")
-    const found = callable
-      .map((definition) => {
-        const text = `${definition.name} ${definition.summary}`.toLowerCase()
-        return { definition, score: words.filter((word) => text.includes(word.replace(/s$/, ""))).length }
-      })
-      .filter(({ definition, score }) => score > 0 && definition !== exact)
-      .sort((a, b) => b.score - a.score)
-      .slice(0, exact === undefined ? most : mostBesides)
-    return Effect.succeed({
-      lines: found.length === 0 && exact === undefined
-        ? ["No operation has these words. Try others: nouns such as post, list, space, community, mute, block, usage."]
-        : [
-          ...exact === undefined ? [] : described(exact),
-          ...exact === undefined || found.length === 0 ? [] : ["Others:"],
-          ...found.map(({ definition }) => summary(definition))
-        ]
+  run: ({ query }) =>
+    Effect.map(Session, ({ settings: { prices = Prices.current } }) => {
+      const exact = named(query)
+      const words = query.toLowerCase().split(/\W+/).filter((word) => word !== "")
+      const found = callable
+        .map((definition) => {
+          const text = `${definition.name} ${definition.summary}`.toLowerCase()
+          return { definition, score: words.filter((word) => text.includes(word.replace(/s$/, ""))).length }
+        })
+        .filter(({ definition, score }) => score > 0 && definition !== exact)
+        .sort((a, b) => b.score - a.score)
+        .slice(0, exact === undefined ? most : mostBesides)
+      return {
+        lines: found.length === 0 && exact === undefined
+          ? [
+            "No operation has these words. Try others: nouns such as post, list, space, community, mute, block, usage."
+          ]
+          : [
+            ...exact === undefined ? [] : described(exact, prices),
+            ...exact === undefined || found.length === 0 ? [] : ["Others:"],
+            ...found.map(({ definition }) => summary(definition, prices))
+          ]
+      }
     })
-  }
 })
 
 /** The most operations of an answer. */
@@ -56,22 +59,24 @@ const most = 15
 /** The most others besides the one that is named. */
 const mostBesides = 5
 
-const priceOf = (definition: Definition): string => {
+const priceOf = (definition: Definition, prices: Prices.Prices): string => {
   const { effect, price } = definition
   const kind = effect === "read" ? "read" : "write"
-  if (typeof price === "string") return `${kind}, ${price === "free" ? "free" : "price unknown"}`
-  return `${kind}, up to ${dollars(Prices.most(definition, { max_results: 1 }))}${"request" in price ? "" : " each"}`
+  if (price === "free") return `${kind}, free`
+  const most = Prices.most(definition, { max_results: 1 }, prices)
+  if (price === "unknown" && most === 0) return `${kind}, price unknown`
+  return `${kind}, up to ${dollars(most)}${Prices.isPerRequest(price) ? "" : " each"}`
 }
 
-const summary = (definition: Definition): string => {
+const summary = (definition: Definition, prices: Prices.Prices): string => {
   const names = Object.entries(parametersOf(definition))
     .filter(([name]) => !Parameters.isSelector(name) && name !== definition.identity)
     .map(([name, { required }]) => required ? `${name}*` : name)
-  return `${definition.name}(${names.join(", ")}) [${priceOf(definition)}] ${definition.summary}`
+  return `${definition.name}(${names.join(", ")}) [${priceOf(definition, prices)}] ${definition.summary}`
 }
 
-const described = (definition: Definition): ReadonlyArray<string> => [
-  `${definition.name} [${priceOf(definition)}] ${definition.summary}`,
+const described = (definition: Definition, prices: Prices.Prices): ReadonlyArray<string> => [
+  `${definition.name} [${priceOf(definition, prices)}] ${definition.summary}`,
   ...definition.scopes.length === 0 ? [] : [`scopes: ${definition.scopes.join(" ")}`],
   ...Object.entries(parametersOf(definition))
     .filter(([name]) => name !== definition.identity)

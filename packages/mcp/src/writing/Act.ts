@@ -78,7 +78,8 @@ export const tool = Tool.make({
       }))
       const client = yield* Client
       for (const one of parameters) yield* client.check(definition, one)
-      const micros = targets.length * Prices.most(definition, parameters[0])
+      const { hasReadStrangers, settings: { prices } } = yield* Session
+      const micros = targets.length * Prices.most(definition, parameters[0], prices)
       const shown = targets.map((target, i) =>
         target === ids[i] ? target : `${target} (${Fence.handle(ids[i]?.replace(/^@/, ""))})`
       )
@@ -94,7 +95,6 @@ export const tool = Tool.make({
         return yield* Host.prepare({ of: name, micros, lines, action })
       }
       const { isDryRun, write } = yield* Gate
-      const { hasReadStrangers } = yield* Session
       if (!isDryRun && (hasReadStrangers || isQuiet !== true)) yield* write({ of: name, micros, lines })
       yield* client.read(definition, yield* client.request(definition, parameters[0]))
       return { lines: [`done: ${name} ${shown.join()}`] }

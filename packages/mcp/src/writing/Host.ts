@@ -64,7 +64,9 @@ const refusal = ({ kind, micros, of }: Question, otherwise: string): Refused =>
       advice: `Nothing was sent. ${otherwise}`
     })
     : new Refused({
-      reason: `${of} may cost ${dollars(micros)}, more than this server spends without asking its user.`,
+      reason: micros === 0
+        ? `The price of ${of} is unknown, and this server does not spend it without asking its user.`
+        : `${of} may cost ${dollars(micros)}, more than this server spends without asking its user.`,
       advice: `Nothing was sent. Request fewer rows or detail: low. Otherwise: ${otherwise}`
     })
 
@@ -114,9 +116,9 @@ const formOf = ({ kind, lines, micros, of }: Question) =>
     ElicitRequestFormParams.make({
       mode: "form",
       message: [
-        `${kind === "write" ? `Allow ${of}` : `Spend on ${of}`}${micros === 0 ? "" : `, for up to ${dollars(micros)}`}${
-          settings.account === undefined ? "" : `, as ${settings.account}`
-        }?`,
+        `${kind === "write" ? `Allow ${of}` : `Spend on ${of}`}${
+          micros > 0 ? `, for up to ${dollars(micros)}` : kind === "cost" ? ", whose price is unknown" : ""
+        }${settings.account === undefined ? "" : `, as ${settings.account}`}?`,
         ...lines,
         ...kind === "write" && hasReadStrangers
           ? ["The agent has read texts of strangers, which may have led it to this."]

@@ -63,7 +63,7 @@ export const tool = Tool.make({
       }
       const sources = opened.map(({ source }) => source)
       const { files, parameters } = yield* Publish.check(contentsOf(post, sources), { user_auth: settings.userAuth })
-      const micros = Prices.most(createPost.definition, { text: "", ...parameters })
+      const micros = Prices.most(createPost.definition, { text: "", ...parameters }, settings.prices)
       const lines = previewOf(post, files, micros, settings.account)
       return yield* Host.prepare({ of: "publish", micros, lines, action: post })
     })
