@@ -6,21 +6,11 @@ import { DatabaseSync } from "node:sqlite"
 import { part, writeZip } from "../../../packages/archive/test/support/Zip.ts"
 import { environmentOf } from "../../../packages/cli/src/commands/SandboxCommand.ts"
 import { filesOf } from "../../../packages/export/test/support/Scene.ts"
-
-/** A run in a folder of its own. */
-export interface Case {
-  readonly args: ReadonlyArray<string>
-  readonly env?: Readonly<Record<string, string>>
-  /** The state that must equal that of an undisturbed run once the command has completed. */
-  readonly state: () => unknown
-  /** Checks the state immediately after a fault; returns the violation. */
-  readonly between?: () => string | undefined
-}
-
-export interface Scene {
-  readonly invariant: string
-  readonly begin: (root: string) => Case
-}
+import { accountsOf } from "./AccountScenes.ts"
+import { chatsOf } from "./ChatScenes.ts"
+import { publishingOf } from "./PublishingScenes.ts"
+import type { Scene } from "./Scene.ts"
+import { servicesOf } from "./ServiceScenes.ts"
 
 export const scenesOf = (
   sandbox: Sandbox.RunningSandbox
@@ -28,6 +18,10 @@ export const scenesOf = (
   ...exportsOf(sandbox),
   ...writesOf(sandbox),
   ...copiesOf(sandbox),
+  ...accountsOf(sandbox),
+  ...publishingOf(sandbox),
+  ...servicesOf(sandbox),
+  ...chatsOf(sandbox),
   ...settings
 })
 
@@ -67,6 +61,8 @@ const exportsOf = (sandbox: Sandbox.RunningSandbox): Readonly<Record<string, Sce
     }
   })
   const ids = sandbox.store.overview.list("posts", { limit: 300 }).items.map((post) => String(Reflect.get(post, "id")))
+  for (let i = 0; i < 120; i++) sandbox.ada.post(`own ${i}`)
+  const until = new Date(sandbox.clock.now()).toISOString()
   const posts = ids.map((id) => JSON.stringify({ id })).join("\n")
   return {
     "export, JSON Lines": search("jsonl"),
@@ -78,46 +74,46 @@ const exportsOf = (sandbox: Sandbox.RunningSandbox): Readonly<Record<string, Sce
       "ada\nada\n",
       (file, out) => ["export", "getUsersPosts", "--each", file, "--limit-each", "5", "--out", out]
     ),
+    analytics: {
+      invariant,
+      begin: (root) => {
+        mkdirSync(join(root, "out"))
+        const span = ["--since", "2020-01-01", "--until", until]
+        return {
+          args: [
+            "analytics",
+            ...span,
+            "--analytics-fields",
+            "likes",
+            "--posts",
+            "--out",
+            "out/own.csv",
+            "--resume",
+            "--yes"
+          ],
+          state: outputOf(root)
+        }
+      }
+    },
     hydrate: ofFile("ids.txt", `${ids.join("\n")}\n`, (file, out) => ["hydrate", file, "--out", out]),
     comply: ofFile("posts.jsonl", `${posts}\n`, (file, out) => ["comply", file, "--out", out])
   }
 }
 
-const writesOf = (sandbox: Sandbox.RunningSandbox): Readonly<Record<string, Scene>> => {
-  let number = 0
-  return {
-    thread: {
-      invariant: "every part once, in order",
-      begin: (root) => {
-        const name = `thread ${++number}.`
-        writeFileSync(
-          join(root, "thread.md"),
-          ["One", "Two", "Three"].map((text) => `${text} of ${name}`).join("\n---\n")
-        )
-        return {
-          args: ["thread", "thread.md"],
-          state: () =>
-            sandbox.store.overview.list("posts", { limit: 20, userId: sandbox.ada.id }).items
-              .map((post) => String(Reflect.get(post, "text")))
-              .filter((text) => text.endsWith(` of ${name}`))
-              .map((text) => text.split(" ")[0])
-        }
-      }
-    },
-    "lists sync": {
-      invariant: "the members are those of the file",
-      begin: (root) => {
-        const users = Array.from({ length: 6 }, () => sandbox.user())
-        const list = sandbox.ada.list({ name: "List", members: users.slice(0, 3).map(({ id }) => ({ id })) }).id
-        writeFileSync(join(root, "users.txt"), users.slice(2).map(({ id }) => `${id}\n`).join(""))
-        return {
-          args: ["lists", "sync", list, "users.txt", "--yes"],
-          state: () => users.map(({ id }) => sandbox.store.lists.isMember(list, id))
-        }
+const writesOf = (sandbox: Sandbox.RunningSandbox): Readonly<Record<string, Scene>> => ({
+  "lists sync": {
+    invariant: "the members are those of the file",
+    begin: (root) => {
+      const users = Array.from({ length: 6 }, () => sandbox.user())
+      const list = sandbox.ada.list({ name: "List", members: users.slice(0, 3).map(({ id }) => ({ id })) }).id
+      writeFileSync(join(root, "users.txt"), users.slice(2).map(({ id }) => `${id}\n`).join(""))
+      return {
+        args: ["lists", "sync", list, "users.txt", "--yes"],
+        state: () => users.map(({ id }) => sandbox.store.lists.isMember(list, id))
       }
     }
   }
-}
+})
 
 const tweet = (id: number) => ({
   tweet: {

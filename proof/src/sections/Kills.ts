@@ -5,8 +5,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import { make as random } from "../../../packages/sandbox/src/text/random.ts"
-import { type Ended, type Fault, hows, make, missing, type Program } from "../kills/Faults.ts"
-import { type Scene, scenesOf, variablesOf } from "../kills/Scenes.ts"
+import { type Ended, type Fault, type How, hows, make, missing, type Program } from "../kills/Faults.ts"
+import type { Scene } from "../kills/Scene.ts"
+import { scenesOf, variablesOf } from "../kills/Scenes.ts"
 import type { Claim, Proof, Run } from "../Model.ts"
 
 const wantedKills = 1_000
@@ -35,14 +36,14 @@ const attempt = async ({ folder, program, sandbox }: Stage, scene: Scene, chain:
   const root = join(folder, "run")
   rmSync(root, { recursive: true, force: true })
   mkdirSync(root)
-  const { args, between, env, state } = scene.begin(root)
+  const { args, between, decide, end, env, state, use } = await scene.begin(root)
   const variables = { ...variablesOf(sandbox, root), ...env }
-  const run = (fault?: Fault) => {
+  const run = (fault?: Fault, line = args) => {
     sandbox.budget.clear()
-    return program.run(root, args, variables, fault)
+    return program.run(root, line, variables, { fault, use })
   }
   try {
-    let last: Ended = { end: "failed", errors: "" }
+    let last: Ended = { end: "failed", output: "", errors: "" }
     for (const fault of chain) {
       last = await run(fault)
       if (tally !== undefined && last.end === "killed") tally.kills++
@@ -51,18 +52,31 @@ const attempt = async ({ folder, program, sandbox }: Stage, scene: Scene, chain:
       if (violated !== undefined) return { violated }
       if (last.end === "done") break
     }
-    if (last.end !== "done") last = await run()
-    return last.end === "done" ? { state: state() } : { violated: `it cannot be continued: ${last.errors.slice(-300)}` }
+    if (last.end !== "done" || use !== undefined) last = await run()
+    const decided = last.end === "done" ? undefined : decide?.(last.errors)
+    if (decided !== undefined) last = await run(undefined, decided)
+    return last.end === "done"
+      ? { state: await state(last.output) }
+      : { violated: `it cannot be continued: ${last.errors.slice(-300)}` }
   } catch (error) {
     return { violated: String(error) }
+  } finally {
+    end?.()
   }
 }
 
 /** Every fault at every operation, and chains of kills at random times. */
-function* chainsOf(operations: string, millis: number, tally: Tally, { seed, share }: Run): Generator<Chain> {
+function* chainsOf(
+  operations: string,
+  millis: number,
+  tally: Tally,
+  { seed, share }: Run,
+  without: ReadonlyArray<How>
+): Generator<Chain> {
   const draw = random(seed, "kills")
   for (let at = 1; at <= operations.length; at++) {
     for (const how of hows) {
+      if (without.includes(how)) continue
       if ((how === "torn" || how === "full") && operations[at - 1] !== "w") continue
       if (draw.next() < share) yield [{ at, how }]
     }
@@ -81,7 +95,7 @@ const proveScene = async (stage: Stage, name: string, scene: Scene, run: Run): P
   if (whole.violated !== undefined) throw new Error(`${name}: ${whole.violated}`)
   const operations = stage.program.operations()
   tally.operations = operations.length
-  for (const chain of chainsOf(operations, millis, tally, run)) {
+  for (const chain of chainsOf(operations, millis, tally, run, scene.without ?? [])) {
     const { state, violated } = await attempt(stage, scene, chain, tally)
     if (violated !== undefined) tally.violations.push(`${describe(chain)}: ${violated}`)
     else if (!isDeepStrictEqual(state, whole.state)) tally.violations.push(`${describe(chain)}: the result is another`)
