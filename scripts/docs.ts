@@ -1,10 +1,13 @@
 // Brings the generated documentation up to date:
 //   node scripts/docs.ts           writes the generated parts of files in git, and the files that git ignores
 //   node scripts/docs.ts --check   lists the files in git that are out of date
+// Both type-check first, since the reports of the packages' interfaces are made of declarations.
+import { spawnSync } from "node:child_process"
 import { existsSync, globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { names } from "../packages/core/src/wire/Wire.ts"
+import * as ApiReport from "./docs/ApiReport.ts"
 import * as Bench from "./docs/Bench.ts"
 import * as Blocks from "./docs/Blocks.ts"
 import * as ErrorDocs from "./docs/ErrorDocs.ts"
@@ -25,6 +28,7 @@ export const committed = (): ReadonlyMap<string, string> =>
   new Map([
     ...documents.map((document) => [document, Blocks.current(text(document))] as const),
     ...Packages.readmes(),
+    ...ApiReport.reports(),
     ["docs/adr/README.md", decisions()]
   ])
 
@@ -70,6 +74,8 @@ export const build = (): number => {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { status } = spawnSync("pnpm", ["--silent", "check"], { cwd: root, stdio: "inherit" })
+  if (status !== 0) process.exit(1)
   const files = committed()
   const outdated = stale(files)
   if (process.argv.includes("--check")) {
