@@ -1,4 +1,5 @@
 /** `postwire listen`, `replay` and `trigger`: with a sandbox, and with a program that has the webhook of `@postwire/node`. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Signature from "@postwire/core/events/Signature"
 import * as WebhookEvent from "@postwire/core/events/WebhookEvent"
@@ -17,6 +18,7 @@ import { createInterface } from "node:readline"
 import * as EventDelivery from "../src/events/EventDelivery.ts"
 import * as EventTypes from "../src/events/EventTypes.ts"
 import * as Forwarder from "../src/events/Forwarder.ts"
+import * as OutputFile from "../src/terminal/OutputFile.ts"
 import * as Commands from "./Commands.ts"
 import { start } from "./support/Processes.ts"
 
@@ -229,6 +231,20 @@ describe("replay", () => {
       const refused = yield* withSecret("replay", wrong, "--forward-to", url)
       assert.match(refused.errors, /wrong\.jsonl, line 2: this is not a recorded event/)
     }).pipe(Effect.scoped))
+
+  it.effect("replay passes over the beginning of a line, which a kill has left", () =>
+    Effect.gen(function*() {
+      const file = yield* recorded("profile.update.bio", "profile.update.url")
+      const [first = "", second = ""] = readFileSync(file, "utf8").split(/(?<=\n)/)
+      for (const torn of [0, 3, 50]) {
+        const { events, url } = yield* program(Redacted.value(secret))
+        writeFileSync(file, first + second.slice(0, torn))
+        yield* OutputFile.openLines(file)
+        yield* OutputFile.append(file, second)
+        yield* withSecret("replay", file, "--forward-to", url)
+        assert.deepStrictEqual(events.map((event) => Reflect.get(event, "event_uuid")), ["0", "1"], `${torn} bytes`)
+      }
+    }).pipe(Effect.provide(NodeServices.layer), Effect.scoped))
 })
 
 describe("trigger --forward-to", () => {

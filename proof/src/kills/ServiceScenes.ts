@@ -1,8 +1,15 @@
 /** Commands that run until they are interrupted, or write what others do. */
 import type * as Sandbox from "@postwire/sandbox/Sandbox"
+import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import { once } from "node:events"
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
+import { text } from "node:stream/consumers"
+import { setTimeout as delay } from "node:timers/promises"
+import * as EventDelivery from "../../../packages/cli/src/events/EventDelivery.ts"
 import { linesOf } from "../../../packages/export/test/support/Archives.ts"
 import type { Scene } from "./Scene.ts"
 
@@ -78,6 +85,35 @@ export const servicesOf = (sandbox: Sandbox.RunningSandbox): Readonly<Record<str
           seen = posts.map(({ text }) => text)
         },
         state: () => answered.filter((text) => !seen.includes(text))
+      }
+    }
+  },
+  "listen --record": {
+    invariant: "every event that the program got, and no line that replay refuses",
+    without: ["power"],
+    begin: async (root) => {
+      const got: Array<string> = []
+      const program = createServer(async (request, response) => {
+        // The challenge has no body.
+        if (request.method === "POST") got.push(await text(request))
+        response.end()
+      }).listen(0, "127.0.0.1")
+      await once(program, "listening")
+      const triggering = setInterval(() => sandbox.trigger({ event_type: "post.mention.create" }), 30)
+      const address = `http://127.0.0.1:${(program.address() as AddressInfo).port}/hook`
+      const file = join(root, "events.jsonl")
+      return {
+        args: ["listen", "--subscribe", "post.mention.create", "--forward-to", address, "--record", "events.jsonl"],
+        use: () => delay(300),
+        state: async () => {
+          const recorded = await Effect.runPromise(EventDelivery.parse(file, readFileSync(file, "utf8")))
+          const bodies = new Set(recorded.map(({ body }) => body))
+          return { isEmpty: got.length === 0, missing: got.filter((body) => !bodies.has(body)) }
+        },
+        end: () => {
+          clearInterval(triggering)
+          program.close().closeAllConnections()
+        }
       }
     }
   }

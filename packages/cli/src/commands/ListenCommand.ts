@@ -63,7 +63,7 @@ const listen = (flags: Flags, counts: DeliveryReport.Counts, stop: Effect.Effect
       const forwarder = yield* Forwarder.make(flags.forwardTo, consumerSecret)
       const record = (text: string) =>
         Option.isNone(flags.record) ? Effect.void : OutputFile.append(flags.record.value, text)
-      yield* record("")
+      if (Option.isSome(flags.record)) yield* OutputFile.openLines(flags.record.value)
       const { live: { wire } } = yield* Client
       const notify = yield* StreamProgress.make("events", false)
       yield* Subscriptions.open(flags.subscribe, userAuth)

@@ -46,7 +46,10 @@ export const ofItem = (item: object, wire: WireName): EventDelivery | undefined 
 }
 
 /** The line of a delivery in a file. */
-export const lineOf = ({ body }: EventDelivery, at: Date): string => `{"at":"${at.toISOString()}","body":${body}}\n`
+export const lineOf = ({ body }: EventDelivery, at: Date): string =>
+  `${beginning}${at.toISOString()}","body":${body}}\n`
+
+const beginning = `{"at":"`
 
 /** The deliveries in the lines of a file. */
 export const parse = (file: string, text: string): Effect.Effect<ReadonlyArray<EventDelivery>, ErrorReport.Failure> => {
@@ -55,6 +58,7 @@ export const parse = (file: string, text: string): Effect.Effect<ReadonlyArray<E
     if (line.trim() === "") continue
     const delivery = recorded(line)
     if (delivery === undefined) {
+      if (isTorn(line)) continue
       return ErrorReport.refuse(
         `${file}, line ${index + 1}: this is not a recorded event`,
         "Name a file of postwire listen --record; nothing was sent."
@@ -63,6 +67,16 @@ export const parse = (file: string, text: string): Effect.Effect<ReadonlyArray<E
     found.push(delivery)
   }
   return Effect.succeed(found)
+}
+
+/** Checks whether a line is the beginning of one, which a kill or a full disk has left. */
+const isTorn = (line: string): boolean => {
+  try {
+    JSON.parse(line)
+    return false
+  } catch {
+    return line.startsWith(beginning) || beginning.startsWith(line)
+  }
 }
 
 const recorded = (line: string): EventDelivery | undefined => {

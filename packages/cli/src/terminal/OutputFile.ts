@@ -14,6 +14,20 @@ export const write = Effect.fnUntraced(function*(path: string, content: string |
   yield* fs.writeFile(path, bytes, { flag: force ? "w" : "wx" }).pipe(Effect.mapError(failureOf(path)))
 })
 
+/** Creates a file of lines that only its owner can read, or ends a last line that a kill or a full disk has left incomplete. */
+export const openLines = Effect.fnUntraced(function*(path: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* Effect.gen(function*() {
+    const file = yield* fs.open(path, { flag: "a+", mode: 0o600 })
+    const { size } = yield* file.stat
+    if (size === 0n) return
+    yield* file.seek(size - 1n, "start")
+    const last = new Uint8Array(1)
+    yield* file.read(last)
+    if (last[0] !== 0x0a) yield* file.writeAll(Uint8Array.of(0x0a))
+  }).pipe(Effect.scoped, Effect.mapError(failureOf(path)))
+})
+
 /** Adds to a file that only its owner can read. */
 export const append = Effect.fnUntraced(function*(path: string, text: string) {
   const fs = yield* FileSystem.FileSystem
