@@ -22,6 +22,7 @@ import * as Sandbox from "../packages/sandbox/src/Sandbox.ts"
 import { built, committed, documents, stale } from "./docs.ts"
 import * as Blocks from "./docs/Blocks.ts"
 import * as ErrorDocs from "./docs/ErrorDocs.ts"
+import { modulesOf } from "./docs/ExportedErrors.ts"
 import * as Moving from "./docs/Moving.ts"
 import * as Rooms from "./docs/Rooms.ts"
 import { documented } from "./docs/Source.ts"
@@ -30,6 +31,10 @@ const root = new URL("..", import.meta.url)
 /** The files that the build writes and git ignores. */
 const reference = built()
 const text = (file: string) => reference.get(file) ?? readFileSync(new URL(file, root), "utf8")
+
+/** The names of the built pages below a folder. */
+const globPages = (folder: string) =>
+  [...reference.keys()].filter((file) => file.startsWith(folder)).map((file) => posix.basename(file, ".md"))
 
 describe("documentation", () => {
   const files = committed()
@@ -129,6 +134,33 @@ describe("the guides", () => {
       assert.include(page, `](#${tag.toLowerCase()})`)
     }
   })
+
+  it("have a page for each error that a module of a package exports, by its name", () => {
+    const modules = readdirSync(new URL("packages", root)).flatMap((folder) => [...modulesOf(folder).keys()])
+      // Programs that begin when they are imported.
+      .filter((file) => !/\/bin\/|Worker\.ts$/.test(file)).map((file) => new URL(file, root).href)
+    assert.isAbove(modules.length, 300)
+    const program = `
+      const isError = (value) => typeof value === "function" && value.prototype instanceof Error
+      for (const module of ${JSON.stringify(modules)}) {
+        for (const value of Object.values(await import(module))) if (isError(value)) console.log(value.name)
+      }
+      process.exit()`
+    const { stderr, stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
+      encoding: "utf8"
+    })
+    const names = new Set(stdout.trim().split("\n"))
+    assert.isAbove(names.size, 70, stderr)
+    const pages = globPages("docs/errors/")
+    assert.sameMembers(pages, [...names])
+    for (const name of names) {
+      const page = text(`docs/errors/${name}.md`)
+      assert.match(page, RegExp(`^# ${name}\\n\\n[A-Z0-9]`, "m"))
+      assert.match(page, RegExp(`^import \\{ ${name} \\} from "@postwire/`, "m"))
+      assert.match(page, /^```text\n\S/m)
+      assert.notMatch(page.replaceAll(/`[^`\n]+`/g, ""), /undefined|\[object|Schema\./)
+    }
+  }, 60_000)
 
   it.each(["docs/from-tweepy.md", "docs/from-twitter-api-v2.md"])(
     "%s has a row for each operation that is there as well",

@@ -47,6 +47,8 @@ const make = (name: string): string => {
   switch (kind) {
     case "error":
       return ErrorDocs.section(argument)
+    case "errors":
+      return ErrorDocs.others()
     case "refusal":
       return ErrorDocs.refusalFields()
     case "rate-limit":

@@ -1,7 +1,9 @@
 /** The texts of the errors page that come from the classes: when each is raised, its message and its members. */
 import * as Errors from "../../packages/core/src/errors/Errors.ts"
 import type { Encodable } from "../../packages/sync/src/internal/errorCodec.ts"
-import { type Member, membersAfter, membersOf, table } from "./Members.ts"
+import { exportedErrors } from "./ExportedErrors.ts"
+import { type Member, membersAfter, membersOf, membersTable } from "./Members.ts"
+import * as PackageErrors from "./PackageErrors.ts"
 import {
   conditional,
   errorDocstrings,
@@ -260,19 +262,28 @@ export const section = (tag: string): string => {
   ].filter((part) => part !== "").join("\n\n")
 }
 
-/** A page for each error, by its file in `docs/errors`: the section of the guide, which stays the one source. */
+/** A page for each error that a package exports, by its file in `docs/errors`. The guide and the docstrings stay the sources. */
 export const pages = (): Readonly<Record<string, string>> => {
   const sections = text("docs/errors.md").split(/^## /m)
-  return Object.fromEntries(tags.map((tag) => {
-    const section = sections.find((section) => section.startsWith(`${tag}\n`))
-    if (section === undefined) throw new Error(`docs/errors.md does not describe ${tag}`)
-    const own = section.replaceAll(/^<!-- (?:generated: .*|end) -->\n\n?/gm, "").trimEnd()
-      .replaceAll("](#", "](../errors.md#")
-      .replaceAll(/\]\((?!\w+:|\.\.\/errors\.md#)/g, "](../")
-    const others = "[All errors](../errors.md), by status and by what happened."
-    return [`${tag}.md`, `<!-- ${notice} -->\n\n# ${own}\n\n${others}\n`]
-  }))
+  return Object.fromEntries(
+    exportedErrors().map((error) => {
+      const { tag } = error
+      const section = sections.find((section) => section.startsWith(`${tag}\n`))
+      if (tags.includes(tag) && section === undefined) throw new Error(`docs/errors.md does not describe ${tag}`)
+      const own = section === undefined ? `${tag}\n\n${PackageErrors.page(error).join("\n\n")}` : ofGuide(section)
+      const others = "[All errors](../errors.md), by status and by what happened."
+      return [`${tag}.md`, `<!-- ${notice} -->\n\n# ${own}\n\n${PackageErrors.imports(error)}\n\n${others}\n`]
+    })
+  )
 }
+
+const ofGuide = (section: string): string =>
+  section.replaceAll(/^<!-- (?:generated: .*|end) -->\n\n?/gm, "").trimEnd()
+    .replaceAll("](#", "](../errors.md#")
+    .replaceAll(/\]\((?!\w+:|\.\.\/errors\.md#)/g, "](../")
+
+/** The errors that have pages alone. */
+export const others = (): string => PackageErrors.list(PackageErrors.errorsBeside(tags))
 
 /** The members that all refusals have. */
 export const refusalFields = (): string => membersTable(membersAfter(errorsOfCalls, /interface RefusalFields \{/))
@@ -280,9 +291,3 @@ export const refusalFields = (): string => membersTable(membersAfter(errorsOfCal
 /** The members of a rate limit. */
 export const rateLimitFields = (): string =>
   membersTable(membersOf("packages/core/src/schema/RateLimitHeaders.ts", "RateLimitInfo"))
-
-const membersTable = (members: ReadonlyArray<Member>): string =>
-  table(
-    ["Member", "Type", ""],
-    members.map(({ doc, name, optional, type }) => [`\`${name}${optional ? "?" : ""}\``, `\`${type}\``, doc])
-  )

@@ -33,13 +33,45 @@ export const membersAfter = (path: string, place: RegExp): ReadonlyArray<Member>
       /^\((.*)\)$/,
       (whole, inner: string) => inner.includes("=>") ? inner : whole
     ),
-    doc: doc.replace(/^ *\* ?/gm, "").replace(/\s+/g, " ").trim()
+    doc: onOneLine(doc)
   }))
 }
+
+const onOneLine = (doc: string): string => doc.replace(/^ *\* ?/gm, "").replace(/\s+/g, " ").trim()
 
 /** The members of an interface. */
 export const membersOf = (path: string, name: string): ReadonlyArray<Member> =>
   membersAfter(path, RegExp(`export interface ${name}\\b[^{]*\\{`))
+
+const field = /(?:\/\*\*((?:(?!\*\/)[^])*)\*\/\s+)?(\w+): (Schema\.\w+(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?)/g
+
+/** The type of a schema of an error's field. */
+const typeOf = (schema: string): string =>
+  schema.replace(/^Schema\.optionalKey\((.*)\)$/s, "$1")
+    .replace(/^Schema\.Array\((.*)\)$/s, (_, of: string) => `ReadonlyArray<${typeOf(of)}>`)
+    .replace(/^Schema\.Struct\((.*)\)$/s, "$1")
+    .replaceAll("Schema.String", "string")
+    .replaceAll("Schema.Boolean", "boolean")
+    .replaceAll(/Schema\.(Int|Number)/g, "number")
+    .replaceAll("Schema.Defect()", "unknown")
+
+/** The members of an error class that is a schema. */
+export const fieldsOf = (path: string, tag: string): ReadonlyArray<Member> => {
+  const [, fields = ""] = RegExp(`"${tag}",\\s*\\{([^]*?)\\}\\s*\\)\\s*\\{`).exec(text(path)) ?? []
+  return Array.from(fields.matchAll(field), ([, doc = "", name = "", schema = ""]) => ({
+    name,
+    optional: schema.startsWith("Schema.optionalKey"),
+    type: typeOf(schema),
+    doc: onOneLine(doc)
+  }))
+}
+
+/** A table of members. */
+export const membersTable = (members: ReadonlyArray<Member>): string =>
+  table(
+    ["Member", "Type", ""],
+    members.map(({ doc, name, optional, type }) => [`\`${name}${optional ? "?" : ""}\``, `\`${type}\``, doc])
+  )
 
 /** A table of Markdown. Empty columns are omitted. */
 export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {

@@ -11,7 +11,10 @@ import { answered } from "./Answered.ts"
 import { pageOf, type PagePlace } from "./Rows.ts"
 import type { ExportStatus, Tables } from "./Tables.ts"
 
-/** The tables do not have the export in order: it is not finished, or was made by an earlier version. */
+/**
+ * The tables do not have the export in order: it is not finished, was made again, or was made by an earlier version. Nothing was
+ * sent or changed.
+ */
 export class NotReadable extends Schema.TaggedError<NotReadable>("@postwire/cluster/Finished/NotReadable")(
   "NotReadable",
   { export: Schema.String, reason: Schema.String, advice: Schema.String }

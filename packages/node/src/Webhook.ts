@@ -89,12 +89,12 @@ const incomingOf = (request: IncomingMessage): Core.Incoming => ({
 const readAll = (
   request: IncomingMessage,
   most: number,
-  done: (result: Uint8Array | Core.Refused) => void
+  done: (result: Uint8Array | Core.RequestRefused) => void
 ): () => void => {
   const pieces: Array<Buffer> = []
   let size = 0
   const stop = () => void request.off("data", take).off("end", end).off("error", cut).off("close", cut)
-  const finish = (result: Uint8Array | Core.Refused) => {
+  const finish = (result: Uint8Array | Core.RequestRefused) => {
     stop()
     done(result)
   }

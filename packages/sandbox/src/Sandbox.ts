@@ -32,7 +32,7 @@ export type { Budget } from "./admin/Budget.ts"
 export { InvalidOption, type Options, type Population, type ServerOptions } from "./admin/Options.ts"
 export { NodeUnsupported, StoreUnavailable }
 
-/** The port is taken, or not permitted. */
+/** The port is taken, or not permitted. The sandbox was not started. */
 export class PortUnavailable extends Schema.TaggedError<PortUnavailable>("@postwire/sandbox/Sandbox/PortUnavailable")(
   "PortUnavailable",
   { port: Schema.Number, cause: Schema.Defect() }

@@ -14,7 +14,7 @@ export class CopyUnusable extends Schema.TaggedError<CopyUnusable>()("CopyUnusab
   }
 }
 
-/** Another process syncs into the copy. */
+/** Another process syncs into the copy. This one has requested and changed nothing. */
 export class SyncRunning extends Schema.TaggedError<SyncRunning>()("SyncRunning", { path: Schema.String }) {
   override get message(): string {
     return `Another process is syncing into ${this.path}`
@@ -24,9 +24,14 @@ export class SyncRunning extends Schema.TaggedError<SyncRunning>()("SyncRunning"
   }
 }
 
-/** The service does not show a subject of a source, such as a user who does not exist or is protected. Others are read. */
+/**
+ * The service does not show a subject of a source, such as a user who does not exist or is protected. Other subjects are read, and what
+ * the copy has of this one stays.
+ */
 export class SubjectUnavailable extends Schema.TaggedError<SubjectUnavailable>()("SubjectUnavailable", {
+  /** The user, list or query, as the source names it. */
   subject: Schema.String,
+  /** The detail that the service gave. */
   reason: Schema.String
 }) {
   override get message(): string {

@@ -6,8 +6,9 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Copy from "../copy/Copy.ts"
 import { exact, type Row } from "./Rows.ts"
 
-/** The database refuses a query. */
+/** The database refuses a query, or the query is no statement that reads. Nothing was changed. */
 export class QueryRefused extends Schema.TaggedError<QueryRefused>()("QueryRefused", {
+  /** The database's message. */
   reason: Schema.String,
   /** The tables and views of the copy. */
   tables: Schema.Array(Schema.String)

@@ -13,7 +13,10 @@ import * as fs from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { type Format, formatOf, headBytes, type Variant } from "./Variant.ts"
 
-/** The reason for which a file was not fetched. */
+/**
+ * A file of media was not fetched. `Media` records the reason and tries again in later runs, until it has made five attempts. A part that
+ * has arrived is kept, and continued.
+ */
 export class NotFetched extends Schema.TaggedError<NotFetched>()("NotFetched", {
   reason: Schema.String,
   /** The attempts that it counts for: none if nothing was requested, all if no later one can succeed. */

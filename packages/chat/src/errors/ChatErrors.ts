@@ -1,9 +1,11 @@
 /** The errors of encrypted chat, beside those of the calls themselves. None of them holds a key, a passcode or a message. */
 import * as Data from "effect/Data"
 
-/** A library that encrypts and decrypts, a peer of this package, cannot be loaded. */
+/** A library that encrypts and decrypts, a peer of this package, cannot be loaded. Nothing was sent. */
 export class ChatLibraryMissing extends Data.TaggedError("ChatLibraryMissing")<{
+  /** The name of the package. */
   readonly library: string
+  /** The code or the name of the failure to load it. */
   readonly detail: string
 }> {
   override get message(): string {

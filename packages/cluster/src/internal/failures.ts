@@ -6,7 +6,10 @@ import type { ConfigError } from "effect/Config"
 import * as Schema from "effect/Schema"
 import { variableOf } from "../Clients.ts"
 
-/** An export or a part of it failed. Starting the same export again retries it. */
+/**
+ * An export or a part of it failed for a reason that waiting does not mend. Finished pages stay in the tables. Starting the same export
+ * again retries what is left.
+ */
 export class ExportFailed
   extends Schema.TaggedError<ExportFailed>("@postwire/cluster/Workflow/ExportFailed")("ExportFailed", {
     reason: Schema.String

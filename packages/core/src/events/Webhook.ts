@@ -26,7 +26,14 @@ import * as Telemetry from "./internal/telemetry.ts"
 import * as Signature from "./Signature.ts"
 import * as WebhookEvent from "./WebhookEvent.ts"
 
-export { type Answer, type Incoming, parsed as parsedBody, Refused, tooLong, truncated } from "./internal/incoming.ts"
+export {
+  type Answer,
+  type Incoming,
+  parsed as parsedBody,
+  RequestRefused,
+  tooLong,
+  truncated
+} from "./internal/incoming.ts"
 
 /** When a delivery is acknowledged. */
 export type Acknowledgement =
@@ -221,7 +228,7 @@ const answerOf = (
   logging: (line: Effect.Effect<void>) => Effect.Effect<void>
 ) => {
   const isSigned = Signature.verifier(secrets)
-  const challenge = (url: string): Effect.Effect<Incoming.Answer, Incoming.Refused> => {
+  const challenge = (url: string): Effect.Effect<Incoming.Answer, Incoming.RequestRefused> => {
     const [token = "", ...others] = Incoming.tokensOf(url)
     const [secret] = secrets
     const response = secret === undefined || others.length > 0 ? undefined : Signature.answer(secret, token)
@@ -239,7 +246,7 @@ const answerOf = (
     bytes: Uint8Array,
     signature: string,
     now: number
-  ): Effect.Effect<Incoming.Answer, Incoming.Refused> => {
+  ): Effect.Effect<Incoming.Answer, Incoming.RequestRefused> => {
     if (!isSigned(bytes, signature)) return Effect.fail(unsigned)
     const text = decoder.decode(bytes)
     let body: unknown

@@ -83,7 +83,7 @@ export const meaningOf = (node: Node): string => {
   }
 }
 
-/** A query with a syntax error. */
+/** A query or a rule has a syntax error. Nothing was sent. */
 export class QuerySyntaxError extends Data.TaggedError("QuerySyntaxError")<{
   readonly source: string
   /** The error and what is expected, in a sentence without a full stop. */

@@ -38,7 +38,10 @@ export interface Step<A> {
   readonly until?: number
 }
 
-/** A storage could not run a step, or its result was lost. */
+/**
+ * A storage could not run a step, or its result was lost: the step may have happened. A storage of your own fails with it; `fault` says
+ * whether a retry may succeed.
+ */
 export class StorageUnavailable extends /*#__PURE__*/ Data.TaggedError("StorageUnavailable")<{
   readonly reason: string
   /** Default: it is unavailable, and a retry may succeed. */

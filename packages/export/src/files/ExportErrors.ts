@@ -5,7 +5,7 @@
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 
-/** A file or an unfinished export exists, and the mode is neither `resume` nor `force`. */
+/** A file or an unfinished export exists, and the mode is neither `resume` nor `force`. Nothing was changed. */
 export class FileExists extends Schema.TaggedError<FileExists>()("FileExists", {
   path: Schema.String,
   /** True if the export is complete but for moving it to its place. */
@@ -33,7 +33,10 @@ export class OutputRefused extends Schema.TaggedError<OutputRefused>()("OutputRe
   }
 }
 
-/** The disk is full, or a quota or the largest file size is reached. */
+/**
+ * The disk is full, or a quota or the largest file size is reached. The rows up to the last checkpoint are safe; pages that were read
+ * after it are requested again by a resume.
+ */
 export class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", {
   path: Schema.String,
   reason: Schema.String
@@ -48,7 +51,7 @@ export class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", {
   }
 }
 
-/** The file cannot be written: no permission, a read-only disk, or no such folder. */
+/** The file cannot be written: no permission, a read-only disk, or no such folder. What was written before stays. */
 export class NotWritable extends Schema.TaggedError<NotWritable>()("NotWritable", {
   path: Schema.String,
   reason: Schema.String
@@ -61,7 +64,7 @@ export class NotWritable extends Schema.TaggedError<NotWritable>()("NotWritable"
   }
 }
 
-/** Any other failure of a file. */
+/** Any other failure of a file, such as an error of the disk. The last checkpoint stays valid unless the disk has lost it. */
 export class FileFailure extends Schema.TaggedError<FileFailure>()("FileFailure", {
   path: Schema.String,
   reason: Schema.String,
@@ -75,7 +78,10 @@ export class FileFailure extends Schema.TaggedError<FileFailure>()("FileFailure"
   }
 }
 
-/** The reader of standard output has stopped, as `head` does. The process ends silently. */
+/**
+ * The reader of standard output has stopped, as `head` does. The process ends silently. The service may charge for pages that were
+ * requested and not read.
+ */
 export class PipeClosed extends Schema.TaggedError<PipeClosed>()("PipeClosed", {}) {
   /** The exit code that a shell shows for a program ended by a closed pipe. */
   override readonly [Runtime.errorExitCode] = 141
@@ -88,7 +94,7 @@ export class PipeClosed extends Schema.TaggedError<PipeClosed>()("PipeClosed", {
   }
 }
 
-/** The checkpoint belongs to another export. */
+/** The checkpoint belongs to another export: the query, the fields or the format differ. Nothing was changed. */
 export class CheckpointMismatch extends Schema.TaggedError<CheckpointMismatch>()("CheckpointMismatch", {
   path: Schema.String,
   /** The differences: name, value in the checkpoint, value of this run. */
@@ -103,7 +109,7 @@ export class CheckpointMismatch extends Schema.TaggedError<CheckpointMismatch>()
   }
 }
 
-/** The checkpoint or a file beside it was changed. */
+/** The checkpoint or a file beside it was changed, is damaged or is of another version. Nothing more was written. */
 export class CheckpointUnusable extends Schema.TaggedError<CheckpointUnusable>()("CheckpointUnusable", {
   path: Schema.String,
   reason: Schema.String
@@ -116,7 +122,7 @@ export class CheckpointUnusable extends Schema.TaggedError<CheckpointUnusable>()
   }
 }
 
-/** Another process is writing this export. */
+/** Another process is writing this export. Nothing was changed. */
 export class AlreadyRunning extends Schema.TaggedError<AlreadyRunning>()("AlreadyRunning", { path: Schema.String }) {
   override get message(): string {
     return `Another process is writing ${this.path}`

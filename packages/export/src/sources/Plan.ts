@@ -18,7 +18,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Source } from "./Source.ts"
 
-/** The length of the list is unknown, or the search cannot be split. */
+/** The length of the list is unknown, or the search cannot be split. Nothing was exported; counts may have been requested. */
 export class NotPlannable extends Schema.TaggedError<NotPlannable>()("NotPlannable", {
   operation: Schema.String,
   reason: Schema.String

@@ -16,7 +16,7 @@ import { dollars } from "./Dollars.ts"
 import { type Cost, Ledger } from "./Ledger.ts"
 import type { Refused } from "./Refused.ts"
 
-/** The request that a dry run stopped at. */
+/** A dry run has come to a request, and stopped. Nothing was sent or charged. */
 export class DryRun extends Data.TaggedError("DryRun")<{
   readonly definition: Definition
   /** Method, path and query, in the names of the service. */

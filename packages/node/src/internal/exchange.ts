@@ -17,7 +17,10 @@ import { decompressors } from "./decompression.ts"
  */
 export type Phase = "connect" | "send" | "headers" | "body"
 
-/** The `cause` of a `TransportError`. It quotes no part of the request. */
+/**
+ * The `cause` of Effect's `TransportError`, from which the client makes `TransportFailure` or `OutcomeUnknown`. It quotes no part of the
+ * request.
+ */
 export class UndiciTransportCause extends Data.TaggedError("UndiciTransportCause")<{
   readonly phase: Phase
   /** True if any byte of the request may have reached the server. */
@@ -27,8 +30,13 @@ export class UndiciTransportCause extends Data.TaggedError("UndiciTransportCause
   readonly message: string
 }> {}
 
-/** The `cause` of a `DecodeError` for a body longer than `maxBodySize`, which is discarded. */
-export class BodyTooLarge extends Data.TaggedError("BodyTooLarge")<{ readonly maxBodySize: number }> {
+/**
+ * The `cause` of Effect's `DecodeError` for a body longer than `maxBodySize`, which is discarded. The service has answered the request.
+ */
+export class BodyTooLarge extends Data.TaggedError("BodyTooLarge")<{
+  /** In bytes. */
+  readonly maxBodySize: number
+}> {
   override get message() {
     return `the body is longer than ${this.maxBodySize} bytes`
   }

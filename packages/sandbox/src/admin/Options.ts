@@ -67,10 +67,14 @@ export interface ServerOptions extends Options {
   readonly requestTimeout?: Duration.Input | undefined
 }
 
-/** An option of the sandbox is invalid. */
+/** An option of the sandbox is invalid. It was not started. */
 export class InvalidOption extends Schema.TaggedError<InvalidOption>("@postwire/sandbox/Sandbox/InvalidOption")(
   "InvalidOption",
-  { option: Schema.String, rule: Schema.String }
+  {
+    option: Schema.String,
+    /** The rule that valid values follow. */
+    rule: Schema.String
+  }
 ) {
   override get message() {
     return `${this.option} ${this.rule}`

@@ -3,7 +3,7 @@ import { minimum } from "@postwire/core/runtime/SupportedNode"
 import * as Schema from "effect/Schema"
 import type * as Sqlite from "node:sqlite"
 
-/** This Node lacks SQLite or its full-text search. */
+/** This Node lacks SQLite or its full-text search. The sandbox was not started. */
 export class NodeUnsupported
   extends Schema.TaggedError<NodeUnsupported>("@postwire/sandbox/store/Engine/NodeUnsupported")(
     "NodeUnsupported",

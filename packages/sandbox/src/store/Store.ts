@@ -40,7 +40,7 @@ import * as Uploads from "./Uploads.ts"
 import * as Users from "./Users.ts"
 import * as Webhooks from "./Webhooks.ts"
 
-/** The database file could not be opened. */
+/** The database file of a sandbox could not be opened: it is no database, is in use, or is not writable. The sandbox was not started. */
 export class StoreUnavailable
   extends Schema.TaggedError<StoreUnavailable>("@postwire/sandbox/store/Store/StoreUnavailable")(
     "StoreUnavailable",

@@ -14,7 +14,7 @@ export interface Incoming {
   /**
    * Reads the whole body as it was sent, up to a number of bytes, and then calls `done`. Returns a function that gives up.
    */
-  readonly read: (most: number, done: (result: Uint8Array | Refused) => void) => () => void
+  readonly read: (most: number, done: (result: Uint8Array | RequestRefused) => void) => () => void
 }
 
 /** The answer to a request. */
@@ -24,17 +24,25 @@ export interface Answer {
   readonly body: string
 }
 
-/** A request that is refused. */
-export class Refused extends /*#__PURE__*/ Data.TaggedError("Refused")<{
+/**
+ * A webhook refuses a request, such as one that is too long or has the wrong signature. No event was stored or handled. The sender
+ * receives the status; the service sends an event again after a 5xx.
+ */
+export class RequestRefused extends /*#__PURE__*/ Data.TaggedError("RequestRefused")<{
+  /** The HTTP status of the answer. */
   readonly status: number
   /** The reason in a word, for metrics. */
   readonly outcome: string
   readonly reason: string
-}> {}
+}> {
+  override get message(): string {
+    return this.reason
+  }
+}
 
 /** Refuses a request. */
-export const refused = (status: number, outcome: string, reason: string): Refused =>
-  new Refused({ status, outcome, reason })
+export const refused = (status: number, outcome: string, reason: string): RequestRefused =>
+  new RequestRefused({ status, outcome, reason })
 
 /** The largest body. Deliveries have some thousand bytes. */
 const mostBytes = 1024 * 1024
@@ -57,7 +65,7 @@ export const parsed = /*#__PURE__*/ refused(
 export const truncated = /*#__PURE__*/ refused(400, "truncated", "The body is not as long as content-length says.")
 
 /** Reads the body of a delivery. */
-export const bodyOf = (incoming: Incoming, clock: Clock.Clock): Effect.Effect<Uint8Array, Refused> => {
+export const bodyOf = (incoming: Incoming, clock: Clock.Clock): Effect.Effect<Uint8Array, RequestRefused> => {
   const encoding = incoming.header("content-encoding")
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     return Effect.fail(refused(415, "encoded", "The body is compressed, and deliveries are not."))
@@ -68,7 +76,7 @@ export const bodyOf = (incoming: Incoming, clock: Clock.Clock): Effect.Effect<Ui
   }
   if (Number(length ?? 0) > mostBytes) return Effect.fail(tooLong)
   return Effect.callback((resume) => {
-    const end = (result: Uint8Array | Refused) => {
+    const end = (result: Uint8Array | RequestRefused) => {
       watch.ended()
       resume(
         !(result instanceof Uint8Array)

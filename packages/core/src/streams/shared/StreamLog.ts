@@ -14,7 +14,10 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** The log did not respond. */
+/**
+ * The log of a shared stream did not respond, and a write to it may have happened. The stream tries again by itself: only its start
+ * and `forget` fail with it.
+ */
 export class StreamLogUnavailable extends /*#__PURE__*/ Data.TaggedError("StreamLogUnavailable")<{
   readonly reason: string
 }> {
@@ -24,7 +27,8 @@ export class StreamLogUnavailable extends /*#__PURE__*/ Data.TaggedError("Stream
 }
 
 /**
- * The seat is lost: another process has taken over, or the log was restored to an earlier state. Nothing was written.
+ * This process has lost its seat in a shared stream: another one has taken over, or the log was restored to an earlier state. Nothing was
+ * written. Items that were not committed are delivered again, to the process that has the seat.
  */
 export class LeaseLost extends /*#__PURE__*/ Data.TaggedError("LeaseLost")<{
   readonly stream: string
