@@ -49,6 +49,17 @@ describe("postwire export", () => {
       assert.notInclude((yield* run(...followers, "--max-results", "2", "--limit", "2")).errors, "counted")
     }).pipe(Effect.provide(Sandbox.layerServer({ posts: 0 }))))
 
+  it.live("ends at an answer that is nested too deep to be written", () =>
+    Effect.gen(function*() {
+      const deep = `{"data":[{"id":"1","text":"a","of":${"[".repeat(20_000)}${"]".repeat(20_000)}}]}`
+      const { baseUrl } = yield* Commands.serve((_, response) => response.end(deep))
+      const path = join(yield* folder, "posts.jsonl")
+      const variables = { POSTWIRE_BASE_URL: baseUrl, POSTWIRE_BEARER_TOKEN: "a" }
+      const { code, errors } = yield* Commands.runWith(variables, ...search, "--out", path)
+      assert.strictEqual(code, 1)
+      assert.include(errors, "cannot decode the response (200): the body is nested more than 512 levels deep")
+    }))
+
   it.live("has the whole text of long posts with --full-text", () =>
     Effect.gen(function*() {
       const { ada } = yield* Sandbox.Sandbox

@@ -69,6 +69,16 @@ describe("decode", () => {
     }
   })
 
+  it("takes no body that is nested too deep for an answer", () => {
+    const deep = "[".repeat(20_000) + "]".repeat(20_000)
+    const undecodable = new ResponseDecoder.Undecodable("the body is nested more than 512 levels deep")
+    for (const wire of wires) {
+      for (const body of [`{"data":{"id":"20","of":${deep}}}`, `{"data":${deep}}`, `{"errors":${deep}}`]) {
+        assert.deepStrictEqual(decode(getPost, body, wire), undecodable)
+      }
+    }
+  })
+
   it("has the tags of a message in one place, wherever the words of an answer have them", () => {
     const hashtags = [{ start: 0, end: 2, tag: "a" }]
     const urls = [{ start: 3, end: 4, url: "https://t.co/a" }]
@@ -228,15 +238,6 @@ describe("decode", () => {
         assert.isFalse("polluted" in (object as object))
       }
       assert.strictEqual(JSON.stringify(response).includes("polluted"), true)
-    }
-  })
-
-  it("survives a body that is deep", () => {
-    const deep = "[".repeat(100_000) + "]".repeat(100_000)
-    for (const wire of wires) {
-      assert.strictEqual((decoded(getPost, `{"data":{"id":"1","deep":${deep}}}`, wire).data as { id: string }).id, "1")
-      assert.instanceOf(decode(getPost, `{"data":${deep}}`, wire), ResponseDecoder.Undecodable)
-      assert.instanceOf(decode(getPost, `{"errors":${deep}}`, wire), ResponseDecoder.Undecodable)
     }
   })
 })

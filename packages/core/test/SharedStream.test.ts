@@ -346,14 +346,6 @@ describe("a shared stream", () => {
     assert.deepStrictEqual(second.got, ["1"])
   })
 
-  test("continues after an item that is nested too deep for a log")(function*() {
-    const one = yield* start(StreamLog.makeMemory())
-    const reader = yield* reading(one, { consumer: "a" })
-    const data = { id: "1", deep: JSON.parse("[".repeat(20_000) + "]".repeat(20_000)) }
-    yield* only(one.lines).say({ _tag: "Delivered", at, item: StreamItem.make(true, { data }) }, post(2))
-    assert.deepStrictEqual(reader.got, ["Unreadable", "2"])
-  })
-
   test("recognizes duplicates with any id")(function*() {
     const log = StreamLog.makeMemory()
     const ids = ["\0", "\ud800", "\"\\"]

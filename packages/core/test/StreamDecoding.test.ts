@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { Definition } from "../src/schema/Definition.ts"
+import * as Response from "../src/schema/Response.ts"
 import type { AnyItem, PostItem } from "../src/schema/StreamItem.ts"
 import * as DecodeLines from "../src/streams/internal/decodeLines.ts"
 import { LineReader } from "../src/streams/internal/decodeLines.ts"
@@ -230,6 +231,17 @@ describe("a decoded line", () => {
     assert.strictEqual(reasonOf(`{"errors":[]}`), "the line has neither data nor errors")
     assert.strictEqual(reasonOf(`<html>${secret}`), "the line is not JSON")
     assert.strictEqual(reasonOf(`null`), "the line is not an object")
+  })
+
+  it("is unreadable if it is nested too deep, also where it would be kept as text", () => {
+    const line = `{"data":{"id":"1","text":"a","of":${"[".repeat(20_000)}${"]".repeat(20_000)}}}\n`
+    const schema = Schema.Struct({ id: Schema.String })
+    const whole = Response.value(schema, (body) => Object.assign(body, { text: JSON.stringify(body) }))
+    for (const operation of [streamPosts, { definition: { result: whole } }]) {
+      assert.deepStrictEqual(read(line, {}, operation), [
+        { _tag: "Unreadable", reason: "the line is nested more than 512 levels deep" }
+      ])
+    }
   })
 
   it("reports problems without credentials, beside an item or instead of one", () => {

@@ -238,7 +238,7 @@ describe("a slow consumer", () => {
     }
   })
 
-  test("misses items that are nested too deep to be kept outside of memory")(function*() {
+  test("skips lines that are nested too deep to be kept outside of memory")(function*() {
     const { release, service, slow } = yield* spilling(1)
     const deep = `{"data":{"id":"2","text":"x","deep":${"[".repeat(20_000)}${"]".repeat(20_000)}}}\r\n`
     for (const line of [lineOf({ id: "1" }).repeat(3), deep, lineOf({ id: "3" })]) {

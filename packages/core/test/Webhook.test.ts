@@ -236,6 +236,8 @@ describe("requests", () => {
       assert.strictEqual(yield* send(delivery("x".repeat(1024 * 1024 + 1))), 413)
       assert.strictEqual(yield* send(delivery("not JSON")), 400)
       assert.strictEqual(yield* send(delivery("[]")), 400)
+      const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`
+      assert.strictEqual(yield* send(delivery(JSON.stringify(follow("1")).replace(/}$/, () => `,"of":${deep}}`))), 400)
       assert.strictEqual(yield* send(delivery("")), 400)
       assert.strictEqual(yield* send(new Request(url, { method: "PUT", body: "{}" })), 405)
       assert.deepStrictEqual(events, [])

@@ -16,6 +16,7 @@ import type { Definition } from "../schema/Definition.ts"
 import { Problem } from "../schema/models/Problem.ts"
 import * as RateLimitHeaders from "../schema/RateLimitHeaders.ts"
 import * as Response from "../schema/Response.ts"
+import * as Json from "../wire/Json.ts"
 import type { Prepared } from "../wire/RequestEncoder.ts"
 import * as ResponseDecoder from "../wire/ResponseDecoder.ts"
 import type { Wire } from "../wire/Wire.ts"
@@ -308,7 +309,7 @@ const ofCode = (error: string, body: object): object =>
 export const describe = (text: string, wire: Wire): Described => {
   let body: unknown
   try {
-    body = wire.problemToNeutral(JSON.parse(text))
+    body = wire.problemToNeutral(Json.parse(text))
   } catch {
     return { problems: [] }
   }

@@ -7,6 +7,7 @@ import type { Values } from "../auth/Credentials.ts"
 import type { SpendLimitReached } from "../errors/Errors.ts"
 import type { Bucket } from "../rate-limit/Policy.ts"
 import type { Headers } from "../schema/Response.ts"
+import * as Json from "../wire/Json.ts"
 import type { Prepared } from "../wire/RequestEncoder.ts"
 
 /** A request that is about to be sent. */
@@ -53,14 +54,14 @@ const parsed = new WeakMap<HttpClientResponse, unknown>()
 
 /** Parses the body of a response and keeps it for {@link takeBody}. */
 export const parseBody = (response: HttpClientResponse, text: string): unknown => {
-  const body: unknown = JSON.parse(text)
+  const body = Json.parse(text)
   parsed.set(response, body)
   return body
 }
 
 /** The parsed body of a response. A kept one is returned only once, since decoding changes it. */
 export const takeBody = (response: HttpClientResponse, text: string): unknown => {
-  if (!parsed.has(response)) return JSON.parse(text)
+  if (!parsed.has(response)) return Json.parse(text)
   const body = parsed.get(response)
   parsed.delete(response)
   return body

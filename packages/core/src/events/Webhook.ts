@@ -19,6 +19,7 @@ import { Logging } from "../runtime/Logging.ts"
 import * as Metrics from "../runtime/Metrics.ts"
 import * as Anomaly from "../schema/Anomaly.ts"
 import * as Storage from "../storage/Storage.ts"
+import * as Json from "../wire/Json.ts"
 import * as DeliveryQueue from "./internal/deliveryQueue.ts"
 import * as Direct from "./internal/direct.ts"
 import * as Incoming from "./internal/incoming.ts"
@@ -251,7 +252,7 @@ const answerOf = (
     const text = decoder.decode(bytes)
     let body: unknown
     try {
-      body = JSON.parse(text)
+      body = Json.parse(text)
     } catch {
       return Effect.fail(noObject)
     }

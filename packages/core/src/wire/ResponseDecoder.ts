@@ -10,6 +10,7 @@ import { Meta } from "../schema/models/Meta.ts"
 import { Problem } from "../schema/models/Problem.ts"
 import * as Response from "../schema/Response.ts"
 import type * as StreamItem from "../schema/StreamItem.ts"
+import * as Json from "./Json.ts"
 import * as Repair from "./Repair.ts"
 import * as TextNumbers from "./TextNumbers.ts"
 import type { Wire } from "./Wire.ts"
@@ -147,7 +148,7 @@ const whole = (schema: Schema.Codec<unknown>): Schema.Codec<unknown> =>
  * so that unknown fields survive. Parts that do not match the schema are omitted and listed in `anomalies`, which may hold
  * credentials until they pass `CallErrors.redactResponse`; with `strict` they make the body undecodable.
  *
- * Headers may be passed as a function, which is called when one of them is read. `parse` replaces `JSON.parse`.
+ * Headers may be passed as a function, which is called when one of them is read. `parse` replaces `Json.parse`.
  */
 export const decode = (
   definition: Read,
@@ -155,7 +156,7 @@ export const decode = (
   text: string,
   headers: Response.Headers | (() => Response.Headers),
   verify: Verify = "lenient",
-  parse: (text: string) => unknown = JSON.parse
+  parse: (text: string) => unknown = Json.parse
 ): Response.Response<unknown, unknown> | Undecodable => {
   if (definition.result._tag === "Received") {
     const read = definition.result.read(text)
@@ -164,8 +165,8 @@ export const decode = (
   let parsed: unknown
   try {
     parsed = parse(text)
-  } catch {
-    return new Undecodable(text === "" ? "the body is empty" : "the body is not JSON")
+  } catch (error) {
+    return new Undecodable(text === "" ? "the body is empty" : Json.reasonOf("body", error))
   }
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
     return new Undecodable("the body is not an object")

@@ -5,6 +5,7 @@ import type { StandardSchemaV1 } from "effect/StandardSchema"
 import { Meta } from "../../schema/models/Meta.ts"
 import { Problem } from "../../schema/models/Problem.ts"
 import type { Body } from "../../schema/Response.ts"
+import * as Json from "../../wire/Json.ts"
 
 /** Decodes data, or returns the reason for a failure. */
 export type Decode = (data: unknown) => { readonly value: unknown } | string
@@ -75,9 +76,9 @@ export const read = (text: string, decode: Decode): Body | string => {
   if (text === "") return {}
   let parsed: unknown
   try {
-    parsed = JSON.parse(text)
-  } catch {
-    return "the body is not JSON"
+    parsed = Json.parse(text)
+  } catch (error) {
+    return Json.reasonOf("body", error)
   }
   const body: Body = isEnvelope(parsed) ? parsed : { data: parsed }
   // Some responses have null for an absent value.

@@ -8,7 +8,7 @@ import type { AnyError } from "../../errors/Errors.ts"
 import { SpillFailed, type StreamError } from "../../errors/StreamErrors.ts"
 import * as StreamItem from "../../schema/StreamItem.ts"
 import type { SpillQueue } from "../Spill.ts"
-import type { StreamNotice, Unreadable } from "../StreamEvents.ts"
+import type { StreamNotice } from "../StreamEvents.ts"
 import type { SlowConsumer } from "../StreamOptions.ts"
 import type { StreamClock } from "./clock.ts"
 
@@ -189,7 +189,7 @@ export class ConsumerBuffer {
   #spill(queue: SpillQueue, entries: Entries): Effect.Effect<void> {
     this.#spilled += entries.length
     // Entries that are counted here have to be written even if their connection ends.
-    return Effect.uninterruptible(Effect.matchCause(queue.append(encode(entries, this.#clock.date())), {
+    return Effect.uninterruptible(Effect.matchCause(queue.append(encode(entries)), {
       onFailure: (cause) => {
         this.#spilled -= entries.length
         this.end(Exit.failCause(cause))
@@ -213,22 +213,8 @@ export class ConsumerBuffer {
 /** True if the next event of its kind replaces it. */
 const isSuperseded = ({ _tag }: StreamNotice): boolean => _tag === "KeepAlive" || _tag === "Watermark"
 
-/** Entries as lines of JSON. An item that is nested too deep becomes an `Unreadable` event. */
-const encode = (entries: ReadonlyArray<Entry>, at: Date): ReadonlyArray<string> =>
-  entries.map((entry) => {
-    try {
-      return lineOf(entry)
-    } catch {
-      return lineOf(tooDeep(at))
-    }
-  })
-
-/** Replaces an item that cannot be stored: `JSON.parse` reads any depth, but `JSON.stringify` does not write it. */
-export const tooDeep = (at: Date): Unreadable => ({
-  _tag: "Unreadable",
-  at,
-  reason: "the item is nested too deep to be kept outside of memory"
-})
+/** Entries as lines of JSON. */
+const encode = (entries: ReadonlyArray<Entry>): ReadonlyArray<string> => entries.map(lineOf)
 
 const lineOf = (entry: Entry): string => {
   if (!isItem(entry)) return `e${JSON.stringify(entry)}`

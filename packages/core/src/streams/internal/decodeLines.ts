@@ -6,6 +6,7 @@ import * as Anomaly from "../../schema/Anomaly.ts"
 import type { Definition } from "../../schema/Definition.ts"
 import { Problem } from "../../schema/models/Problem.ts"
 import * as StreamItem from "../../schema/StreamItem.ts"
+import * as Json from "../../wire/Json.ts"
 import * as Repair from "../../wire/Repair.ts"
 import * as ResponseDecoder from "../../wire/ResponseDecoder.ts"
 import type { Wire } from "../../wire/Wire.ts"
@@ -94,9 +95,9 @@ export const make = (
     if (line === "") return keepAlive
     let parsed: unknown
     try {
-      parsed = JSON.parse(line)
-    } catch {
-      return unreadable("the line is not JSON")
+      parsed = Json.parse(line)
+    } catch (error) {
+      return unreadable(Json.reasonOf("line", error))
     }
     if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
       return unreadable("the line is not an object")

@@ -11,6 +11,7 @@ import { ComplianceExpired, ComplianceRefused, ComplianceUnreadable } from "../.
 import type { TransportFailure } from "../../errors/Errors.ts"
 import { Lines } from "../../internal/lineSplitter.ts"
 import * as Model from "../../schema/Model.ts"
+import * as Json from "../../wire/Json.ts"
 
 /** The errors of fetching results. */
 export type ResultsError = TransportFailure | ComplianceExpired | ComplianceRefused | ComplianceUnreadable
@@ -111,7 +112,7 @@ export const read = (job: Place): Stream.Stream<typeof Result.Type, ResultsError
 
 const parse = (line: string): typeof Result.Type | undefined => {
   try {
-    const value: unknown = JSON.parse(line)
+    const value = Json.parse(line)
     return isResult(value) ? value : undefined
   } catch {
     return undefined

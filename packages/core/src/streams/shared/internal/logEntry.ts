@@ -2,7 +2,6 @@
 import * as Predicate from "effect/Predicate"
 import type { Anomaly } from "../../../schema/Anomaly.ts"
 import * as StreamItem from "../../../schema/StreamItem.ts"
-import { tooDeep } from "../../internal/buffer.ts"
 import { idOf } from "../../internal/deduplicator.ts"
 import type { Dropped, Gap, StreamEvent, Unreadable } from "../../StreamEvents.ts"
 import type { Entry } from "../StreamLog.ts"
@@ -25,14 +24,10 @@ export const entryOf = (event: StreamEvent<StreamItem.AnyItem>): Entry | undefin
     case "Delivered": {
       const { item } = event
       const { anomalies, body } = item
-      try {
-        return {
-          at,
-          id: idTo(idOf(item)),
-          text: JSON.stringify(anomalies.length === 0 ? { body } : { body, anomalies })
-        }
-      } catch {
-        return entryOf(tooDeep(event.at))
+      return {
+        at,
+        id: idTo(idOf(item)),
+        text: JSON.stringify(anomalies.length === 0 ? { body } : { body, anomalies })
       }
     }
     case "Gap":
