@@ -127,6 +127,8 @@ export const accountsOf = (sandbox: Sandbox.RunningSandbox): Readonly<Record<str
         const before = micros()
         return {
           args: ["call", "getUsersPosts", "--id", user.id, "--max-results", "10"],
+          // Without a limit, a call is made also where nothing can be counted.
+          env: { POSTWIRE_SPEND_PER_DAY: "5" },
           state: async () => {
             const entries = await SpendStore.use(({ read }) => read(sandbox.baseUrl, "2000-01-01", "2100-01-01")).pipe(
               Effect.provide(SqliteSpendStore.layer({ path: join(root, "spend.db") })),
