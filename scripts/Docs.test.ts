@@ -108,10 +108,8 @@ describe("documentation", () => {
 })
 
 describe("the guides", () => {
-  const guides = readdirSync(new URL("docs", root)).filter((file) => file.endsWith(".md"))
-
-  it.each(guides)("every program in %s is one that is compiled", (file) => {
-    const page = text(`docs/${file}`)
+  it.each(globSync("docs/{*,tutorials/*}.md", { cwd: root }))("every program in %s is one that is compiled", (file) => {
+    const page = text(file)
     const blocks = [...page.matchAll(Blocks.program)]
     assert.strictEqual(page.match(/^<!-- from /gm)?.length ?? 0, blocks.length)
     assert.strictEqual(

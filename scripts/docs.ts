@@ -21,7 +21,7 @@ import { notice, text, titleOf } from "./docs/Source.ts"
 const root = new URL("..", import.meta.url)
 
 /** The documents that people write and that have generated parts. */
-export const documents = ["README.md", "CONTRIBUTING.md", ...globSync("docs/*.md", { cwd: root }).sort()]
+export const documents = ["README.md", "CONTRIBUTING.md", ...globSync("docs/{*,tutorials/*}.md", { cwd: root }).sort()]
 
 /** The files in git that are generated, as a whole or in part, with their text. */
 export const committed = (): ReadonlyMap<string, string> =>

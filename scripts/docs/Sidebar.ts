@@ -1,6 +1,10 @@
 /** The guides, in the order in which they are needed. */
 const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArray<string> }> = [
   {
+    label: "Tutorials",
+    ids: ["tutorials/1-first-call"]
+  },
+  {
     label: "Start here",
     ids: [
       "start",
@@ -38,7 +42,7 @@ const overviews = ["reference", "reference/resources", "reference/settings", "re
 /** How much the words of a page count in the search, where that is less: guides come before what lists everything. */
 const weights: ReadonlyArray<readonly [RegExp, number]> = [
   [/^adr\/|^errors\/|^from-/, 0.1],
-  [/^$|^CONTRIBUTING|^architecture|^bench|^events/, 0.4],
+  [/^$|^CONTRIBUTING|^architecture|^bench|^events|^tutorials/, 0.4],
   [/^reference|^sandbox|^cli/, 0.6]
 ]
 
