@@ -1,4 +1,4 @@
-// The tutorials, followed as they are written, each in a clean folder, with the packages that a user installs.
+// The tutorials, followed step by step, each in a clean folder, with the packages that a user installs.
 import { assert, describe, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
@@ -114,7 +114,7 @@ describe.skipIf(process.env["POSTWIRE_LONG"] === undefined)("tutorials: npm run 
       join(home, ".npmrc"),
       `registry=http://127.0.0.1:${port}/\nlegacy-peer-deps=true\naudit=false\nfund=false\nupdate-notifier=false\n`
     )
-    // The reader has no settings or accounts of whoever runs the tests.
+    // The settings and accounts of the machine are not those of the reader.
     const others = Object.entries(process.env).filter(([name]) => !/^(POSTWIRE|npm|XDG)_/i.test(name))
     const PATH = [dirname(process.execPath), process.env["PATH"]].join(delimiter)
     const free = String(await freePort())

@@ -2,7 +2,7 @@
 const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArray<string> }> = [
   {
     label: "Tutorials",
-    ids: ["tutorials/1-first-call"]
+    ids: ["tutorials/1-first-call", "tutorials/2-bot"]
   },
   {
     label: "Start here",

@@ -59,10 +59,14 @@ export const isShown = (shown: string, printed: string): boolean => RegExp(`^${s
 /** Commands that keep running, with what they have printed and no block has shown. */
 class Running {
   printed = ""
+  ended = false
   readonly child: ChildProcess
 
   constructor(child: ChildProcess) {
     this.child = child
+    child.once("close", () => {
+      this.ended = true
+    })
     for (const output of [child.stdout, child.stderr]) {
       output?.setEncoding("utf8").on("data", (text: string) => {
         this.printed += text
@@ -70,9 +74,10 @@ class Running {
     }
   }
 
-  /** Waits for the text, for a minute at most. */
+  /** Waits for the text: for a minute, and not after the end of the commands. */
   async show({ code, place }: Step): Promise<void> {
-    for (let i = 0; i < 1200; i++) {
+    for (let i = 0, ended = false; i < 1200 && !ended; i++) {
+      ended = this.ended
       const printed = steady(this.printed)
       const found = RegExp(`^${startOf(code)}`).exec(printed)
       if (found !== null) {
@@ -112,7 +117,7 @@ export const follow = async (page: string, root: string, { adapt, env, folder }:
     if (kind === "sh") last = { printed: await run(code, place), of: "" }
     else if (kind === "file") await run(`cat > ${basename(about)} << 'THE END'\n${code}THE END\n`, place)
     else if (kind === "running") {
-      const state = join(states, `${about}-${running.size}`)
+      const state = join(states, about)
       const terminal = new Terminal((await run("pwd", place)).trim(), env, state)
       running.set(about, new Running(terminal.start(`exec 2>&1\n${code}`)))
       last = { printed: "", of: about }
@@ -127,8 +132,6 @@ export const follow = async (page: string, root: string, { adapt, env, folder }:
     for (const step of steps) await take(step)
     return steps.length
   } finally {
-    for (const { child } of running.values()) {
-      if (child.exitCode === null && child.signalCode === null) await interrupt(child)
-    }
+    for (const { child, ended } of running.values()) if (!ended) await interrupt(child)
   }
 }
