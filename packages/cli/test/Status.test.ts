@@ -43,7 +43,16 @@ const status = (replaced: Partial<ExportStatus> = {}): ExportStatus => ({
 const told = (
   all: ExportStatus,
   { isOne = false, ...replaced }: Partial<StatusCommand.View> & { readonly isOne?: boolean } = {}
-) => StatusCommand.linesOf({ now, isShared: true, workers: ["a:1"], exports: [all], syncs: [], ...replaced }, isOne)
+) =>
+  StatusCommand.linesOf({
+    now,
+    isShared: true,
+    workers: ["a:1"],
+    exports: [all],
+    unreadable: [],
+    syncs: [],
+    ...replaced
+  }, isOne)
 
 describe("the status of an export", () => {
   it("tells it by the flags that ask for the same", () => {
@@ -78,8 +87,26 @@ describe("the status of an export", () => {
     told(all, view).filter((line) => / waits |No progress|standard error/.test(line)).join(" ")
   const old = { updated: now - 600_000, parts: [part({ updated: now - 600_000 })] }
 
+  it("names the rows that cannot be read, beside those that can", () => {
+    const unreadable = [{ export: "5fc901ecd74d4268", part: 2, reason: "Missing key\n  at [\"operation\"]" }]
+    assert.deepStrictEqual(told(status(), { unreadable }).slice(-2), [
+      "5fc901ecd74d4268 part 2                 damaged",
+      "  Its row in the database cannot be read: Missing key at [\"operation\"]"
+    ])
+    const view = { now, isShared: true, workers: [], exports: [], unreadable, syncs: [] }
+    assert.notInclude(StatusCommand.linesOf(view, false).join(), "no exports")
+    assert.deepStrictEqual(StatusCommand.plainOf(view).unreadable, unreadable)
+  })
+
   it("has times in ISO 8601 as JSON", () => {
-    const view = StatusCommand.plainOf({ now, isShared: true, workers: [], exports: [status()], syncs: [] })
+    const view = StatusCommand.plainOf({
+      now,
+      isShared: true,
+      workers: [],
+      exports: [status()],
+      unreadable: [],
+      syncs: []
+    })
     assert.strictEqual(view.now, "2026-01-31T00:00:00.000Z")
     assert.deepInclude(view.exports[0], { created: "2026-01-30T23:59:50.000Z", updated: "2026-01-30T23:59:55.000Z" })
     assert.strictEqual(view.exports[0]?.parts[0]?.updated, "2026-01-30T23:59:55.000Z")

@@ -12,11 +12,20 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { migrations } from "./internal/migrations.ts"
 import * as Records from "./internal/records.ts"
-import type { Cursor, ExportStatus, Job, PartKey } from "./internal/status.ts"
+import type { Cursor, ExportStatus, Job, Overview, PartKey } from "./internal/status.ts"
 import { fingerprint, type Query } from "./Query.ts"
 import { anomaliesOf, beginOf, endOf, type PagePlace, type Row } from "./Rows.ts"
 
-export type { Cursor, ExportStatus, Job, PartKey, PartStatus, State } from "./internal/status.ts"
+export type {
+  Cursor,
+  ExportStatus,
+  Job,
+  Overview,
+  PartKey,
+  PartStatus,
+  State,
+  UnreadableRow
+} from "./internal/status.ts"
 
 /** The tables. */
 export class Tables extends Context.Service<Tables, {
@@ -45,7 +54,10 @@ export class Tables extends Context.Service<Tables, {
   readonly hasUnplaced: (id: string) => Effect.Effect<boolean, SqlError>
   /** The number of malformed or missing fields by path; `undefined` if there are none. */
   readonly anomalies: (id: string) => Effect.Effect<Anomalies | undefined, SqlError>
+  /** The exports, or one of them. A row that cannot be read is a defect. */
   readonly status: (id?: string) => Effect.Effect<ReadonlyArray<ExportStatus>, SqlError>
+  /** As `status`, beside the rows that cannot be read. */
+  readonly overview: (id?: string) => Effect.Effect<Overview, SqlError>
   /** The time by the clock of the database, in milliseconds. */
   readonly now: Effect.Effect<number, SqlError>
   /** Ended parts whose messages still exist. */
@@ -82,22 +94,30 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => ({
   now: Effect.map(sql<{ readonly now: unknown }>`SELECT ${clockOf(sql)} AS now`, ([row]) => Number(row?.now))
 })
 
-const exportsIn = (sql: SqlClient.SqlClient): Pick<Tables["Service"], "status" | "add" | "plan" | "refuse"> => {
+const exportsIn = (
+  sql: SqlClient.SqlClient
+): Pick<Tables["Service"], "status" | "overview" | "add" | "plan" | "refuse"> => {
   const now = clockOf(sql)
 
-  const status = Effect.fnUntraced(function*(id?: string) {
+  const overview = Effect.fnUntraced(function*(id?: string) {
     const exports = yield* sql<Records.ExportRow>`
       SELECT * FROM postwire_exports ${id === undefined ? sql.literal("") : sql`WHERE id = ${id}`}
       ORDER BY created, id`
     const parts = yield* sql<Records.PartRow>`
       SELECT * FROM postwire_parts ${id === undefined ? sql.literal("") : sql`WHERE export = ${id}`}
       ORDER BY export, part`
-    const byExport = Map.groupBy(parts.map(Records.partOf), (part) => part.export)
-    return exports.map((row) => Records.exportOf(row, byExport.get(row.id) ?? []))
+    return Records.overviewOf(exports, parts)
   })
+
+  const status = (id?: string) =>
+    Effect.flatMap(overview(id), ({ exports, unreadable: [first] }) =>
+      first === undefined
+        ? Effect.succeed(exports)
+        : Effect.die(new Error(`A row of the export ${first.export} cannot be read: ${first.reason}`)))
 
   return {
     status,
+    overview,
     add: (query, wanted) =>
       sql.withTransaction(Effect.gen(function*() {
         const id = fingerprint(query)

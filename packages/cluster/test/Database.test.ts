@@ -98,6 +98,35 @@ const tables = (database: () => Database.Database) => {
       assert.deepStrictEqual(rows.map(({ id }) => id), ["1", "2", "3"])
     }).pipe(Effect.provide(Layer.fresh(layer))))
 
+  it.live("show what can be read beside a row that cannot", () =>
+    Effect.gen(function*() {
+      const tables = yield* Tables.Tables
+      const [good, cut, later] = yield* Effect.forEach(
+        ["good", "cut", "later"],
+        (label) => tables.add({ ...query, label }, 1)
+      )
+      yield* tables.plan(cut!.id, [undefined, { index: 1, end_time: "2026-11-20T00:00:00Z", posts: 3 }])
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE postwire_exports SET query = ${"{}"} WHERE id = ${later!.id}`
+      yield* sql`UPDATE postwire_parts SET span = ${"{"} WHERE export = ${cut!.id} AND part = 1`
+      const { exports, unreadable } = yield* tables.overview()
+      assert.deepStrictEqual(
+        exports.filter(({ query: { label } }) => label === "good" || label === "cut")
+          .map(({ parts, query, state }) => [query.label, state, parts.length]).sort(),
+        [["cut", "waiting", 2], ["good", "planning", 0]]
+      )
+      assert.deepStrictEqual(unreadable.map(({ export: id, part }) => [id, part]), [[cut!.id, 1], [
+        later!.id,
+        undefined
+      ]])
+      assert.include(unreadable[1]?.reason, "operation")
+      const exit = yield* Effect.exit(tables.status(later!.id))
+      assert.match(String(exit), new RegExp(`A row of the export ${later!.id} cannot be read`))
+      assert.lengthOf(yield* tables.status(good!.id), 1)
+      yield* sql`DELETE FROM postwire_parts WHERE export = ${cut!.id}`
+      yield* sql`DELETE FROM postwire_exports WHERE id IN ${sql.in([good!.id, cut!.id, later!.id])}`
+    }).pipe(Effect.provide(Layer.fresh(layer))))
+
   it.live("keep any text, and what was wanted over what came along", () =>
     Effect.gen(function*() {
       const tables = yield* Tables.Tables

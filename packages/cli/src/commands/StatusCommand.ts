@@ -1,6 +1,6 @@
 /** `postwire status`: shows every export and every sync of a cluster, their progress and the workers. */
 import type { Status as SyncStatus } from "@postwire/cluster/Syncs"
-import type { ExportStatus, PartStatus } from "@postwire/cluster/Tables"
+import type { ExportStatus, Overview, PartStatus } from "@postwire/cluster/Tables"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -11,13 +11,12 @@ import * as Report from "../terminal/Report.ts"
 import * as Text from "../terminal/Text.ts"
 import { lines } from "./Lines.ts"
 
-export interface View {
+export interface View extends Overview {
   /** Milliseconds, by the clock of the database. */
   readonly now: number
   /** True if there are workers: a database in a file has none besides its own command. */
   readonly isShared: boolean
   readonly workers: ReadonlyArray<string>
-  readonly exports: ReadonlyArray<ExportStatus>
   readonly syncs: ReadonlyArray<SyncStatus>
 }
 
@@ -40,11 +39,11 @@ export const command = Command.make(
         now: yield* tables.now,
         isShared: database._tag !== "Sqlite",
         workers: database._tag === "Sqlite" ? [] : yield* Engine.workers,
-        exports: yield* tables.status(Option.getOrUndefined(id)),
+        ...yield* tables.overview(Option.getOrUndefined(id)),
         syncs: Option.isSome(id) ? [] : yield* Syncs.status
       }
     }).pipe(Effect.provide(Worker.layerWatch(database)))
-    if (Option.isSome(id) && view.exports.length === 0) {
+    if (Option.isSome(id) && view.exports.length + view.unreadable.length === 0) {
       return yield* ErrorReport.refuse(`There is no export ${id.value}`, "postwire status lists all.")
     }
     yield* Report.print(json, plainOf(view), () => linesOf(view, Option.isSome(id)))
@@ -54,7 +53,7 @@ export const command = Command.make(
 const timeOf = (millis: number): string => new Date(millis).toISOString()
 
 /** The view as JSON, with times in ISO 8601. */
-export const plainOf = ({ exports, isShared, now, syncs, workers }: View) => ({
+export const plainOf = ({ exports, isShared, now, syncs, unreadable, workers }: View) => ({
   now: timeOf(now),
   isShared,
   workers,
@@ -64,6 +63,7 @@ export const plainOf = ({ exports, isShared, now, syncs, workers }: View) => ({
     updated: timeOf(updated),
     parts: parts.map((part) => ({ ...part, updated: timeOf(part.updated) }))
   })),
+  unreadable,
   syncs: syncs.map(({ due, ...sync }) => ({ ...sync, due: due === null ? null : timeOf(due) }))
 })
 
@@ -72,7 +72,7 @@ export const linesOf = (view: View, isOne: boolean): ReadonlyArray<string> => [
   ...view.workers.length === 0
     ? []
     : Text.wrap(`${Text.quantity(view.workers.length, "workers")}: ${view.workers.join(", ")}`, 80, 2),
-  ...view.exports.length === 0
+  ...view.exports.length + view.unreadable.length === 0
     ? ["There are no exports."]
     : [row(["EXPORT", "OPERATION", "STATE", "PARTS", "PAGES", "ITEMS", "LAST"])],
   ...view.exports.flatMap((all) => [
@@ -91,6 +91,10 @@ export const linesOf = (view: View, isOne: boolean): ReadonlyArray<string> => [
     ...isOne || (all.state !== "done" && all.parts.length > 1)
       ? all.parts.flatMap((part) => partTold(part, view.now))
       : all.parts.flatMap(({ problem }) => indented(problem, 2))
+  ]),
+  ...view.unreadable.flatMap(({ export: id, part, reason }) => [
+    row([id, part === undefined ? "" : `part ${part}`, "damaged"]),
+    ...indented(`Its row in the database cannot be read: ${Text.oneLine(reason)}`, 2)
   ]),
   ...view.syncs.length === 0 ? [] : [row(["SYNC", "WORKER", "STATE", "", "", "", "NEXT"])],
   ...view.syncs.flatMap(({ due, name, problem, state, worker }) => [

@@ -3,7 +3,7 @@ import { Partition } from "@postwire/export/Partitions"
 import * as Schema from "effect/Schema"
 import { Query } from "../Query.ts"
 import type { Row } from "../Rows.ts"
-import type { Cursor, ExportStatus, PartStatus, State } from "./status.ts"
+import type { Cursor, ExportStatus, Overview, PartStatus, State, UnreadableRow } from "./status.ts"
 
 export const decodeQuery = Schema.decodeUnknownSync(Schema.fromJsonString(Query))
 const decodePartition = Schema.decodeUnknownSync(Schema.fromJsonString(Partition))
@@ -74,7 +74,7 @@ export const partOf = (row: PartRow): PartStatus => ({
   problem: row.problem ?? undefined
 })
 
-export const exportOf = (row: ExportRow, parts: ReadonlyArray<PartStatus>): ExportStatus => {
+const exportOf = (row: ExportRow, parts: ReadonlyArray<PartStatus>): ExportStatus => {
   const sum = (count: (part: PartStatus) => number) => parts.reduce((sum, part) => sum + count(part), 0)
   const created = Number(row.created)
   return {
@@ -90,6 +90,30 @@ export const exportOf = (row: ExportRow, parts: ReadonlyArray<PartStatus>): Expo
     errors: sum(({ errors }) => errors),
     problem: row.problem ?? undefined,
     parts
+  }
+}
+
+/** The exports of rows with their parts. */
+export const overviewOf = (exports: ReadonlyArray<ExportRow>, parts: ReadonlyArray<PartRow>): Overview => {
+  const unreadable: Array<UnreadableRow> = []
+  const readable = <A>(key: Omit<UnreadableRow, "reason">, read: () => A): ReadonlyArray<A> => {
+    try {
+      return [read()]
+    } catch (error) {
+      unreadable.push({ ...key, reason: String(error instanceof Error ? error.message : error) })
+      return []
+    }
+  }
+  const read = parts.map((row) => {
+    const [part = partOf({ ...row, span: null })] = readable({ export: row.export, part: row.part }, () => partOf(row))
+    return part
+  })
+  const byExport = Map.groupBy(read, (part) => part.export)
+  return {
+    exports: exports.flatMap((row) =>
+      readable({ export: row.id, part: undefined }, () => exportOf(row, byExport.get(row.id) ?? []))
+    ),
+    unreadable
   }
 }
 

@@ -42,6 +42,20 @@ export interface PartStatus extends PartKey {
   readonly problem: string | undefined
 }
 
+/** A row of an export, or of one of its parts, that is not of this version or damaged. */
+export interface UnreadableRow {
+  readonly export: string
+  /** `undefined` for the row of the export itself. */
+  readonly part: number | undefined
+  readonly reason: string
+}
+
+/** The exports and parts whose rows can be read, and those that cannot. */
+export interface Overview {
+  readonly exports: ReadonlyArray<ExportStatus>
+  readonly unreadable: ReadonlyArray<UnreadableRow>
+}
+
 /** The status of an export. Times are in milliseconds. */
 export interface ExportStatus {
   readonly id: string
