@@ -1,4 +1,6 @@
 import { assert, it } from "@effect/vitest"
+import { SpendStore } from "@postwire/core/spend/SpendStore"
+import { StorageUnavailable } from "@postwire/core/storage/Storage"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import * as Changes from "../src/copy/Changes.ts"
@@ -197,6 +199,36 @@ onEach("a sync", (place, dialect) => {
         Effect.provide(own)
       )
       assert.strictEqual(status, "budget")
+      assert.isAbove(added, 0)
+    }).pipe(Effect.provide(sandbox()), Effect.scoped))
+
+  it.live("fails when the spend store does not respond", () =>
+    Effect.gen(function*() {
+      const own = yield* place
+      const away = Effect.fail(new StorageUnavailable({ reason: "it is away" }))
+      const error = yield* Effect.flip(
+        Sync.run({ sources: [{ kind: "posts" }] }).pipe(
+          Effect.provide(client({ spendLimit: { perDay: 1 } })),
+          Effect.provideService(SpendStore, { reserve: () => away, settle: () => away, read: () => away }),
+          Effect.provide(own)
+        )
+      )
+      assert.deepInclude(error, { _tag: "SpendLimitReached", unavailable: "it is away" })
+      assert.deepStrictEqual(yield* rowsIn(own, "SELECT status FROM runs"), [{ status: "failed" }])
+    }).pipe(Effect.provide(sandbox()), Effect.scoped))
+
+  it.live("reports a source whose price is unknown, and reads the others", () =>
+    Effect.gen(function*() {
+      const own = yield* place
+      const { added, problems, status } = yield* Sync.run({
+        sources: [{ kind: "posts" }, { kind: "analytics" }],
+        concurrency: 1
+      }).pipe(
+        Effect.provide(client({ spendLimit: { perDay: 1 } })),
+        Effect.provide(own)
+      )
+      assert.deepStrictEqual([status, problems.map(({ source }) => source)], ["partial", ["analytics me"]])
+      assert.include(problems[0]?.reason, "its price is unknown")
       assert.isAbove(added, 0)
     }).pipe(Effect.provide(sandbox()), Effect.scoped))
 

@@ -12,6 +12,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Copy from "../copy/Copy.ts"
 import * as layout from "../copy/Layout.ts"
 import { fields } from "../copy/Tables.ts"
+import * as budget from "./Budget.ts"
 import * as gone from "./Gone.ts"
 import type { PageReport } from "./Window.ts"
 
@@ -74,9 +75,9 @@ export const lookUp = (
   ids: ReadonlyArray<string>,
   userAuth: boolean
 ): Effect.Effect<LookedUp, AnyError, Client> =>
-  Effect.catchTag(
+  Effect.catchIf(
     lookUpAll(table, ids, userAuth),
-    "SpendLimitReached",
+    budget.isUsedUp,
     () => lookUpAll(table, ids.slice(0, fewIds), userAuth)
   )
 

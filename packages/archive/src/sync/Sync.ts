@@ -8,7 +8,7 @@
  */
 import "@postwire/core/runtime/SupportedNode"
 import { Client } from "@postwire/core/client/Client"
-import { type AnyError, Forbidden, NotFound } from "@postwire/core/errors/Errors"
+import { type AnyError, Forbidden, NotFound, SpendLimitReached } from "@postwire/core/errors/Errors"
 import type { ExportError } from "@postwire/export/files/ExportErrors"
 import * as Counted from "@postwire/export/sources/Counted"
 import * as Clock from "effect/Clock"
@@ -21,6 +21,7 @@ import * as Status from "../copy/Status.ts"
 import * as Media from "../media/Media.ts"
 import { type Kind, kinds } from "../sources/Kinds.ts"
 import { type Deletions, millisOf, nameOf, type Source } from "../sources/SyncFile.ts"
+import * as budget from "./Budget.ts"
 import * as completion from "./Completion.ts"
 import * as deletion from "./Deletions.ts"
 import { dueOf, type Identify, identify, isPaged } from "./Due.ts"
@@ -115,19 +116,19 @@ const running = Effect.fnUntraced(function*(
       const name = nameOf(source)
       return read({ copy, source, subject, state, userAuth, idOf }, report(name, subject)).pipe(
         // Others may cost less, and what they have requested is paid for.
-        Effect.catchTag("SpendLimitReached", over),
+        Effect.catchIf(budget.isUsedUp, over),
         Effect.catchIf(isOfSubject, problem(name, subject))
       )
     }, { concurrency })
     if (!isOverBudget) {
       yield* completion.run(copy, userAuth, report("authors and references", "")).pipe(
-        Effect.catchTag("SpendLimitReached", over)
+        Effect.catchIf(budget.isUsedUp, over)
       )
     }
     // Checks by jobs are free.
     if (deletions !== undefined) {
       yield* deletion.run(copy, deletions, userAuth).pipe(
-        Effect.catchTag("SpendLimitReached", over),
+        Effect.catchIf(budget.isUsedUp, over),
         Effect.catchIf((error) => !isSqlError(error), problem("deletions", ""))
       )
     }
@@ -144,8 +145,9 @@ const running = Effect.fnUntraced(function*(
   return { ...totals, status: ended, problems, gone: yield* Status.goneIn(copy, before) }
 })
 
-const isOfSubject = (error: SyncError): error is NotFound | Forbidden | SubjectUnavailable =>
+const isOfSubject = (error: SyncError): error is NotFound | Forbidden | SubjectUnavailable | SpendLimitReached =>
   error instanceof NotFound || error instanceof SubjectUnavailable ||
+  (error instanceof SpendLimitReached && error.needed === Infinity) ||
   (error instanceof Forbidden &&
     !/\/(client-forbidden|usage-capped|unsupported-authentication)$/.test(error.type ?? ""))
 
@@ -190,7 +192,7 @@ const read = Effect.fnUntraced(function*(
   const whole = (state: windows.State, window: windows.Open) =>
     windows.read(copy, own(state), window, onPage).pipe(
       // The largest page might cost more than is left; the least one may not.
-      Effect.catchTag("SpendLimitReached", () =>
+      Effect.catchIf(budget.isUsedUp, () =>
         Effect.flatMap(Copy.progressOf(copy, nameOf(source)), (known) => {
           const now = windows.stateOf(known.get(subject))
           return windows.read(copy, own(now), now.window ?? window, onPage, smallPage)

@@ -28,6 +28,8 @@ export const isTransient = (error: AnyError | ExportError | NotPlannable | Inval
     case "UndecodableResponse":
     case "RateLimitWaitTooLong":
       return true
+    case "SpendLimitReached":
+      return error.unavailable !== undefined
     case "StorageFailure":
       return error.fault === "locked" || error.fault === "unavailable" || error.fault === "full"
     case "RateLimited":
