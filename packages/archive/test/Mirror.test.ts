@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { parquetReadObjects } from "hyparquet"
 import { createHash } from "node:crypto"
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import fs from "node:fs/promises"
 import { syncBuiltinESMExports } from "node:module"
 import { dirname, join } from "node:path"
@@ -11,6 +11,7 @@ import { describe, vi } from "vitest"
 import * as Copy from "../src/copy/Copy.ts"
 import * as Mirror from "../src/mirror/Mirror.ts"
 import * as gone from "../src/sync/Gone.ts"
+import * as Runs from "../src/sync/Runs.ts"
 import { copy, folder, onEach } from "./support/Scene.ts"
 
 const compressors = { ZSTD: (bytes: Uint8Array) => zstdDecompressSync(bytes) }
@@ -111,6 +112,7 @@ onEach("a mirror", (place) => {
         const { commit, files, rows } = yield* Mirror.refresh(root)
         assert.deepStrictEqual([commit, files, rows], [2, 6, 7])
         verify(root)
+        assert.strictEqual(statSync(root).mode & 0o777, 0o700)
         const before = yield* rowsIn(root)
         assert.deepInclude(before, {
           ...before.find(({ id }) => id === idOf(2)),
@@ -183,6 +185,33 @@ describe("the folder of a mirror", () => {
         assert.include(yield* refused(join(root, "mirror")), "it is the mirror of another copy")
       }).pipe(Effect.provide(copy(join(root, "other.sqlite"))))
       assert.strictEqual(readFileSync(mine, "utf8"), "mine")
+    }))
+})
+
+describe("a copy that is put back from a backup", () => {
+  it.live("has a mirror of its own rows, also after it has gone on", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const file = join(root, "own.sqlite")
+      const run = Effect.flatMap(Copy.Current, (copy) => Runs.begin(copy))
+      const mirrored = (name: string) =>
+        Effect.map(Mirror.refresh(join(root, name)), () => manifestIn(join(root, name)))
+      yield* Effect.provide(Effect.andThen(write(first), run), copy(file))
+      yield* Effect.promise(() => fs.cp(file, `${file}.backup`))
+      yield* Effect.provide(Effect.andThen(change, Effect.andThen(run, mirrored("mirror"))), copy(file))
+      for (const more of [0, 5]) {
+        for (const suffix of ["-wal", "-shm"]) rmSync(file + suffix, { force: true })
+        yield* Effect.promise(() => fs.cp(`${file}.backup`, file))
+        const { files: own } = yield* Effect.gen(function*() {
+          for (let i = 0; i < more; i++) yield* write({ objects: { posts: [post(6, "06", `${i}`)] } })
+          const { files } = yield* mirrored("mirror")
+          assert.deepStrictEqual(files, (yield* mirrored(`new-${more}`)).files)
+          return { files }
+        }).pipe(Effect.provide(copy(file)))
+        verify(join(root, "mirror"))
+        assert.isAbove(own.length, 4)
+        yield* Effect.provide(Effect.andThen(change, Effect.andThen(run, mirrored("mirror"))), copy(file))
+      }
     }))
 })
 

@@ -4,7 +4,7 @@ import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -159,15 +159,36 @@ describe("the Singer tap", () => {
       assert.isBelow(second.records, 15)
 
       // Without the working copy all rows come again, at larger positions; those that it no longer has stay.
-      const largest = rows(copied, "SELECT max(position) AS n FROM posts")[0]?.["n"]
+      const largestOf = () => rows(copied, "SELECT max(position) AS n FROM posts")[0]?.["n"]
+      const isSentSince = (largest: unknown) => {
+        const moved = rows(copied, `SELECT id FROM posts WHERE position > ${largest} ORDER BY id`)
+        assert.deepStrictEqual(moved, rows(settings.path, "SELECT id FROM posts ORDER BY id"))
+      }
+      const largest = largestOf()
       const before = tables.map((table) => contents(copied, table))
       for (const end of ["", "-wal", "-shm"]) rmSync(settings.path + end, { force: true })
       const third = yield* pipe("--state", second.state)
       assert.include(third.tapped.errors, "another working copy")
       assert.deepStrictEqual(tables.map((table) => contents(copied, table)), before)
-      const ids = contents(settings.path, "posts").map(({ id }) => id)
-      const moved = rows(copied, `SELECT id FROM posts WHERE position > ${largest} ORDER BY id`)
-      assert.deepStrictEqual(moved.map(({ id }) => id), ids)
+      isSentSince(largest)
+
+      // So they do when a backup was put back, although runs whose records were lost have brought it past the state.
+      const say = (text: string) => store.posts.insert({ authorId: ada.id, text, createdAt: clock.now() })
+      const backup = readFileSync(settings.path)
+      say("after the backup")
+      const fourth = yield* pipe("--state", third.state)
+      const latest = largestOf()
+      for (const end of ["-wal", "-shm"]) rmSync(settings.path + end, { force: true })
+      writeFileSync(settings.path, backup)
+      for (const text of ["lost", "lost, too"]) {
+        say(text)
+        assert.strictEqual((yield* run("tap", ["--config", config])).code, 0)
+      }
+      const fifth = yield* pipe("--state", fourth.state)
+      assert.include(fifth.tapped.errors, "another working copy")
+      isSentSince(latest)
+      assert.lengthOf(rows(copied, "SELECT 1 FROM posts WHERE text LIKE 'lost%'"), 2)
+      assert.strictEqual((yield* pipe("--state", fifth.state)).records, 0)
     }).pipe(Effect.provide(Sandbox.layerServer({ posts: 60, start })), Effect.scoped), 60_000)
 
   it.live("keeps to the protocol and to its catalog", () =>

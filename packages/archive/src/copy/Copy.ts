@@ -178,6 +178,27 @@ export const lastCommit = (copy: Copy): Effect.Effect<number, SqlError> => numbe
 /** When the copy was made, in milliseconds since the epoch: it distinguishes a copy from a later one in its place. */
 export const createdAt = (copy: Copy): Effect.Effect<number, SqlError> => numberIn(copy, "created")
 
+/** Makes the copy a later one, which its readers read from the beginning. */
+export const renew = ({ dialect, sql }: Copy): Effect.Effect<void, SqlError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (millis) =>
+    Effect.asVoid(
+      sql.unsafe(`UPDATE meta SET value = ${layout.parameters(dialect, 1)} WHERE key = 'created'`, [String(millis)])
+    ))
+
+/** The time at which the last run began: it distinguishes the copy from a backup of it that was put back and has gone on. */
+export const lastRun = ({ sql }: Copy): Effect.Effect<string | undefined, SqlError> =>
+  Effect.map(
+    sql.unsafe<{ readonly started_at: string }>("SELECT started_at FROM runs ORDER BY id DESC LIMIT 1"),
+    ([row]) => row?.started_at
+  )
+
+/** Tests whether the copy has the run that began at this time. */
+export const hasRun = ({ dialect, sql }: Copy, startedAt: string): Effect.Effect<boolean, SqlError> =>
+  Effect.map(
+    sql.unsafe(`SELECT 1 FROM runs WHERE started_at = ${layout.parameters(dialect, 1)}`, [startedAt]),
+    (rows) => rows.length > 0
+  )
+
 const save = ({ dialect, sql }: Copy, { source, state, subject }: Progress): Effect.Effect<unknown, SqlError> =>
   sql.unsafe(
     `INSERT INTO progress VALUES (${layout.parameters(dialect, 3)})

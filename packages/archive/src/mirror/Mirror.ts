@@ -31,8 +31,9 @@ export const Manifest = Schema.Struct({
   /** The copy, by the time at which it was made, and its columns. */
   copy: Schema.Int,
   columns: Schema.String,
-  /** The transaction of the copy up to which the files are true. */
+  /** The transaction of the copy up to which the files are true, and the start of the last run before. */
   commit: Schema.Int,
+  run: Schema.optional(Schema.String),
   files: Schema.Array(Schema.Struct({
     /** Relative to the folder, with `/`. */
     path: Schema.String,
@@ -72,10 +73,13 @@ const refreshing = Effect.fnUntraced(function*(
   // It marks the folder as a mirror before the first file is there.
   if (known === undefined) yield* replace(path, empty)
   const found = new Set(yield* filesIn(folder))
-  const isContinued = known !== undefined && known.columns === own.columns &&
+  const commit = yield* Copy.lastCommit(copy)
+  // The copy may be a backup that was put back.
+  const isPast = known !== undefined && known.commit <= commit &&
+    (known.run === undefined || (yield* Copy.hasRun(copy, known.run)))
+  const isContinued = known !== undefined && isPast && known.columns === own.columns &&
     known.files.every(({ path }) => found.has(path))
   const before = isContinued ? known : empty
-  const commit = yield* Copy.lastCommit(copy)
   const files = new Map(before.files.map((file) => [file.path, file]))
   const written: Array<File> = []
   for (const name of names) {
@@ -88,7 +92,8 @@ const refreshing = Effect.fnUntraced(function*(
     }
   }
   if (commit !== known?.commit || !isContinued) {
-    yield* replace(path, { ...own, commit, files: [...files.values()].sort((a, b) => a.path < b.path ? -1 : 1) })
+    const run = yield* Copy.lastRun(copy)
+    yield* replace(path, { ...own, commit, run, files: [...files.values()].sort((a, b) => a.path < b.path ? -1 : 1) })
   }
   for (const path of found) if (!files.has(path)) yield* Disk.remove(join(folder, path))
   return { files: written.length, rows: written.reduce((sum, { rows }) => sum + rows, 0), commit }
@@ -106,9 +111,10 @@ const manifestOf = Effect.fnUntraced(function*(
     const isEmpty = (yield* Disk.attempt(folder, () => fs.readdir(folder))).every((name) =>
       name === "manifest.json.tmp"
     )
-    return isEmpty
-      ? undefined
-      : yield* new OutputRefused({ path: folder, reason: "it has files that are not of a mirror" })
+    if (!isEmpty) return yield* new OutputRefused({ path: folder, reason: "it has files that are not of a mirror" })
+    // Like the copy, it may have direct messages.
+    yield* Disk.attempt(folder, () => fs.chmod(folder, 0o700))
+    return
   }
   const manifest = Option.getOrUndefined(decode(text))
   if (manifest === undefined) return yield* new OutputRefused({ path, reason: "it is not the manifest of a mirror" })

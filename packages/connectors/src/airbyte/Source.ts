@@ -86,7 +86,8 @@ const Catalog = Schema.Struct({
 const State = Schema.Array(Schema.Struct({
   stream: Schema.Struct({
     stream_descriptor: Schema.Struct({ name: Schema.String }),
-    stream_state: Schema.optional(Schema.Struct({ position: Schema.optional(Schema.Int) }))
+    // An empty one is none.
+    stream_state: Schema.optional(Schema.Union([Reading.Place, Schema.Struct({})]))
   })
 }))
 
@@ -104,8 +105,9 @@ export const read = Effect.fnUntraced(function*(options: Options) {
   const state = options.state === undefined ? [] : yield* Config.readAs(options.state, State)
   const places = new Map(configured.streams.flatMap(({ stream: { name }, sync_mode }) => {
     const stream = streams.streams.find((one) => one.name === name)
-    const found = state.find(({ stream }) => stream.stream_descriptor.name === name)?.stream.stream_state?.position
-    return stream === undefined ? [] : [[stream, sync_mode === "incremental" ? found ?? 0 : 0] as const]
+    const found = state.find(({ stream }) => stream.stream_descriptor.name === name)?.stream.stream_state
+    const place = sync_mode === "incremental" && found !== undefined && "position" in found ? found : { position: 0 }
+    return stream === undefined ? [] : [[stream, place] as const]
   }))
   /** The records of each stream since its last state. */
   const counts = new Map(Array.from(places.keys(), (stream) => [stream, 0]))
@@ -130,7 +132,7 @@ export const read = Effect.fnUntraced(function*(options: Options) {
           type: "STATE",
           state: {
             type: "STREAM",
-            stream: { stream_descriptor: { name: stream.name }, stream_state: { position: event.position } },
+            stream: { stream_descriptor: { name: stream.name }, stream_state: event.place },
             sourceStats: { recordCount }
           }
         })

@@ -30,7 +30,7 @@ const Catalog = Schema.Struct({
 })
 
 const State = Schema.Struct({
-  bookmarks: Schema.optional(Schema.Record(Schema.String, Schema.Struct({ position: Schema.Int })))
+  bookmarks: Schema.optional(Schema.Record(Schema.String, Reading.Place))
 })
 
 const automatic = (stream: streams.Stream): ReadonlyArray<string> => [...stream.keys, streams.cursor, "gone", "gone_at"]
@@ -94,7 +94,7 @@ export const run = Effect.fnUntraced(function*(options: Options) {
       bookmark_properties: [streams.cursor]
     })
   }
-  const places = new Map(selected.map((stream) => [stream, bookmarks[stream.name]?.position ?? 0]))
+  const places = new Map(selected.map((stream) => [stream, bookmarks[stream.name] ?? { position: 0 }]))
   yield* Reading.read(config, places, (level, line) => Console.error(`${level} ${line}`)).pipe(
     Stream.runForEach(Effect.fnUntraced(function*(event) {
       if (event._tag === "Record") {
@@ -107,7 +107,7 @@ export const run = Effect.fnUntraced(function*(options: Options) {
         })
       }
       // The state of streams that are not selected now is kept.
-      const reached = Object.fromEntries(selected.map(({ name }) => [name, { position: event.position }]))
+      const reached = Object.fromEntries(selected.map(({ name }) => [name, event.place]))
       yield* print({ type: "STATE", value: { bookmarks: { ...bookmarks, ...reached } } })
     })),
     Effect.provide(Config.layer(config))
