@@ -126,7 +126,7 @@ export const run = Effect.fnUntraced(function*(
 const refuseFiles = Effect.fnUntraced(function*(out: string, mode: Mode): Effect.fn.Return<void, ExportError> {
   if (mode === "force") return
   if (yield* disk.exists(out)) return yield* new FileExists({ path: out })
-  if (mode === "new" && (yield* disk.exists(reportOf(out)))) return yield* new FileExists({ path: reportOf(out) })
+  if (yield* disk.exists(reportOf(out))) return yield* new FileExists({ path: reportOf(out) })
 })
 
 /** The state of an earlier run, or a new one. */
@@ -279,7 +279,7 @@ const move = Effect.fnUntraced(function*(
     const [from, to] = [temporary[name], name === "rows" ? out : reportOf(out)]
     if (yield* disk.exists(from)) {
       yield* Effect.mapError(
-        disk.attempt(to, () => disk.place(from, to, mayReplace || name === "report")),
+        disk.attempt(to, () => disk.place(from, to, mayReplace)),
         (error) => error._tag === "FileExists" ? new FileExists({ path: to, isComplete: true }) : error
       )
     } else if (!(yield* disk.exists(to)) || (yield* disk.digest(to)).sha256 !== sha256[name]) {

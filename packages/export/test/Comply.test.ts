@@ -130,7 +130,9 @@ describe("a check of a file", () => {
       }
       writeFileSync(`${out}.removed.csv`, "precious")
       const before = everything(root)
-      assert.strictEqual((yield* Effect.flip(comply("new"))).message, `${out}.removed.csv exists already`)
+      for (const mode of ["new", "resume"] as const) {
+        assert.strictEqual((yield* Effect.flip(comply(mode))).message, `${out}.removed.csv exists already`)
+      }
       assert.deepStrictEqual(everything(root), before)
       rmSync(`${out}.removed.csv`)
       yield* comply("new")
