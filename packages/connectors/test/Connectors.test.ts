@@ -299,6 +299,20 @@ describe("the Airbyte source", () => {
 })
 
 describe("a configuration that cannot be used", () => {
+  it.live("is named without what steers a terminal", () =>
+    Effect.gen(function*() {
+      const config = "/nonexistent/\u001b[31m\u009b2J\u202e\u200b\nCRITICAL forged"
+      const all = [
+        yield* run("tap", ["--config", config]),
+        yield* run("source", ["check", "--config", config]),
+        yield* run("source", ["read", "--config", config, "--catalog", config])
+      ]
+      for (const { errors, output } of all) {
+        assert.include(output + errors, "/nonexistent/\ufffd[31m\ufffd2J\ufffd\ufffd CRITICAL forged")
+        assert.notMatch(output + errors, /[\u001b\u009b\u202e\u200b]|\nCRITICAL forged/)
+      }
+    }), 60_000)
+
   it.live("is named without its secrets", () =>
     Effect.gen(function*() {
       const { put, secret, settings } = yield* scene

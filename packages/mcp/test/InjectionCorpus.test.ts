@@ -194,6 +194,36 @@ describe("the corpus of injections", () => {
       for (const name of readdirSync(folder)) assert.match(name, /^getUsersPosts-[0-9a-f]{8}\.jsonl(\.postwire)?$/)
     }))
 
+  it("that differ have previews that differ", () => {
+    const alike = [
+      "a\nb",
+      "a\\nb",
+      "a\r\nb",
+      "a\rb",
+      "a\u2028b",
+      "a\\\\nb",
+      "\u202e",
+      "\\u{202e}",
+      "«",
+      "»",
+      "‹",
+      "\\u{ab}",
+      "\u00a0",
+      " "
+    ]
+    const texts = [...new Set([...alike, ...injections.map(({ text }) => text)])]
+    assert.strictEqual(new Set(texts.map(Fence.exact)).size, texts.length)
+    for (const text of texts) {
+      const shown = /^«\?\|([^«»]*)»$/u.exec(Fence.exact(text))?.[1] ?? assert.fail(text)
+      const read = shown.replace(
+        /\\(?:u\{(\w+)\}|(.))/gu,
+        (_, code: string | undefined, sign: string) =>
+          code === undefined ? sign === "n" ? "\n" : sign : String.fromCodePoint(parseInt(code, 16))
+      )
+      assert.strictEqual(read, text)
+    }
+  })
+
   it.effect("change no word of a preview and of a confirmation", () =>
     Effect.gen(function*() {
       const { call, questions } = yield* connect({

@@ -117,7 +117,9 @@ export const report = (cause: Cause.Cause<unknown>, debug: boolean): Effect.Effe
         return Report.sayFailure({ ...explained(failure), exitCode })
       }
       const detail = Cause.pretty(cause)
-      return Report.sayFailure({ tag: "Defect", message: detail.split("\n", 1).join(), exitCode, detail }, [detail])
+      const [message = "", ...rest] = detail.split("\n")
+      const lines = [message, ...Report.quoted(rest)]
+      return Report.sayFailure({ tag: "Defect", message, exitCode, detail }, lines)
     },
     onSome: (error) => {
       const [inner, situation] = error instanceof Situated ? [error.cause, error.situation] : [error]

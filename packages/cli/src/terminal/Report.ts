@@ -101,12 +101,15 @@ export const sayFailure = Effect.fnUntraced(function*(failed: Failed, lines: Rea
   yield* Console.error(begin(errors) + text)
 })
 
-/** A failure as lines. */
+/** A failure as lines. Texts of the service in it cannot pass for lines of this program. */
 export const linesOf = ({ advice, detail, message }: Omit<Failed, "exitCode" | "tag">): ReadonlyArray<string> => [
-  `postwire: ${message}`,
+  `postwire: ${Text.oneLine(message)}`,
   ...advice === undefined ? [] : [`  ${advice}`],
-  ...detail === undefined ? [] : [detail]
+  ...detail === undefined ? [] : quoted(detail.split("\n"))
 ]
+
+/** Lines with a mark before each. */
+export const quoted = (lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.map((line) => `  | ${line}`)
 
 /** Returns a function that accepts a text unless it was accepted less than `pause` milliseconds ago. */
 export const news = (pause: number): (text: string, now: number) => boolean => {

@@ -1,19 +1,9 @@
 /** Formats texts and figures for terminals. */
+import { oneLine } from "@postwire/node/TerminalText"
 import { displayWidth } from "effect/cli/CliOutput"
 import { wrapAnsi } from "fast-wrap-ansi"
 
-/** Control characters: escapes, others, and marks of text direction. */
-const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
-
-/** Replaces control characters. */
-export const plain = (text: string): string => text.replace(steering, "\ufffd")
-
-/** Equivalent JSON without control characters. */
-export const plainJson = (json: string): string =>
-  json.replace(steering, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
-
-/** Text on one line, without control characters. */
-export const oneLine = (text: string): string => plain(text.replace(/\s+/g, " ").trim())
+export { oneLine, plain, plainJson } from "@postwire/node/TerminalText"
 
 /** Joins trimmed lines to one. */
 export const joinLines = (text: string): string =>

@@ -3,6 +3,7 @@ import * as SyncFile from "@postwire/archive/sources/SyncFile"
 import * as Plan from "@postwire/archive/sync/Plan"
 import * as Credentials from "@postwire/core/auth/Credentials"
 import { getMe } from "@postwire/core/operations/Users"
+import { oneLine } from "@postwire/node/TerminalText"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -15,7 +16,7 @@ import * as streams from "../streams/Streams.ts"
 
 const print = (message: object) => Console.log(JSON.stringify(message))
 
-const log: Reading.Log = (level, message) => print({ type: "LOG", log: { level, message } })
+const log: Reading.Log = (level, message) => print({ type: "LOG", log: { level, message: oneLine(message) } })
 
 const trace = (type: "ERROR" | "STREAM_STATUS", content: object) =>
   Effect.flatMap(
@@ -58,7 +59,8 @@ export const check = (path: string): Effect.Effect<void> =>
     }).pipe(Effect.provide(Config.layer(config)))
   }).pipe(Effect.matchEffect({
     onSuccess: () => print({ type: "CONNECTION_STATUS", connectionStatus: { status: "SUCCEEDED" } }),
-    onFailure: ({ message }) => print({ type: "CONNECTION_STATUS", connectionStatus: { status: "FAILED", message } })
+    onFailure: ({ message }) =>
+      print({ type: "CONNECTION_STATUS", connectionStatus: { status: "FAILED", message: oneLine(message) } })
   }))
 
 /** Lists the streams. */
@@ -146,6 +148,8 @@ export const read = Effect.fnUntraced(function*(options: Options) {
 
 /** Reports an error. */
 export const fail = ({ _tag, message }: { readonly _tag: string; readonly message: string }): Effect.Effect<void> =>
-  trace("ERROR", { error: { message, failure_type: configErrors.has(_tag) ? "config_error" : "transient_error" } })
+  trace("ERROR", {
+    error: { message: oneLine(message), failure_type: configErrors.has(_tag) ? "config_error" : "transient_error" }
+  })
 
 const configErrors: ReadonlySet<string> = new Set(["InvalidSettings", "Unauthorized", "LoginRequired"])

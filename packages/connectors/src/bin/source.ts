@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import "@postwire/core/runtime/SupportedNode"
+import { oneLine } from "@postwire/node/TerminalText"
 import * as Effect from "effect/Effect"
 import { parseArgs } from "node:util"
 import * as Source from "../airbyte/Source.ts"
@@ -23,6 +24,6 @@ const main = Effect.suspend(() => {
 })
 
 await Effect.runPromise(main.pipe(Effect.tapError(Source.fail))).catch(({ message }: Error) => {
-  console.error(message)
+  console.error(oneLine(message))
   process.exitCode = 1
 })

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import "@postwire/core/runtime/SupportedNode"
+import { oneLine } from "@postwire/node/TerminalText"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { parseArgs } from "node:util"
@@ -17,6 +18,6 @@ const main = Effect.gen(function*() {
 })
 
 await Effect.runPromise(main).catch((error: Error) => {
-  console.error(`CRITICAL ${error.message}`)
+  console.error(`CRITICAL ${oneLine(error.message)}`)
   process.exitCode = 1
 })

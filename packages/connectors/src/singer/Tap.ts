@@ -1,4 +1,5 @@
 /** A Singer tap: `--config FILE [--discover] [--catalog FILE] [--state FILE]`. Messages go to standard output, logs to standard error. */
+import { oneLine } from "@postwire/node/TerminalText"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -95,7 +96,7 @@ export const run = Effect.fnUntraced(function*(options: Options) {
     })
   }
   const places = new Map(selected.map((stream) => [stream, bookmarks[stream.name] ?? { position: 0 }]))
-  yield* Reading.read(config, places, (level, line) => Console.error(`${level} ${line}`)).pipe(
+  yield* Reading.read(config, places, (level, line) => Console.error(oneLine(`${level} ${line}`))).pipe(
     Stream.runForEach(Effect.fnUntraced(function*(event) {
       if (event._tag === "Record") {
         const time = new Date(yield* Clock.currentTimeMillis).toISOString()

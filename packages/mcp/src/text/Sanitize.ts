@@ -10,9 +10,16 @@ export const sanitize = (text: string): string =>
     (character) => /[\t\p{Zs}]/u.test(character) ? " " : ""
   )
 
-/** The same text with hidden characters as escapes such as `\u{202e}`, where a user must see all of it. */
+/**
+ * The text on one line with escapes such as `\u{202e}` for hidden characters and those of a fence, where a user must see all of it. Two
+ * texts that differ have two forms, since a backslash is an escape as well.
+ */
 export const reveal = (text: string): string =>
-  text.replace(/\r\n?|[\n\u2028\u2029]/g, "\\n").replace(
-    hidden,
-    (character) => character === " " ? " " : `\\u{${character.codePointAt(0)?.toString(16)}}`
+  text.replace(
+    escaped,
+    (character) =>
+      character === "\\" ? "\\\\" : character === "\n" ? "\\n" : `\\u{${character.codePointAt(0)?.toString(16)}}`
   )
+
+/** Hidden characters but for the space, and those that have a meaning in the form. */
+const escaped = new RegExp(`(?! )${hidden.source}|[\\\\«»]`, "gu")
