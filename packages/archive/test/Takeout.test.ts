@@ -312,6 +312,36 @@ describe("an import", () => {
       assert.deepStrictEqual(rows(path, "SELECT gone_at IS NULL AS kept FROM edges WHERE to_id = '80'"), [{ kept: 0 }])
     }).pipe(Effect.scoped))
 
+  it.live("omits elements whose ids no copy can hold, and imports the others", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const [path, zip] = [join(root, "own.sqlite"), join(root, "twitter.zip")]
+      const link = {
+        url: "https://t.co/q",
+        expanded_url: `https://x.com/a/status/${"9".repeat(30)}`,
+        indices: ["0", "5"]
+      }
+      writeZip(zip, {
+        "data/account.js": account,
+        "data/tweets.js": part("tweets", [
+          post("9223372036854775808", "too large"),
+          post("007", "with zeros"),
+          post("9223372036854775807", "the largest"),
+          post("110", "quotes none https://t.co/q", { entities: { urls: [link] } })
+        ]),
+        "data/like.js": part("like", [{ like: { tweetId: "9999999999999999999" } }, { like: { tweetId: "80" } }])
+      })
+      const { problems } = yield* takeIn(path, zip)
+      assert.sameDeepMembers([...problems], [
+        { file: "tweets.js", reason: "2 elements have another form" },
+        { file: "like.js", reason: "1 elements have another form" }
+      ])
+      assert.deepStrictEqual(
+        rows(path, "SELECT id FROM posts ORDER BY length(id)").map(({ id }) => id),
+        ["80", "110", "9223372036854775807"]
+      )
+    }).pipe(Effect.scoped))
+
   it.live("reports malformed files, imports the others, and does not count their lists as read", () =>
     Effect.gen(function*() {
       const root = yield* folder

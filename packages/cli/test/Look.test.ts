@@ -60,6 +60,10 @@ it.effect("query prints tables, CSV and lines of JSON with exact numbers", () =>
       (yield* query("--csv", `${select} LIMIT 1 OFFSET 1`)).output,
       "n,text,gone\r\n1460323737035677698,a first post,"
     )
+    const formulas = "SELECT '=1+1' AS a, '\t@x' AS b, -1 AS c, 'plain' AS d"
+    assert.strictEqual((yield* query("--csv", formulas)).output, "a,b,c,d\r\n=1+1,\t@x,-1,plain")
+    assert.strictEqual((yield* query("--csv", "--guard", formulas)).output, "a,b,c,d\r\n'=1+1,'\t@x,-1,plain")
+    assert.include((yield* query("--guard", formulas)).errors, "--guard is for csv")
     const everything = yield* query("SELECT * FROM posts")
     assert.strictEqual(everything.code, 0)
     assert.isTrue(everything.output.split("\n").every((line) => line.length <= 80))
@@ -69,6 +73,13 @@ it.effect("query prints tables, CSV and lines of JSON with exact numbers", () =>
       refused.errors,
       /^postwire: The query is refused: no such table: post\n {2}Tables and views: bookmarks, .*users\.$/
     )
+    const address = "postgres://ada:s3cret@127.0.0.1:1/copy"
+    const { errors } = yield* Commands.parse("query", "--db", address, select)
+    assert.include(
+      errors,
+      "postwire: Every user of this machine can read the password in the command line.\n  Set PGPASSWORD"
+    )
+    assert.notInclude(errors, "s3cret")
     assert.include((yield* query("DELETE FROM posts")).errors, "only statements that read")
     assert.include(
       (yield* Commands.parse("query", "--db", `${db}.none`, select)).errors,

@@ -4,7 +4,11 @@ import * as Schema from "effect/Schema"
 const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const Text = Schema.String
 const Count = Schema.Union([Schema.Finite, Schema.FiniteFromString])
-const Id = Schema.String.check(Schema.isPattern(/^\d{1,19}$/))
+
+/** Ids are numbers of 64 bits with a sign, also in the columns of a copy. */
+const isId = (text: string): boolean => /^(0|[1-9]\d{0,18})$/.test(text) && BigInt(text) < 2n ** 63n
+
+const Id = Schema.String.check(Schema.makeFilter(isId))
 const Time = Schema.String.check(Schema.makeFilter((time) => !Number.isNaN(Date.parse(time))))
 const list = <S extends Schema.Top>(schema: S) => maybe(Schema.Array(schema))
 const indices = { indices: maybe(Schema.Array(Count)) }
@@ -142,7 +146,8 @@ const statusLink = /^https:\/\/(?:mobile\.)?(?:twitter|x)\.com\/\w+\/status\/(\d
 /** The post to which the last link of a text leads. */
 const quotedIn = ({ entities, full_text }: ArchivedPost): string | undefined => {
   const last = entities?.urls?.findLast(({ url }) => full_text.trimEnd().endsWith(url))
-  return statusLink.exec(last?.expanded_url ?? "")?.[1]
+  const id = statusLink.exec(last?.expanded_url ?? "")?.[1] ?? ""
+  return isId(id) ? id : undefined
 }
 
 const entitiesOf = ({ entities }: ArchivedPost): object | undefined => {

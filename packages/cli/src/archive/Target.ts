@@ -84,6 +84,12 @@ export const reader = Effect.fnUntraced(function*({ db, file }: Command.Command.
     if (!URL.canParse(target)) {
       return yield* ErrorReport.refuse("--db is not the address of a database", "Write postgres://user@host/database")
     }
+    if (Option.isSome(db) && Database.hasPassword(Redacted.make(target))) {
+      yield* Report.say(
+        "Every user of this machine can read the password in the command line.",
+        "Set PGPASSWORD instead, or name the copy in a sync file that only you can read."
+      )
+    }
     return { name: shown(target), layer: Layer.provideMerge(Copy.layerReader(shown(target)), postgres(target)) }
   }
   const path = Option.isSome(db) ? target : resolve(dirname(file), target)

@@ -1,5 +1,6 @@
 /** `postwire query SQL`: queries a copy, which it cannot change. */
 import * as Query from "@postwire/archive/look/Query"
+import * as Csv from "@postwire/export/sinks/Csv"
 import { stringify } from "csv-stringify/sync"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -18,14 +19,17 @@ export const command = Command.make(
     sql: Argument.String("sql").pipe(Argument.withDescription("One statement that reads, as SELECT or WITH")),
     ...Target.flags,
     json: Args.toggle("json", "Print a line of JSON for each row"),
-    csv: Args.toggle("csv", "Print CSV")
+    csv: Args.toggle("csv", "Print CSV"),
+    guard: Args.toggle("guard", "In csv, put ' before texts that a spreadsheet would run as formulas")
   },
-  Effect.fnUntraced(function*({ csv, json, sql, ...flags }) {
+  Effect.fnUntraced(function*({ csv, guard, json, sql, ...flags }) {
     yield* ErrorReport.oneOf({ "--json": json, "--csv": csv })
+    if (guard && !csv) return yield* ErrorReport.refuse("--guard is for csv", "Omit it, or pass --csv.")
     const { layer } = yield* Target.reader(flags)
     const rows = yield* Effect.provide(Query.run(sql), layer)
     if (csv) {
-      return yield* Report.data(stringify([...rows], { header: true, record_delimiter: "windows" }).trimEnd())
+      const cast = { string: (text: string) => guard ? Csv.guarded(text) : text }
+      return yield* Report.data(stringify([...rows], { header: true, record_delimiter: "windows", cast }).trimEnd())
     }
     if (json) {
       return yield* Effect.forEach(rows, (row) => Report.part(true, plainOf(row), []), { discard: true })

@@ -11,7 +11,16 @@ export const force = Args.toggle("force", "Replace existing files")
 export const write = Effect.fnUntraced(function*(path: string, content: string | Uint8Array, force: boolean) {
   const fs = yield* FileSystem.FileSystem
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content
-  yield* fs.writeFile(path, bytes, { flag: force ? "w" : "wx" }).pipe(Effect.mapError(failureOf(path)))
+  const { mode, type } = yield* Effect.orElseSucceed(fs.stat(path), () => ({ mode: 0o666, type: "File" }))
+  yield* Effect.mapError(
+    !force
+      ? fs.writeFile(path, bytes, { flag: "wx" })
+      : type === "File"
+      ? swap(path, bytes, mode & 0o777)
+      // A device or a pipe cannot be replaced.
+      : fs.writeFile(path, bytes),
+    failureOf(path)
+  )
 })
 
 /** Creates a file of lines that only its owner can read, or ends a last line that a kill or a full disk has left incomplete. */
@@ -34,21 +43,28 @@ export const append = Effect.fnUntraced(function*(path: string, text: string) {
   yield* fs.writeFileString(path, text, { flag: "a", mode: 0o600 }).pipe(Effect.mapError(failureOf(path)))
 })
 
-/** Replaces a file atomically: after a crash it has the old text or the new one. What a link leads to is replaced. */
-export const replace = Effect.fnUntraced(function*(path: string, text: string, mode = 0o666) {
+/** Replaces a file, or a link to one, atomically: after a crash it has the old bytes or the new ones. */
+const swap = Effect.fnUntraced(function*(path: string, bytes: Uint8Array, mode: number) {
   const fs = yield* FileSystem.FileSystem
-  const target = yield* Effect.orElseSucceed(fs.realPath(path), () => path)
-  const temporary = `${target}.tmp`
+  const temporary = `${path}.tmp`
+  yield* fs.remove(temporary, { force: true })
   yield* Effect.gen(function*() {
-    const file = yield* fs.open(temporary, { flag: "w", mode })
-    yield* file.writeAll(new TextEncoder().encode(text))
+    // A link that another process puts there meanwhile is not followed.
+    const file = yield* fs.open(temporary, { flag: "wx", mode })
+    yield* file.writeAll(bytes)
     yield* file.sync
   }).pipe(
     Effect.scoped,
-    Effect.andThen(fs.rename(temporary, target)),
-    Effect.tapError(() => Effect.ignore(fs.remove(temporary, { force: true }))),
-    Effect.mapError(failureOf(path))
+    Effect.andThen(fs.rename(temporary, path)),
+    Effect.tapError(() => Effect.ignore(fs.remove(temporary, { force: true })))
   )
+})
+
+/** Replaces a file atomically. What a link leads to is replaced. */
+export const replace = Effect.fnUntraced(function*(path: string, text: string, mode = 0o666) {
+  const fs = yield* FileSystem.FileSystem
+  const target = yield* Effect.orElseSucceed(fs.realPath(path), () => path)
+  yield* Effect.mapError(swap(target, new TextEncoder().encode(text), mode), failureOf(path))
 })
 
 const failureOf = (path: string) => (error: PlatformError): ErrorReport.Failure => {

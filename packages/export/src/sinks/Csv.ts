@@ -33,13 +33,16 @@ export const encoder = (table: Table, guard: boolean): Files.Encoder => {
       quote_record_delimiter: true,
       // Distinguishes an empty text from a missing value.
       quoted_match: /^$/,
-      cast: { boolean: String, string: (text) => guard && formula.test(text) ? `'${text}` : text }
+      cast: { boolean: String, string: (text) => guard ? guarded(text) : text }
     })
   return {
     header: encode([table.columns.map(({ name }) => name)]),
     rows: (rows) => [encode(rows.map((row) => lay(row)))]
   }
 }
+
+/** A text that a spreadsheet does not run as a formula. */
+export const guarded = (text: string): string => formula.test(text) ? `'${text}` : text
 
 /** Spreadsheets drop invisible characters before they look for the sign. */
 const formula = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]*[=+\-@＝＋－＠])/u
