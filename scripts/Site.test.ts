@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import axe from "axe-core"
 import { execFileSync } from "node:child_process"
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -166,8 +167,16 @@ describe("the pages", () => {
     }
   })
 
-  it.each(pages.map(({ body, id }) => [id, body] as const))("%s has one heading, and no comment", (_, body) => {
+  it.each(pages.map(({ body, id }) => [id, body] as const))("%s has one first heading, and no comment", (_, body) => {
     assert.notMatch(body.replace(/^(`{3,})[^]*?^\1$/gm, ""), /^# |^<!--/m)
+  })
+
+  it.each(pages.map(({ body, id }) => [id, body] as const))("%s leaves out no level of headings", (_, body) => {
+    const levels = Array.from(
+      body.replace(/^(`{3,})[^]*?^\1$/gm, "").matchAll(/^(#+) /gm),
+      ([, { length } = ""]) => length
+    )
+    levels.forEach((level, i) => assert.isAtMost(level, (levels[i - 1] ?? 1) + 1))
   })
 })
 
@@ -290,6 +299,23 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
       }
     }), 300_000)
 
+  /** The violations of a page at two widths, in both themes. */
+  const violations = async (page: Page): Promise<ReadonlyArray<string>> => {
+    await page.evaluate(axe.source)
+    // Its colours are those of the page; axe knows no contrast with a gradient.
+    await page.addStyleTag({ content: ".sl-markdown-content .table { background: none !important }" })
+    const found: Array<string> = []
+    for (const width of [400, 1280]) {
+      await page.setViewportSize({ width, height: 900 })
+      for (const theme of ["light", "dark"]) {
+        await page.evaluate(`document.documentElement.dataset.theme = "${theme}"`)
+        const { violations } = await page.evaluate<axe.AxeResults>("axe.run()")
+        found.push(...violations.map(({ id, nodes }) => `${id} at ${width}, ${theme}: ${nodes[0]?.html}`))
+      }
+    }
+    return found
+  }
+
   const search = async (page: Page, words: string) => {
     await page.getByRole("textbox", { name: "Search" }).fill(words)
     await page.locator(".pagefind-ui__message", { hasText: `for ${words}` }).waitFor()
@@ -365,6 +391,39 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
         assert.strictEqual(await first.first().getAttribute("href"), `/postwire/2.0/${id}/`, words)
       }
     }), 180_000)
+
+  /** A page of every kind. */
+  const kinds: Readonly<Record<string, string>> = {
+    "the front": "",
+    "a guide": "start/",
+    "an operation": "reference/getPost/",
+    "all operations": "reference/",
+    "the layers": "reference/layers/",
+    "an error": "errors/DiskFull/",
+    "all errors": "errors/",
+    "the proofs": "proof/",
+    "the speed": "bench/",
+    "a decision": "adr/",
+    "a page that is not there": "404.html"
+  }
+
+  it.each(Object.entries(kinds))(
+    "%s has no violation that axe knows: narrow and wide, light and dark",
+    (_, path) =>
+      at(400, async (page) => {
+        await page.goto(`${served.url}2.0/${path}`)
+        assert.deepStrictEqual(await violations(page), [])
+      }),
+    120_000
+  )
+
+  it("the search has no violation that axe knows: narrow and wide, light and dark", () =>
+    at(400, async (page) => {
+      await page.goto(`${served.url}2.0/`)
+      await page.getByRole("button", { name: "Search" }).click()
+      await (await search(page, "rate limit")).first().waitFor()
+      assert.deepStrictEqual(await violations(page), [])
+    }), 120_000)
 
   it("leads from the first page to each guide that the README of the docs names", () =>
     at(1280, async (page) => {

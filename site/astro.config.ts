@@ -5,7 +5,7 @@ import { globSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { groups } from "../scripts/docs/Sidebar.ts"
 import { folder, idOf, others } from "../scripts/docs/Site.ts"
-import { frames, names, shades } from "./src/Markup.ts"
+import { corners, frames, names, shades } from "./src/Markup.ts"
 import { drawings, wholeWords } from "./src/WholeWords.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -17,7 +17,7 @@ export default defineConfig({
   cacheDir: "node_modules/.cache/astro",
   trailingSlash: "always",
   image: { service: passthroughImageService() },
-  markdown: { processor: satteri({ hastPlugins: [names, frames, shades] }) },
+  markdown: { processor: satteri({ hastPlugins: [names, frames, corners, shades] }) },
   // It is native, and cannot be bundled.
   vite: { ssr: { external: ["satteri"] } },
   integrations: [
@@ -74,6 +74,7 @@ export default defineConfig({
         Hero: "./src/components/Hero.astro",
         MarkdownContent: "./src/components/MarkdownContent.astro",
         PageTitle: "./src/components/PageTitle.astro",
+        Search: "./src/components/Search.astro",
         SiteTitle: "./src/components/SiteTitle.astro",
         SocialIcons: "./src/components/Links.astro"
       },

@@ -73,6 +73,15 @@ export const frames: Plugin = {
   }
 }
 
+/** A column without a name has no header, which a screen reader would announce as empty. */
+export const corners: Plugin = {
+  name: "corners",
+  element: {
+    filter: ["th"],
+    visit: (cell, context) => context.textContent(cell).trim() === "" ? { ...cell, tagName: "td" } : undefined
+  }
+}
+
 /** A picture that has a dark twin, beside that: the theme shows one of the two. */
 export const shades: Plugin = {
   name: "shades",
