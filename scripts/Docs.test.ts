@@ -272,7 +272,7 @@ describe("reference", () => {
 
   it.each(pages)("%s says something everywhere", (page) => {
     const lines = text(`${folder}/${page}`).split("\n")
-    assert.notMatch(lines.join("\n").replaceAll("`undefined`", ""), /undefined|\[object|NaN|\n\n\n|^- *$/m)
+    assert.notMatch(lines.join("\n").replaceAll("`undefined`", ""), /undefined|\[object|NaN|\n\n\n|^(?:-|#+) *$/m)
     lines.forEach((line, i) => {
       if (line.startsWith("| ---")) assert.match(lines[i + 1] ?? "", /^\| \S/)
       if (line.startsWith("#")) assert.match(lines.slice(i + 1).join("\n"), /^\n[^#\n]|^\n### /)

@@ -397,13 +397,9 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
     "the front": "",
     "a guide": "start/",
     "an operation": "reference/getPost/",
-    "all operations": "reference/",
     "the layers": "reference/layers/",
     "an error": "errors/DiskFull/",
-    "all errors": "errors/",
     "the proofs": "proof/",
-    "the speed": "bench/",
-    "a decision": "adr/",
     "a page that is not there": "404.html"
   }
 

@@ -235,12 +235,12 @@ export const layersPage = (): ReadonlyArray<string> => [
   "What an [Effect program](../effect.md) provides. A type `Layer<A, E, R>` is a Layer that provides `A`, can fail with `E` when " +
   "it is built, and requires `R`.",
   ...modules.flatMap((path) => {
-    const [, packageName = "", module = ""] = /^packages\/(\w+)\/src\/(\w+)\.ts$/.exec(path) ?? []
+    const [, packageName = "", file = "", module = ""] = /^packages\/(\w+)\/src\/((?:.+\/)?(\w+))\.ts$/.exec(path) ?? []
     const layers = layersOf(path)
     if (layers.length === 0) throw new Error(`${path} has no Layer`)
     return [
       `## ${module}`,
-      `From \`@postwire/${packageName}/${module}\`.`,
+      `From \`@postwire/${packageName}/${file}\`.`,
       ...layers.flatMap(({ doc, name, type }) => [
         `### ${module}.${name}`,
         `\`\`\`ts\n${type}\n\`\`\``,
