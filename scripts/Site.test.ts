@@ -396,6 +396,7 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
   const kinds: Readonly<Record<string, string>> = {
     "the front": "",
     "a guide": "start/",
+    "a tutorial": "tutorials/1-first-call/",
     "an operation": "reference/getPost/",
     "the layers": "reference/layers/",
     "an error": "errors/DiskFull/",
