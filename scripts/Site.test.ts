@@ -3,13 +3,13 @@ import axe from "axe-core"
 import { execFileSync } from "node:child_process"
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { join, posix } from "node:path"
 import { pathToFileURL } from "node:url"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
 import { built } from "./docs.ts"
 import { groups } from "./docs/Sidebar.ts"
-import { others, pageOf } from "./docs/Site.ts"
+import { others, pageOf, proseOf } from "./docs/Site.ts"
 import { partsOf } from "./docs/Tabs.ts"
 import { linesOf, picture } from "./recording.ts"
 import { build, install, serve } from "./site.ts"
@@ -167,11 +167,31 @@ describe("the pages", () => {
     }
   })
 
+  const rest = globSync("**/*.md", {
+    cwd: root,
+    exclude: ["**/node_modules", "**/dist", "out", "docs/errors", "docs/reference"]
+  })
+
+  it.each(rest)("%s has links to files and headings that are there", (file) => {
+    for (const [, target = ""] of proseOf(text(file)).matchAll(/\]\(([^)\s]+)\)/g)) {
+      const isOwn = target.startsWith(repository)
+      if (!isOwn && /^\w+:/.test(target)) continue
+      const own = target.slice(repository.length).replace(/^(\/(blob|tree)\/main\/)?/, "").replace(
+        /^#readme$/,
+        "README.md"
+      )
+      const [path = "", anchor] = (isOwn ? own : target).split("#")
+      const named = path === "" ? file : isOwn ? path : posix.join(posix.dirname(file), path)
+      assert.isTrue(exists(named.replace(/\/$/, "")), target)
+      if (anchor !== undefined) assert.include(anchorsOf(text(named)), anchor, target)
+    }
+  })
+
   it.each(pages.map(({ body, id }) => [id, body] as const))("%s has one first heading, and no comment", (_, body) => {
     assert.notMatch(body.replace(/^(`{3,})[^]*?^\1$/gm, ""), /^# |^<!--/m)
   })
 
-  it.each(pages.map(({ body, id }) => [id, body] as const))("%s leaves out no level of headings", (_, body) => {
+  it.each(pages.map(({ body, id }) => [id, body] as const))("%s skips no level of headings", (_, body) => {
     const levels = Array.from(
       body.replace(/^(`{3,})[^]*?^\1$/gm, "").matchAll(/^(#+) /gm),
       ([, { length } = ""]) => length
@@ -413,6 +433,21 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
       }),
     120_000
   )
+
+  it("has charts whose words keep their size on a phone, and are said by words", () =>
+    at(400, async (page) => {
+      await page.goto(`${served.url}2.0/proof/`)
+      const charts = page.locator("main picture img")
+      assert.isAbove(await charts.count(), 1)
+      for (const chart of await charts.all()) {
+        assert.match(await chart.getAttribute("alt") ?? "", /\w+ \w+ \w+/)
+        const scale = await chart.evaluate(async (image: HTMLImageElement) => {
+          await image.decode()
+          return image.clientWidth / image.naturalWidth
+        })
+        assert.isAtLeast(scale, 0.95)
+      }
+    }))
 
   it("the search has no violation that axe knows: narrow and wide, light and dark", () =>
     at(400, async (page) => {

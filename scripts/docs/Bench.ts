@@ -138,8 +138,12 @@ export const ratios = (section: string, { rows }: Run): string => {
 const [cellWidth, cellHeight] = [240, 150]
 
 /** One cost over its size on logarithmic axes, with the expected slope. */
-const cell = ({ expected, exponent, metric, name, points }: Growth, at: number): ReadonlyArray<string> => {
-  const [x, y] = [(at % 3) * cellWidth, Math.floor(at / 3) * cellHeight]
+const cell = (
+  { expected, exponent, metric, name, points }: Growth,
+  at: number,
+  columns: number
+): ReadonlyArray<string> => {
+  const [x, y] = [(at % columns) * cellWidth, Math.floor(at / columns) * cellHeight]
   const [first, last] = [points[0] ?? [1, 1], points.at(-1) ?? [10, 10]]
   const costs = points.map(([, cost]) => cost)
   const end = first[1] * (last[0] / first[0]) ** expected
@@ -158,8 +162,13 @@ const cell = ({ expected, exponent, metric, name, points }: Growth, at: number):
 }
 
 /** How costs grow, each on axes of its own. */
-export const growth = (all: ReadonlyArray<Growth>): string =>
-  svg("How costs grow", width, Math.ceil(all.length / 3) * cellHeight, all.flatMap(cell))
+export const growth = (all: ReadonlyArray<Growth>, columns = 3): string =>
+  svg(
+    "How costs grow",
+    columns * cellWidth,
+    Math.ceil(all.length / columns) * cellHeight,
+    all.flatMap((one, at) => cell(one, at, columns))
+  )
 
 /** The sections whose ratios are drawn. */
 export const drawn: ReadonlyArray<string> = ["calls", "pages", "streams", "exports", "hydrate"]
@@ -168,5 +177,6 @@ export const drawn: ReadonlyArray<string> = ["calls", "pages", "streams", "expor
 export const charts = (of: Run = run()): ReadonlyMap<string, string> =>
   new Map([
     ...drawn.map((section) => [`docs/pictures/bench-${section}.svg`, ratios(section, of)] as const),
-    ["docs/pictures/bench-growth.svg", growth(of.growth)]
+    ["docs/pictures/bench-growth.svg", growth(of.growth)],
+    ["docs/pictures/bench-growth-narrow.svg", growth(of.growth, 1)]
   ])

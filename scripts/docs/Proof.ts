@@ -38,10 +38,14 @@ export const section = (name: string): string => {
   ].join("\n")
 }
 
-const [width, height, left, top, bottom] = [720, 200, 64, 30, 40]
+const [height, left, top, bottom] = [200, 64, 30, 40]
+
+const wide = 720
+/** The width of a phone, on which words keep their size. */
+const narrow = 360
 
 /** Lines on linear axes that begin at zero. */
-export const lines = ({ series, title, x, y }: Chart, at = 0): ReadonlyArray<string> => {
+export const lines = ({ series, title, x, y }: Chart, at = 0, width = wide): ReadonlyArray<string> => {
   const points = series.flatMap(({ points }) => points)
   const last = (of: 0 | 1) => Math.max(...points.map((point) => point[of])) || 1
   const [maxX, maxY] = [last(0), last(1)]
@@ -63,21 +67,25 @@ export const lines = ({ series, title, x, y }: Chart, at = 0): ReadonlyArray<str
   ]
 }
 
-/** The charts by their files. */
+const drawing = (name: string, charts: ReadonlyArray<Chart>, width: number): string =>
+  Bench.svg(
+    `Measured by the ${name} proof`,
+    width,
+    charts.length * height,
+    charts.flatMap((chart, i) => lines(chart, i * height, width))
+  )
+
+/** The charts by their files, each for a desk and for a phone. */
 export const charts = (): ReadonlyMap<string, string> =>
   new Map(
     results().flatMap(([name, { charts = [], growth = [] }]) => [
       ...charts.length === 0 ? [] : [
-        [
-          `docs/pictures/proof-${name}.svg`,
-          Bench.svg(
-            `Measured by the ${name} proof`,
-            width,
-            charts.length * height,
-            charts.flatMap((chart, i) => lines(chart, i * height))
-          )
-        ] as const
+        [`docs/pictures/proof-${name}.svg`, drawing(name, charts, wide)] as const,
+        [`docs/pictures/proof-${name}-narrow.svg`, drawing(name, charts, narrow)] as const
       ],
-      ...growth.length === 0 ? [] : [[`docs/pictures/proof-${name}-growth.svg`, Bench.growth(growth)] as const]
+      ...growth.length === 0 ? [] : [
+        [`docs/pictures/proof-${name}-growth.svg`, Bench.growth(growth)] as const,
+        [`docs/pictures/proof-${name}-growth-narrow.svg`, Bench.growth(growth, 1)] as const
+      ]
     ])
   )

@@ -68,6 +68,9 @@ const outsideOfCode = (text: string, replace: (prose: string) => string): string
   return result + replace(text.slice(end))
 }
 
+/** The text without its code. */
+export const proseOf = (text: string): string => text.replace(code, "")
+
 const isRelative = (target: string): boolean => !/^(\w+:|#|\/)/.test(target)
 
 const resolve = (file: string, target: string): string =>

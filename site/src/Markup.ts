@@ -82,15 +82,22 @@ export const corners: Plugin = {
   }
 }
 
-/** A picture that has a dark twin, beside that: the theme shows one of the two. */
+const isPicture = (source: string): boolean => existsSync(`../docs/pictures/${source.replace(/^.*\//, "")}`)
+
+/** A picture that has a dark or a narrow twin, beside that: the theme or the width shows one of the two. */
 export const shades: Plugin = {
   name: "shades",
   element: {
     filter: ["img"],
     visit: (image) => {
       const source = String(image.properties["src"])
+      const narrow = source.replace(/\.svg$/, "-narrow.svg")
+      if (narrow !== source && isPicture(narrow)) {
+        const other = { ...element("source"), properties: { srcSet: narrow, media: "(max-width: 50rem)" } }
+        return { ...element("picture"), children: [other, image] }
+      }
       const twin = source.replace(/\.png$/, "-dark.png")
-      if (twin === source || !existsSync(`../docs/pictures/${twin.replace(/^.*\//, "")}`)) return
+      if (twin === source || !isPicture(twin)) return
       const shown = (src: string, className: string) => ({
         ...image,
         properties: { ...image.properties, src, className: [className] }
