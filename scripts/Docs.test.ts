@@ -206,6 +206,44 @@ describe("the guides", () => {
   })
 })
 
+describe("the charts of proofs", () => {
+  const charts = [...reference].filter(([file]) => file.includes("/proof-"))
+
+  it("are drawn for each result that has some, for a desk and for a phone", () => {
+    assert.isAbove(charts.length, 2)
+    const wide = charts.map(([file]) => file).filter((file) => !file.includes("-narrow"))
+    assert.sameMembers(charts.map(([file]) => file), [
+      ...wide,
+      ...wide.map((file) => file.replace(".svg", "-narrow.svg"))
+    ])
+    for (const file of wide) assert.include(text("docs/proof.md"), `](${file.replace("docs/", "")})`)
+  })
+
+  it.each(charts)("%s has words that are inside and apart", (_, chart) => {
+    const [, width = ""] = /viewBox="0 0 (\d+) /.exec(chart) ?? []
+    const words = Array.from(
+      chart.matchAll(/<text class="(\w+)" x="(\d+)" y="(\d+)">([^<]+)</g),
+      ([, kind, x, y, said]) => ({
+        kind,
+        left: Number(x),
+        right: Number(x) + (kind === "mark" ? 3 : 6) * said!.length,
+        y: Number(y)
+      })
+    )
+    for (const [i, one] of words.entries()) {
+      assert.isAtMost(one.right, Number(width))
+      for (const other of words.slice(i + 1).filter(({ kind }) => kind !== "mark" && one.kind !== "mark")) {
+        assert.isFalse(Math.abs(one.y - other.y) < 12 && one.left < other.right && other.left < one.right)
+      }
+    }
+  })
+
+  it.each(charts)("%s has lines that are not filled, light or dark", (_, chart) => {
+    const [light = "", dark = ""] = chart.split("@media (prefers-color-scheme: dark)")
+    for (const style of [light, dark]) assert.match(style, /\.before [^]*\.line\b[^{]*\{ fill: none \}/)
+  })
+})
+
 describe("architecture", () => {
   const names = (text: string) => Array.from(text.matchAll(/[\w-]+/g), ([name]) => name)
 

@@ -74,7 +74,7 @@ text { fill: #16203a; font: 12px ui-sans-serif, system-ui, sans-serif }
   .mark { fill: #aab6d3 }
   .now { stroke: #7ea6ff; fill: #7ea6ff }
   .before { stroke: #f0b060; fill: #f0b060 }
-  .unsure { fill: none }
+  .line, .unsure { fill: none }
 }`
 
 /** A picture with the style of the charts. */
@@ -135,7 +135,7 @@ export const ratios = (section: string, { rows }: Run): string => {
   return svg(`CPU time of ${section} relative to the peers`, width, y + 8, parts)
 }
 
-const [cellWidth, cellHeight] = [240, 150]
+const [cellWidth, cellHeight] = [240, 166]
 
 /** One cost over its size on logarithmic axes, with the expected slope. */
 const cell = (
@@ -148,11 +148,12 @@ const cell = (
   const costs = points.map(([, cost]) => cost)
   const end = first[1] * (last[0] / first[0]) ** expected
   const xOf = logarithmic(first[0], last[0], x + 16, x + cellWidth - 24)
-  const yOf = logarithmic(Math.min(...costs, end), Math.max(...costs, end), y + cellHeight - 28, y + 44)
+  const yOf = logarithmic(Math.min(...costs, end), Math.max(...costs, end), y + cellHeight - 28, y + 60)
   const places = points.map(([size, cost]) => [xOf(size), yOf(cost)] as const)
   return [
     label("title", x + 8, y + 16, name),
-    label("name", x + 8, y + 32, `${metric}: ${exponent.toFixed(2)}, expected at most ${expected}`),
+    label("name", x + 8, y + 32, metric),
+    label("name", x + 8, y + 48, `${exponent.toFixed(2)}, expected at most ${expected}`),
     `<path class="expected" d="M${xOf(first[0])} ${yOf(first[1])}L${xOf(last[0])} ${yOf(end)}"/>`,
     `<path class="now line" d="M${places.map((place) => place.join(" ")).join("L")}"/>`,
     ...places.map(([cx, cy]) => `<circle class="now" cx="${cx}" cy="${cy}" r="3"/>`),

@@ -40,6 +40,9 @@ export const section = (name: string): string => {
 
 const [height, left, top, bottom] = [200, 64, 30, 40]
 
+/** The size of a letter on average, and of a line. */
+const [letter, lineHeight] = [6.6, 14]
+
 const wide = 720
 /** The width of a phone, on which words keep their size. */
 const narrow = 360
@@ -49,8 +52,16 @@ export const lines = ({ series, title, x, y }: Chart, at = 0, width = wide): Rea
   const points = series.flatMap(({ points }) => points)
   const last = (of: 0 | 1) => Math.max(...points.map((point) => point[of])) || 1
   const [maxX, maxY] = [last(0), last(1)]
-  const xOf = (value: number) => Math.round(left + value / maxX * (width - left - 120))
+  const longest = Math.max(...series.map(({ name }) => name.length))
+  const xOf = (value: number) => Math.round(left + value / maxX * (width - left - 16 - longest * letter))
   const yOf = (value: number) => Math.round(at + height - bottom - value / maxY * (height - bottom - top))
+  // The names of lines that end side by side stand below each other.
+  let bottomOfNames = 0
+  const places = new Map(
+    series.map(({ name, points }) => [name, yOf(points.at(-1)?.[1] ?? 0) + 4] as const)
+      .sort(([, one], [, other]) => one - other)
+      .map(([name, y]) => [name, bottomOfNames = Math.max(y, bottomOfNames + lineHeight)] as const)
+  )
   const mark = (value: number) => value.toLocaleString("en", { maximumSignificantDigits: 3 })
   return [
     Bench.label("title", 8, at + 16, `${title}: ${y} over ${x}`),
@@ -62,7 +73,7 @@ export const lines = ({ series, title, x, y }: Chart, at = 0, width = wide): Rea
       `<path class="line ${i % 2 === 0 ? "now" : "before"}" d="M${
         points.map(([px, py]) => `${xOf(px)} ${yOf(py)}`).join("L")
       }"/>`,
-      Bench.label("name", xOf(maxX) + 8, yOf(points.at(-1)?.[1] ?? 0) + 4, name)
+      Bench.label("name", xOf(maxX) + 8, places.get(name)!, name)
     ])
   ]
 }
