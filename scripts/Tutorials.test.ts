@@ -86,7 +86,7 @@ describe("a tutorial", () => {
 
 describe.skipIf(process.env["POSTWIRE_LONG"] === undefined)("tutorials: npm run test:long", () => {
   let folder: string
-  let registry: Server
+  let served: Server
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "postwire-tutorials-"))
@@ -98,18 +98,18 @@ describe.skipIf(process.env["POSTWIRE_LONG"] === undefined)("tutorials: npm run 
       cwd: tarballs,
       stdio: "ignore"
     })
-    registry = await registryOf(tarballs)
+    served = await registryOf(tarballs)
   }, 600_000)
 
   afterAll(() => {
-    registry.close()
+    served.close()
     rmSync(folder, { recursive: true })
   })
 
   it.each(pages)("%s", async (page) => {
     const home = join(folder, page.replace(/\W/g, "-"))
     mkdirSync(home)
-    const { port } = registry.address() as AddressInfo
+    const { port } = served.address() as AddressInfo
     writeFileSync(
       join(home, ".npmrc"),
       `registry=http://127.0.0.1:${port}/\nlegacy-peer-deps=true\naudit=false\nfund=false\nupdate-notifier=false\n`
