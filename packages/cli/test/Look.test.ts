@@ -77,7 +77,7 @@ it.effect("query prints tables, CSV and lines of JSON with exact numbers", () =>
     const { errors } = yield* Commands.parse("query", "--db", address, select)
     assert.include(
       errors,
-      "postwire: Every user of this machine can read the password in the command line.\n  Set PGPASSWORD"
+      "postwire: Every user of this machine can read the password in the command line.\n  Make it the target of a sync file"
     )
     assert.notInclude(errors, "s3cret")
     assert.include((yield* query("DELETE FROM posts")).errors, "only statements that read")

@@ -87,7 +87,7 @@ export const reader = Effect.fnUntraced(function*({ db, file }: Command.Command.
     if (Option.isSome(db) && Database.hasPassword(Redacted.make(target))) {
       yield* Report.say(
         "Every user of this machine can read the password in the command line.",
-        "Set PGPASSWORD instead, or name the copy in a sync file that only you can read."
+        "Make it the target of a sync file that only you can read, and name that with --file."
       )
     }
     return { name: shown(target), layer: Layer.provideMerge(Copy.layerReader(shown(target)), postgres(target)) }
