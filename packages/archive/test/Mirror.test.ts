@@ -2,7 +2,17 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { parquetReadObjects } from "hyparquet"
 import { createHash } from "node:crypto"
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import fs from "node:fs/promises"
 import { syncBuiltinESMExports } from "node:module"
 import { dirname, join } from "node:path"
@@ -216,6 +226,20 @@ describe("a copy that is put back from a backup", () => {
 })
 
 describe("a mirror that is killed", () => {
+  it.live("is that of its copy after a power failure, in which the log of SQLite is lost", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const [file, left, mirror] = [join(root, "own.sqlite"), join(root, "left.sqlite"), join(root, "mirror")]
+      const refresh = Mirror.refresh(mirror)
+      const { commit } = yield* Effect.gen(function*() {
+        yield* write(first)
+        const summary = yield* refresh
+        copyFileSync(file, left)
+        return summary
+      }).pipe(Effect.provide(copy(file)))
+      assert.deepStrictEqual(yield* Effect.provide(refresh, copy(left)), { files: 0, rows: 0, commit })
+    }))
+
   it.live("is mended by the next refresh, whatever was the last operation", () =>
     Effect.gen(function*() {
       const root = yield* folder

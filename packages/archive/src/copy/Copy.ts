@@ -199,6 +199,10 @@ export const hasRun = ({ dialect, sql }: Copy, startedAt: string): Effect.Effect
     (rows) => rows.length > 0
   )
 
+/** Brings every transaction of the copy to the disk. SQLite may lose the last ones in a power failure until then. */
+export const flush = ({ dialect, sql }: Copy): Effect.Effect<void, SqlError> =>
+  dialect === "sqlite" ? Effect.asVoid(sql.unsafe("PRAGMA wal_checkpoint(FULL)")) : Effect.void
+
 const save = ({ dialect, sql }: Copy, { source, state, subject }: Progress): Effect.Effect<unknown, SqlError> =>
   sql.unsafe(
     `INSERT INTO progress VALUES (${layout.parameters(dialect, 3)})

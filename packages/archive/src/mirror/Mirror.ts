@@ -66,6 +66,8 @@ const refreshing = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Summary, ExportError | SqlError | SyncRunning, Copy.Current | Scope.Scope> {
   const copy = yield* Copy.Current
   yield* Copy.hold(copy)
+  // A mirror that survives a power failure must not be ahead of its copy.
+  yield* Copy.flush(copy)
   const own = { version: 1, copy: yield* Copy.createdAt(copy), columns: columnsDigest } as const
   const path = join(folder, "manifest.json")
   const known = yield* manifestOf(folder, path, own.copy)
