@@ -11,6 +11,8 @@ import { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as RateLimit from "@postwire/core/rate-limit/RateLimit"
 import type { RateLimitStore } from "@postwire/core/rate-limit/RateLimitStore"
 import * as Spend from "@postwire/core/spend/Spend"
+import { SpendStore } from "@postwire/core/spend/SpendStore"
+import { StorageUnavailable } from "@postwire/core/storage/Storage"
 import type { TokenStore } from "@postwire/core/storage/TokenStore"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Clock from "effect/Clock"
@@ -73,7 +75,8 @@ export const start = Effect.fnUntraced(function*(
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly run: number }>`
     INSERT INTO postwire_syncs (name, file, run, state) VALUES (${name}, ${Schema.encodeSync(json)(file)}, 1, 'waiting')
-    ON CONFLICT (name) DO UPDATE SET file = excluded.file, run = postwire_syncs.run + 1, state = 'waiting'
+    ON CONFLICT (name) DO UPDATE
+      SET file = excluded.file, run = postwire_syncs.run + 1, state = 'waiting', spent = 0
     RETURNING run`
   yield* SyncWorkflow.execute({ sync: name, run: row?.run ?? 1 }, { discard: true })
 })
@@ -99,12 +102,8 @@ export interface Options {
   readonly concurrency?: number | undefined
 }
 
-/** The result of an attempt, the pause after it in milliseconds, and what its run has spent in millionths of a dollar. */
-const Outcome = Schema.Struct({
-  next: Schema.Literals(["none", "attempt", "run"]),
-  pause: Schema.Finite,
-  spent: Schema.Int
-})
+/** The result of an attempt, and the pause after it in milliseconds. */
+const Outcome = Schema.Struct({ next: Schema.Literals(["none", "attempt", "run"]), pause: Schema.Finite })
 
 /** A copy in a schema. */
 const layerCopy = (url: Redacted.Redacted, schema: string) =>
@@ -115,6 +114,36 @@ const layerCopy = (url: Redacted.Redacted, schema: string) =>
 
 const day = 86_400_000
 
+/** The step that records the spending of a run: it adds what the total of an attempt has gained since the step before. */
+const recording = ({ run, sync }: Payload, total: typeof Spend.Total.Service) =>
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    let recorded = total.spent
+    return Semaphore.makeUnsafe(1).withPermits(1)(Effect.suspend(() => {
+      const now = total.spent + total.inDoubt + total.reserved
+      return Effect.map(
+        sql`UPDATE postwire_syncs SET spent = spent + ${now - recorded} WHERE name = ${sync} AND run = ${run}`,
+        () => {
+          recorded = now
+        }
+      )
+    }))
+  })
+
+/** A store that records the spending of a run before each request, since its worker may be killed during the request. */
+const layerRecording = (record: Effect.Effect<void, SqlError>) =>
+  Layer.effect(
+    SpendStore,
+    Effect.map(SpendStore, (store) => ({
+      ...store,
+      // The total has the reservation by now.
+      reserve: (...reservation) =>
+        Effect.andThen(
+          Effect.mapError(record, ({ message }) => new StorageUnavailable({ reason: message })),
+          store.reserve(...reservation)
+        )
+    }))
+  )
+
 type AttemptError = Effect.Error<ReturnType<typeof attempt>>
 
 /** Runs a sync until it ends, or reaches a limit. */
@@ -122,12 +151,13 @@ const attempt = (
   { url }: Options,
   name: string,
   { account = Clients.unnamed, budget = {}, deletions, sources }: File,
-  total: typeof Spend.Total.Service
+  total: typeof Spend.Total.Service,
+  record: Effect.Effect<void, SqlError>
 ) =>
   Sync.run({ sources, deletions }).pipe(Effect.provide([
     Clients.layerNamed(account).pipe(
       Layer.provide(Spend.layer({ spendLimit: { perDay: budget.day, perMonth: budget.month, total: budget.run } })),
-      Layer.provide(Layer.succeed(Spend.Total, total))
+      Layer.provide([Layer.succeed(Spend.Total, total), layerRecording(record)])
     ),
     layerCopy(url, `sync_${name}`)
   ]))
@@ -145,16 +175,20 @@ const after = (error: AttemptError, account: string, now: number) =>
     : { state: "failed" as const, problem: refusedFor(account, error).reason, pause: undefined }
 
 /** Attempts a run that is still wanted, and records how it ended. */
-const attempting = Effect.fnUntraced(function*(options: Options, { run, sync }: Payload, spent: number) {
+const attempting = Effect.fnUntraced(function*(options: Options, payload: Payload) {
+  const { run, sync } = payload
   const sql = yield* SqlClient.SqlClient
   const worker = yield* WorkerName
-  const [row] = yield* answered(sql<{ readonly file: string }>`
+  const [row] = yield* answered(sql<{ readonly file: string; readonly spent: number }>`
     UPDATE postwire_syncs SET state = 'running', worker = ${worker}, due = NULL
-    WHERE name = ${sync} AND run = ${run} AND state <> 'stopped' RETURNING file`)
-  if (row === undefined) return { next: "none" as const, pause: 0, spent }
+    WHERE name = ${sync} AND run = ${run} AND state <> 'stopped'
+    RETURNING file, CAST(spent AS double precision) AS spent`)
+  if (row === undefined) return { next: "none" as const, pause: 0 }
   const file = yield* Effect.orDie(Schema.decodeUnknownEffect(json)(row.file))
-  const total = { spent, inDoubt: 0, reserved: 0 }
-  const ended = yield* Effect.result(attempt(options, sync, file, total))
+  const total = { spent: row.spent, inDoubt: 0, reserved: 0 }
+  const record = yield* recording(payload, total)
+  const ended = yield* Effect.result(attempt(options, sync, file, total, record))
+  yield* answered(record)
   const now = yield* Clock.currentTimeMillis
   const { pause, problem, state } = Result.isSuccess(ended)
     ? { state: ended.success.status, problem: ended.success.problems[0]?.reason, pause: undefined }
@@ -163,11 +197,7 @@ const attempting = Effect.fnUntraced(function*(options: Options, { run, sync }: 
   yield* answered(sql`
     UPDATE postwire_syncs SET state = ${state}, problem = ${problem ?? null}, due = ${now + wait}
     WHERE name = ${sync} AND run = ${run} AND state <> 'stopped'`)
-  return {
-    next: pause === undefined ? "run" as const : "attempt" as const,
-    pause: wait,
-    spent: total.spent + total.inDoubt
-  }
+  return { next: pause === undefined ? "run" as const : "attempt" as const, pause: wait }
 })
 
 /** Deletes the messages of the run before. */
@@ -183,20 +213,18 @@ const running = Effect.fnUntraced(function*(
   payload: Payload
 ) {
   const { run, sync } = payload
-  let spent = 0
   for (let count = 0;; count++) {
     const outcome: typeof Outcome.Type = yield* durable(Activity.make({
       name: `attempt/${count}`,
       success: Outcome,
-      execute: place.withPermits(1)(attempting(options, payload, spent))
+      execute: place.withPermits(1)(attempting(options, payload))
     }))
-    spent = outcome.spent
     yield* DurableClock.sleep({ name: `pause/${count}`, duration: outcome.pause })
     if (outcome.next === "none") return
     if (outcome.next === "run") break
   }
   const sql = yield* SqlClient.SqlClient
-  yield* answered(sql`UPDATE postwire_syncs SET run = ${run + 1} WHERE name = ${sync} AND run = ${run}`)
+  yield* answered(sql`UPDATE postwire_syncs SET run = ${run + 1}, spent = 0 WHERE name = ${sync} AND run = ${run}`)
   yield* Effect.ignore(clear(payload))
   yield* durable(SyncWorkflow.execute({ sync, run: run + 1 }, { discard: true, detached: true }))
 })

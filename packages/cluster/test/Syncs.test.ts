@@ -162,5 +162,27 @@ describe.runIf(missing === undefined)(
           yield* until((all) => all.some(({ name, state }) => name === "third" && state === "budget"))
         }).pipe(Effect.provide(Rig.client(url)))
       }).pipe(Effect.provide(Sandbox.layerServer({ posts: 300 })), Effect.scoped), 120_000)
+
+    it.live("spend no more than the budget of a run when a worker is killed", () =>
+      Effect.gen(function*() {
+        const { sandbox, url, variables } = yield* scene
+        sandbox.faults.add({ delay: 1_000, times: "always", operation: "searchRecentPosts" })
+        const environment = { ...Rig.environmentOf(sandbox, url), ...variables }
+        const workers = yield* Effect.all([Rig.worker(environment), Rig.worker(environment)], { concurrency: 2 })
+        yield* Effect.gen(function*() {
+          yield* Syncs.start("ada", {
+            account: "ada",
+            sources: [{ kind: "search", query: "lang:en" }],
+            budget: { run: 0.2 }
+          })
+          // A page is 10 posts, for 5 cents.
+          while (sandbox.bill.statement().dollars < 0.1) yield* Effect.sleep(50)
+          const [running] = yield* Syncs.status
+          workers.find(({ name }) => name === running?.worker)!.child.kill("SIGKILL")
+          yield* until(([ada]) => ada?.state === "budget")
+          assert.isAtMost(sandbox.bill.statement().dollars, 0.2)
+          assert.isAbove(sandbox.bill.statement().dollars, 0.1)
+        }).pipe(Effect.provide(Rig.client(url)))
+      }).pipe(Effect.provide(Sandbox.layerServer({ posts: 600 })), Effect.scoped), 120_000)
   }
 )

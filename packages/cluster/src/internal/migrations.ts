@@ -78,5 +78,10 @@ export const migrations = Migrator.fromRecord({
         due bigint,
         problem text
       )`
+  }),
+  // The spending of the run, in millionths of a dollar.
+  "0005_add_spent": Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`ALTER TABLE postwire_syncs ADD COLUMN spent bigint NOT NULL DEFAULT 0`
   })
 })
