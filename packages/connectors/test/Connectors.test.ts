@@ -1,5 +1,6 @@
 /** Both connectors as processes, read by programs that know nothing of Postwire, and compared with the sandbox. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Credentials from "@postwire/core/auth/Credentials"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Redacted } from "effect"
 import { spawn } from "node:child_process"
@@ -240,7 +241,12 @@ describe("the Airbyte source", () => {
       const { connectionSpecification } = (yield* call("spec"))[0]!.spec
       register("airbyte/config", connectionSpecification)
       assert.deepStrictEqual(yield* Effect.promise(() => problemsOf("airbyte/config", settings)), [])
-      assert.deepInclude(connectionSpecification.properties["bearerToken"], { airbyte_secret: true })
+      assert.deepStrictEqual(
+        Object.entries<object>(connectionSpecification.properties).flatMap(([name, schema]) =>
+          "airbyte_secret" in schema ? [name] : []
+        ),
+        [...Credentials.names, "tokenStore", "spendStore"]
+      )
       assert.deepStrictEqual(
         (yield* call("check", "--config", config)).at(-1)?.connectionStatus.status,
         "SUCCEEDED"

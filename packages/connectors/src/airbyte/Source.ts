@@ -1,7 +1,6 @@
 /** An Airbyte source: `spec`, `check`, `discover` and `read`. Every line of its output is a message. */
 import * as SyncFile from "@postwire/archive/sources/SyncFile"
 import * as Plan from "@postwire/archive/sync/Plan"
-import * as Credentials from "@postwire/core/auth/Credentials"
 import { getMe } from "@postwire/core/operations/Users"
 import { oneLine } from "@postwire/node/TerminalText"
 import * as Clock from "effect/Clock"
@@ -26,13 +25,15 @@ const trace = (type: "ERROR" | "STREAM_STATUS", content: object) =>
 
 /** The specification: forms are made from it, so that a setting with alternatives is reduced to the last, a list. */
 export const spec: Effect.Effect<void> = Effect.suspend(() => {
-  const { schema } = Schema.toJsonSchemaDocument(Config.Config)
-  const connectionSpecification: unknown = JSON.parse(JSON.stringify(schema, (name, value: unknown) => {
-    if (Predicate.hasProperty(value, "anyOf") && Array.isArray(value.anyOf)) {
-      return { ...value, anyOf: undefined, ...value.anyOf.at(-1) }
-    }
-    return Predicate.isObject(value) && isSecret(name) ? { ...value, airbyte_secret: true } : value
-  }))
+  const { schema } = Schema.toJsonSchemaDocument(Config.Config, {
+    includeAnnotationKey: (key) => key === Config.secretMark
+  })
+  const connectionSpecification: unknown = JSON.parse(
+    JSON.stringify(schema, (_, value: unknown) =>
+      Predicate.hasProperty(value, "anyOf") && Array.isArray(value.anyOf)
+        ? { ...value, anyOf: undefined, ...value.anyOf.at(-1) }
+        : value)
+  )
   return print({
     type: "SPEC",
     spec: {
@@ -43,8 +44,6 @@ export const spec: Effect.Effect<void> = Effect.suspend(() => {
     }
   })
 })
-
-const isSecret = (name: string): boolean => Credentials.names.some((secret) => secret === name)
 
 /** Checks the configuration, the working copy, the credentials, and that each source can be found. */
 export const check = (path: string): Effect.Effect<void> =>

@@ -17,13 +17,18 @@ import { resolve } from "node:path"
 
 const text = (description: string) => Schema.optionalKey(Schema.String.annotate({ description }))
 
+/** The annotation of a setting that Airbyte stores as a secret. */
+export const secretMark = "airbyte_secret"
+
+const secret = (description: string) => Schema.optionalKey(Schema.String.annotate({ description, [secretMark]: true }))
+
 const secrets = {
-  bearerToken: text("OAuth 2.0 bearer token, of a user or of an app."),
-  appBearerToken: text("OAuth 2.0 bearer token of the app, for checks of deletions by compliance jobs."),
-  consumerKey: text("OAuth 1.0a consumer key."),
-  consumerSecret: text("OAuth 1.0a consumer secret."),
-  accessToken: text("OAuth 1.0a access token."),
-  accessTokenSecret: text("OAuth 1.0a access token secret.")
+  bearerToken: secret("OAuth 2.0 bearer token, of a user or of an app."),
+  appBearerToken: secret("OAuth 2.0 bearer token of the app, for checks of deletions by compliance jobs."),
+  consumerKey: secret("OAuth 1.0a consumer key."),
+  consumerSecret: secret("OAuth 1.0a consumer secret."),
+  accessToken: secret("OAuth 1.0a access token."),
+  accessTokenSecret: secret("OAuth 1.0a access token secret.")
 }
 
 const { budget, deletions, sources } = SyncFile.SyncFile.fields
@@ -38,8 +43,9 @@ export const Config = Schema.Struct({
   deletions,
   ...secrets,
   account: text("The account of postwire login that reads, instead of tokens."),
-  tokenStore: text("The store of the account: a folder, or a redis:// address."),
-  spendStore: text("The record of spending: an SQLite file or a redis:// address. Default: beside the working copy."),
+  // Their addresses may have a password.
+  tokenStore: secret("The store of the account: a folder, or a redis:// address."),
+  spendStore: secret("The record of spending: an SQLite file or a redis:// address. Default: beside the working copy."),
   baseUrl: text("The address of the service."),
   wire: Schema.optionalKey(Schema.Literals(Wire.names)).annotate({ description: "The field names of the service." })
 })
