@@ -261,4 +261,47 @@ describe("texts of strangers", () => {
       yield* Effect.all([read, read], { concurrency: "unbounded" })
       assert.deepStrictEqual(questions.map(({ message }) => message), ["Spend on --trusted-lists, for up to $0.02?"])
     }))
+
+  it.effect("are read after consent to the price of the largest list where the service does not count the members", () =>
+    Effect.gen(function*() {
+      const trustedLists: Array<string> = []
+      const { call, questions, sandbox } = yield* connect({
+        revision: "2025-11-25",
+        trustedOnly: true,
+        trustedLists,
+        answers: () => ({ action: "decline" })
+      })
+      trustedLists.push(sandbox.ada.list({ name: "Friends", members: [sandbox.user({ username: "grace" })] }).id)
+      const { byId } = sandbox.store.lists
+      Object.assign(sandbox.store.lists, { byId: (id: string) => ({ ...byId(id), member_count: undefined }) })
+      assert.include((yield* call("read_posts", { ids: ["1"] })).text, "declined")
+      assert.deepStrictEqual(questions.map(({ message }) => message), ["Spend on --trusted-lists, for up to $50.00?"])
+      assert.deepStrictEqual(sandbox.requests.map(({ operation }) => operation), ["getList"])
+    }))
+
+  it.effect("are not read to the end without consent when a list has grown", () =>
+    Effect.gen(function*() {
+      const trustedLists: Array<string> = []
+      const asked: Array<string> = []
+      const { call, sandbox } = yield* connect({
+        revision: "2025-11-25",
+        trustedOnly: true,
+        trustedLists,
+        askAbove: 15_000,
+        answers: ({ message }) => {
+          asked.push(message)
+          for (let n = 0; asked.length === 1 && n < 4; n++) {
+            sandbox.store.lists.setMember(trustedLists[0]!, sandbox.user({ username: `new_${n}` }).id, true)
+          }
+          return asked.length === 1 ? { action: "accept", content: { allow: true } } : { action: "decline" }
+        }
+      })
+      const members = ["grace", "alan"].map((username) => sandbox.user({ username }))
+      trustedLists.push(sandbox.ada.list({ name: "Friends", members }).id)
+      assert.include((yield* call("read_posts", { ids: ["1"] })).text, "declined")
+      assert.deepStrictEqual(asked, [
+        "Spend on --trusted-lists, for up to $0.02?",
+        "Spend on getListMembers, for up to $0.065?"
+      ])
+    }))
 })

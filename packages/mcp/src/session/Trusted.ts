@@ -7,6 +7,12 @@ import { Gate } from "../money/Gate.ts"
 import type { Item } from "../text/Lines.ts"
 import { type Failure, type Needs, Session } from "./Session.ts"
 
+/** The most members of a list by the service's rules, for a response that does not count them. */
+const mostMembers = 5_000
+
+/** The size of a page: one that is not full is the last. */
+const sizeOf = (count: number) => Math.min(count + 1, 100)
+
 const read: Effect.Effect<void, Failure, Needs> = Effect.gen(function*() {
   const session = yield* Session
   const { prices, trustedLists = [] } = session.settings
@@ -14,14 +20,23 @@ const read: Effect.Effect<void, Failure, Needs> = Effect.gen(function*() {
   const lists = yield* Effect.forEach(
     trustedLists,
     (id) =>
-      Effect.map(getList({ id, list_fields: ["member_count"] }), ({ data }) => ({ id, count: data?.member_count ?? 0 }))
+      Effect.map(
+        getList({ id, list_fields: ["member_count"] }),
+        ({ data }) => ({ id, count: data?.member_count ?? mostMembers })
+      )
   )
   const { plan } = yield* Gate
   const each = Prices.most(getListMembers.definition, { max_results: 1 }, prices)
-  yield* plan("--trusted-lists", lists.reduce((sum, { count }) => sum + count * each, 0), Infinity)
+  const priceOf = (most: (count: number) => number) => lists.reduce((sum, { count }) => sum + most(count) * each, 0)
+  yield* plan(
+    "--trusted-lists",
+    priceOf((count) => count),
+    lists.length * Prices.most(getList.definition, {}, prices) +
+      priceOf((count) => Math.ceil((count + 1) / sizeOf(count)) * sizeOf(count))
+  )
   const members = yield* Effect.forEach(
     lists,
-    ({ count, id }) => Stream.runCollect(getListMembers.items({ id, max_results: Math.min(Math.max(count, 1), 100) }))
+    ({ count, id }) => Stream.runCollect(getListMembers.items({ id, max_results: sizeOf(count) }))
   )
   session.listed = new Set(members.flat().map(({ id }) => id))
 })
