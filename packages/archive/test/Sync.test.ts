@@ -277,4 +277,26 @@ onEach("a sync", (place, dialect) => {
       yield* Fiber.interrupt(held)
       assert.strictEqual((yield* sync(own, [{ kind: "posts" }])).status, "done")
     }).pipe(Effect.provide(sandbox()), Effect.scoped))
+
+  if (dialect === "pg") {
+    it.live("fails when its lock was lost and another has it", () =>
+      Effect.gen(function*() {
+        const own = yield* place
+        const [begun, ended] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const held = yield* Effect.forkChild(sync(own, [{ kind: "posts" }], {
+          onPage: () => Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(ended))
+        }))
+        yield* Deferred.await(begun)
+        yield* rowsIn(
+          own,
+          `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
+            AND objid::bigint = hashtext('postwire.copy ' || current_schema())::bigint & 4294967295`
+        )
+        assert.strictEqual((yield* sync(own, [{ kind: "posts" }])).status, "done")
+        yield* Deferred.succeed(ended, undefined)
+        const error = yield* Effect.flip(Fiber.join(held))
+        assert.strictEqual(error._tag, "SqlError")
+        assert.match(error.message, /^The connection with the lock of own_\d+ was lost/)
+      }).pipe(Effect.provide(sandbox()), Effect.scoped))
+  }
 })

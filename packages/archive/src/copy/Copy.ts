@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
+import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import { type CopyUnusable, SyncRunning } from "./CopyErrors.ts"
 import * as edges from "./Edges.ts"
 import * as layout from "./Layout.ts"
@@ -103,10 +103,9 @@ const open = (where: string): Effect.Effect<Copy, never, SqlClient.SqlClient> =>
   }))
 
 /** Excludes other syncs into the copy until the scope ends. The lock of a killed process is gone with it. */
-export const hold = (
-  { dialect, sql, where }: Copy
-): Effect.Effect<void, ExportError | SqlError | SyncRunning, Scope.Scope> =>
-  dialect === "pg"
+export const hold = (copy: Copy): Effect.Effect<Copy, ExportError | SqlError | SyncRunning, Scope.Scope> => {
+  const { dialect, sql, where } = copy
+  return dialect === "pg"
     ? Effect.gen(function*() {
       const connection = yield* sql.reserve
       const statement = "SELECT pg_try_advisory_lock(hashtext('postwire.copy ' || current_schema())) AS held"
@@ -115,12 +114,28 @@ export const hold = (
       yield* Effect.addFinalizer(() =>
         Effect.ignore(connection.executeUnprepared("SELECT pg_advisory_unlock_all()", [], undefined))
       )
+      const holder = globalThis.crypto.randomUUID()
+      const note =
+        `INSERT INTO meta VALUES ('holder', '${holder}') ON CONFLICT (key) DO UPDATE SET value = excluded.value`
+      yield* connection.executeUnprepared(note, [], undefined)
+      return { ...copy, holder }
     })
     : where === ":memory:"
-    ? Effect.void
+    ? Effect.succeed(copy)
     : Lock.hold(`${where}.lock`, where).pipe(
-      Effect.catchTag("AlreadyRunning", () => Effect.fail(new SyncRunning({ path: where })))
+      Effect.catchTag("AlreadyRunning", () => Effect.fail(new SyncRunning({ path: where }))),
+      Effect.as(copy)
     )
+}
+
+/** Fails if another holds the copy: a lock ends with its connection. No other can hold it before the end of the transaction. */
+const checkHolder = Effect.fnUntraced(function*({ holder, sql, where }: Copy) {
+  if (holder === undefined) return
+  const [row] = yield* sql.unsafe<{ readonly value: string }>("SELECT value FROM meta WHERE key = 'holder' FOR SHARE")
+  if (row?.value === holder) return
+  const message = `The connection with the lock of ${where} was lost, and another process has the lock`
+  return yield* new SqlError({ reason: new ConnectionError({ cause: undefined, message }) })
+})
 
 const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
 
@@ -164,7 +179,11 @@ const next = ({ sql }: Copy): Effect.Effect<number, SqlError> =>
 
 /** Begins to write in a transaction. */
 export const begin = (copy: Copy): Effect.Effect<Writing, SqlError> =>
-  Effect.zipWith(next(copy), now, (commit, at) => ({ ...copy, commit, at, isPreview: false, isArchived: false }))
+  Effect.zipWith(
+    Effect.andThen(checkHolder(copy), next(copy)),
+    now,
+    (commit, at) => ({ ...copy, commit, at, isPreview: false, isArchived: false })
+  )
 
 const numberIn = ({ sql }: Copy, key: "commit" | "created"): Effect.Effect<number, SqlError> =>
   Effect.map(

@@ -8,6 +8,8 @@ export interface Copy {
   readonly dialect: Dialect
   /** The file or the database, for messages. */
   readonly where: string
+  /** The holder in PostgreSQL, whose transactions fail once another holds the copy. */
+  readonly holder?: string | undefined
 }
 
 /** A transaction that writes. */

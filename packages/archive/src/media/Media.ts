@@ -79,8 +79,7 @@ const running = Effect.fnUntraced(function*(
     timeLimit = "15 minutes"
   }: Options
 ): Effect.fn.Return<Summary, MediaError, Copy.Current | HttpClient | Scope.Scope> {
-  const copy = yield* Copy.Current
-  yield* Copy.hold(copy)
+  const copy = yield* Copy.hold(yield* Copy.Current)
   const folder = yield* makeFolder(copy, given)
   const problems: Record<string, number> = {}
   let totals = { files: 0, bytes: 0, problems }

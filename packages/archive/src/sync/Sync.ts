@@ -82,8 +82,7 @@ export const run = (options: Options): Effect.Effect<Summary, SyncError, Client 
 const running = Effect.fnUntraced(function*(
   { concurrency = 4, deletions, onPage = () => Effect.void, sources, stop = Effect.never, userAuth = false }: Options
 ): Effect.fn.Return<Summary, SyncError, Client | Copy.Current | Scope.Scope> {
-  const copy = yield* Copy.Current
-  yield* Copy.hold(copy)
+  const copy = yield* Copy.hold(yield* Copy.Current)
   const totals: Counted.Counts & { items: number; added: number; changed: number } = {
     requests: 0,
     spent: undefined,

@@ -111,8 +111,7 @@ const running = Effect.fnUntraced(function*(
   path: string,
   { media = false, onBatch = () => Effect.void, sources }: Options
 ): Effect.fn.Return<Summary, TakeoutError, Copy.Current | Scope.Scope> {
-  const copy = yield* Copy.Current
-  yield* Copy.hold(copy)
+  const copy = yield* Copy.hold(yield* Copy.Current)
   const opened = yield* parts.open(path)
   const problems: Array<Summary["problems"][number]> = []
   const all = <A>(names: RegExp, element: Schema.Decoder<A>) =>
