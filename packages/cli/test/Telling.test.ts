@@ -279,7 +279,7 @@ describe("an export of a cluster", () => {
       assert.deepStrictEqual(more, [])
       yield* tables.plan(id, [undefined])
       yield* tables.begin({ export: id, part: 0 }, "a")
-      yield* tables.note({ export: id, part: 0 }, "searchRecentPosts: the service failed (503)", "running")
+      yield* tables.note({ export: id, part: 0 }, 0, "searchRecentPosts: the service failed (503)", "running")
       assert.deepStrictEqual(yield* saidAfter("1 second"), [
         "postwire: Retrying: searchRecentPosts: the service failed (503)"
       ])

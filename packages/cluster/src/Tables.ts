@@ -46,8 +46,13 @@ export class Tables extends Context.Service<Tables, {
     rows: ReadonlyArray<Row>,
     worker: string
   ) => Effect.Effect<boolean, SqlError>
-  /** Records the reason why a part makes no progress, or has failed. */
-  readonly note: (key: PartKey, problem: string, state: "running" | "failed") => Effect.Effect<void, SqlError>
+  /** Records the reason why a part makes no progress after `after` pages, or has failed. `false` if it is no longer at that page. */
+  readonly note: (
+    key: PartKey,
+    after: number,
+    problem: string,
+    state: "running" | "failed"
+  ) => Effect.Effect<boolean, SqlError>
   /** The rows of a page that no page before it had. */
   readonly page: (id: string, place: PagePlace) => Effect.Effect<ReadonlyArray<Row>, SqlError>
   /** True if an export has resources without a known position, from earlier versions. */
@@ -194,10 +199,14 @@ const partsIn = (
         if (rows.length > 0) yield* insert(sql, key, rows)
         return true
       })),
-    note: (key, problem, state) =>
-      Effect.asVoid(sql`
+    note: (key, after, problem, state) =>
+      Effect.map(
+        sql`
         UPDATE postwire_parts SET problem = ${problem}, state = ${state}, updated = ${now}
-        WHERE export = ${key.export} AND part = ${key.part} AND state = 'running'`),
+        WHERE export = ${key.export} AND part = ${key.part} AND pages = ${after} AND state = 'running'
+        RETURNING pages`,
+        (moved) => moved.length > 0
+      ),
     uncleared: sql<PartKey & { readonly attempt: number }>`
       SELECT export, part, attempt FROM postwire_parts WHERE state IN ('done', 'failed') AND NOT cleared
       ORDER BY export, part LIMIT 1000`,

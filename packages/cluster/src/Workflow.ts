@@ -98,7 +98,7 @@ export const durable = <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A,
 const asked = <A, E extends AnyError | ExportError | Plan.NotPlannable, R>(
   query: Query,
   use: Effect.Effect<A, E, R>,
-  note: (problem: string) => Effect.Effect<void, never, Tables>
+  note: (problem: string) => Effect.Effect<unknown, never, Tables>
 ) =>
   use.pipe(
     Effect.provide(Clients.get(query.credentials)),
@@ -151,7 +151,7 @@ const step = Effect.fnUntraced(function*(job: Job, after: number) {
         onSome: Effect.succeed
       })
     ),
-    (problem) => answered(tables.note(job, problem, "running"))
+    (problem) => answered(tables.note(job, after, problem, "running"))
   )
   const rows = rowsOf(source, page, { part: job.part, page: after })
   return (yield* answered(tables.commit(job, after, page, rows, yield* WorkerName)))
@@ -177,27 +177,29 @@ const runPart = Effect.fnUntraced(function*(key: PartKey) {
       success: Step,
       error: ExportFailed,
       execute: step(job, after)
-    }))
+    })).pipe(Effect.catchCause(Effect.fnUntraced(function*(cause) {
+      // Another worker may have stored the page meanwhile, and may have the next one in progress.
+      const isFailed = Cause.hasInterruptsOnly(cause) ||
+        (yield* answered(tables.note(job, after, reasonOf(Cause.squash(cause)), "failed")))
+      return isFailed ? yield* Effect.failCause(cause) : yield* answered(tables.cursor(job))
+    })))
     pages = stands.pages
     state = stands.state
   }
   return { pages }
 })
 
-/** Records the reason of a failure. */
-const noting = <A, E, R, R2>(run: Effect.Effect<A, E, R>, note: (problem: string) => Effect.Effect<void, never, R2>) =>
-  Effect.tapCause(run, (cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : note(reasonOf(Cause.squash(cause))))
-
 const reasonOf = (error: unknown): string => error instanceof Error ? error.message || error.name : String(error)
 
 /** Runs exports. */
 export const layer: Layer.Layer<never, never, WorkflowEngine | Tables | Clients> = Layer.merge(
   ExportWorkflow.toLayer(({ export: id }) =>
-    noting(runExport(id), (problem) => Tables.use((tables) => answered(tables.refuse(id, problem))))
+    Effect.tapCause(runExport(id), (cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.void
+        : Tables.use((tables) => answered(tables.refuse(id, reasonOf(Cause.squash(cause))))))
   ),
-  PartWorkflow.toLayer((key) =>
-    noting(runPart(key), (problem) => Tables.use((tables) => answered(tables.note(key, problem, "failed"))))
-  )
+  PartWorkflow.toLayer(runPart)
 )
 
 /** Options of an export. */

@@ -70,7 +70,9 @@ const tables = (database: () => Database.Database) => {
       // Somebody who was taken for dead comes back with the same page.
       assert.isFalse(yield* tables.commit(key, 0, page("u", {}), [row("3", true, "z")], "b"))
       assert.deepStrictEqual(yield* tables.cursor(key), { pages: 1, state: "running", token: "t" })
-      yield* tables.note(key, "no answer", "running")
+      // Somebody who was taken for dead fails at the page before.
+      assert.isFalse(yield* tables.note(key, 0, "Forbidden", "failed"))
+      assert.isTrue(yield* tables.note(key, 1, "no answer", "running"))
       const [noted] = yield* tables.status(one.id)
       assert.deepInclude(noted?.parts[1], { problem: "no answer", worker: "a", items: 2, state: "running" })
       assert.isTrue(yield* tables.commit(key, 1, page(undefined, {}), [row("3", true, "z")], "b"))
@@ -78,7 +80,7 @@ const tables = (database: () => Database.Database) => {
 
       const first = { export: one.id, part: 0 }
       yield* tables.begin(first, "a")
-      yield* tables.note(first, "Forbidden", "failed")
+      assert.isTrue(yield* tables.note(first, 0, "Forbidden", "failed"))
       const [failed] = yield* tables.status(one.id)
       assert.deepInclude(failed, { state: "failed", pages: 2, items: 3 })
       assert.deepStrictEqual(failed?.parts.map(({ problem }) => problem), ["Forbidden", undefined])

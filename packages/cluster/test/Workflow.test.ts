@@ -5,6 +5,7 @@ import * as Credentials from "@postwire/core/auth/Credentials"
 import * as Client from "@postwire/core/client/Client"
 import * as TokenStore from "@postwire/core/storage/TokenStore"
 import * as Export from "@postwire/export/Export"
+import { emptyPage } from "@postwire/export/rows/Page"
 import * as JsonLines from "@postwire/export/sinks/JsonLines"
 import type { Source } from "@postwire/export/sources/Source"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
@@ -119,6 +120,23 @@ describe("an export", () => {
       const late = yield* ended(id)
       assert.deepStrictEqual([late.state, late.parts[0]?.problem], ["done", undefined])
     }).pipe(Effect.provide(worker), Effect.provide(Sandbox.layerServer({ posts: 100 }))))
+
+  it.live("goes on after a failure at a page that another worker has stored", () =>
+    Effect.gen(function*() {
+      const { faults } = yield* Sandbox.Sandbox
+      const tables = yield* Tables.Tables
+      faults.add({ status: 401, delay: 1_000, nth: 2, operation: "searchRecentPosts" })
+      const { id } = yield* Workflow.start(Rig.queryOf("effect", { max_results: 10 }))
+      const key = { export: id, part: 0 }
+      const isAtSecond = Effect.map(tables.cursor(key), ({ pages }) => pages === 1)
+      while (!(yield* isAtSecond)) yield* Effect.sleep(20)
+      // An empty page, so that the next one has what the second would have had.
+      const { token } = yield* tables.cursor(key)
+      assert.isTrue(yield* tables.commit(key, 1, { ...emptyPage, next: token }, [], "another"))
+      const status = yield* ended(id)
+      assert.deepStrictEqual([status.state, status.parts[0]?.problem], ["done", undefined])
+      assert.sameMembers(yield* Rig.idsOf(id), [...yield* Rig.expected("effect")])
+    }).pipe(Effect.provide(worker), Effect.provide(Sandbox.layerServer({ posts: 400 }))))
 
   it.live("speaks for the account that has the name, and renews it", () =>
     Effect.gen(function*() {
