@@ -2,7 +2,14 @@
 const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArray<string> }> = [
   {
     label: "Tutorials",
-    ids: ["tutorials/1-first-call", "tutorials/2-bot"]
+    ids: [
+      "tutorials/1-first-call",
+      "tutorials/2-bot",
+      "tutorials/3-export",
+      "tutorials/5-events",
+      "tutorials/6-agent",
+      "tutorials/7-copy"
+    ]
   },
   {
     label: "Start here",

@@ -44,7 +44,8 @@ export const stepsOf = (page: string, source: string): ReadonlyArray<Step> =>
 
 /** Replaces what differs from run to run: numbers, with what belongs to them, and the padding of columns. */
 const steady = (text: string): string =>
-  text.replaceAll(/\d(?:[\d.,:]*\d)?/g, "0").replaceAll(/ +/g, " ").replaceAll(/[─█]+/g, "─").replaceAll(/ $/gm, "")
+  text.replaceAll("\r\n", "\n").replaceAll(/\d(?:[\d.,:]*\d)?/g, "0").replaceAll(/ +/g, " ").replaceAll(/[─█]+/g, "─")
+    .replaceAll(/ $/gm, "")
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&")
 
