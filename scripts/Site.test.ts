@@ -317,7 +317,7 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
           assert.deepStrictEqual(await page.evaluate<Array<string>>(blemishes(width)), [], `${id} at ${width}`)
         }
       }
-    }), 300_000)
+    }), 900_000)
 
   /** The violations of a page at two widths, in both themes. */
   const violations = async (page: Page): Promise<ReadonlyArray<string>> => {
