@@ -10,6 +10,8 @@ import * as Workflows from "@postwire/core/promise/Workflows"
 import type { Definition } from "@postwire/core/schema/Definition"
 import { received } from "@postwire/core/schema/RateLimitHeaders"
 import { type Cost, costOf } from "@postwire/core/schema/Response"
+import { Total } from "@postwire/core/spend/SpendSettings"
+import { SpendStore } from "@postwire/core/spend/SpendStore"
 import type { Journal } from "@postwire/core/storage/Journal"
 import type { Prepared } from "@postwire/core/wire/RequestEncoder"
 import * as NodeClient from "@postwire/node/NodeClient"
@@ -27,6 +29,7 @@ import { workerData } from "node:worker_threads"
 import * as ErrorCodec from "./internal/errorCodec.ts"
 import * as LiveBatch from "./internal/liveBatch.ts"
 import * as NetworkDefaults from "./internal/networkDefaults.ts"
+import * as OwnSpending from "./internal/ownSpending.ts"
 import * as Protocol from "./internal/protocol.ts"
 import { type Answer, ownName, place, type Request, share, State, wake, type WorkerData } from "./internal/protocol.ts"
 
@@ -84,12 +87,20 @@ const failed = (id: number, cause: Cause.Cause<unknown>): Answer => {
     : { _tag: "Defect", id, message: Cause.pretty(cause) }
 }
 
-const open = ({ defaults, settings }: Request & { readonly _tag: "Open" }): OpenClient => {
+const open = ({ client, defaults, settings, spending }: Request & { readonly _tag: "Open" }): OpenClient => {
   NetworkDefaults.apply(defaults)
   const scope = Scope.makeUnsafe()
   const session = new UndiciHttpClient.Session(NodeClient.agentOptionsOf(settings))
   const layer = NodeClient.layer({ ...settings, proxy: undefined, ca: undefined, dispatcher: session })
-  const context = Effect.runSync(Layer.buildWithScope(layer, scope))
+  const context = Effect.runSync(
+    Layer.buildWithScope(layer, scope).pipe(
+      Effect.provideService(Total, OwnSpending.totalOf(spending)),
+      Effect.provideService(
+        SpendStore,
+        OwnSpending.storeOf(spending, (texts) => port.postMessage({ _tag: "BillChange", client, texts }))
+      )
+    )
+  )
   return { scope, session, context, client: Context.get(context, Client) }
 }
 

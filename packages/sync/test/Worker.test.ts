@@ -102,6 +102,23 @@ describe("a worker that goes wrong under a call", () => {
     60_000
   )
 
+  it.each([["total", { total: 0.15 }], ["day", { perDay: 0.15 }], ["month", { perMonth: 0.15 }]] as const)(
+    "has spent some of the limit of the %s: that counts for the next one, and so does what was in flight",
+    (period, spendLimit) => {
+      const url = new URL("fixtures/LateWorker.ts", import.meta.url)
+      using client = Sync.createClientSync(settings({ workerUrl: url, ownWorker: true, spendLimit, timeout: 20_000 }))
+      const search = (query: string, max_results: number) => client.searchRecentPosts({ query, max_results })
+      assert.strictEqual(search("large:1", 10).cost?.dollars, 0.005)
+      for (const spent of [0.055, 0.105]) {
+        assert.include((thrown(() => search("hang:exit", 10)) as Error).message, "the worker ended")
+        const error = thrown(() => search("large:1", 20))
+        assert.instanceOf(error, Sync.SpendLimitReached)
+        assert.deepInclude(error, { period, spent })
+      }
+    },
+    60_000
+  )
+
   it("throws before it answers: the error is the answer, and the worker continues", () => {
     const before = workers.length
     const client = Sync.createClientSync(

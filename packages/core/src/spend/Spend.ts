@@ -6,7 +6,6 @@
  * @stability experimental
  */
 import * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { HttpClientError } from "effect/http/HttpClientError"
@@ -30,15 +29,10 @@ import * as Bill from "./Bill.ts"
 import * as Admission from "./internal/admission.ts"
 import * as Keeping from "./internal/keeping.ts"
 import * as Prices from "./Prices.ts"
-import { check, type Checked, type Settings } from "./SpendSettings.ts"
+import { check, type Checked, type Settings, Total } from "./SpendSettings.ts"
 import * as SpendStore from "./SpendStore.ts"
 
-export { check, type Limit, type Settings, type Spent } from "./SpendSettings.ts"
-
-/** The amounts that count towards the limit `total`, in micro-dollars. A provided one may include earlier spending. */
-export class Total extends /*#__PURE__*/ Context.Service<Total, { -readonly [K in keyof Bill.Amounts]: number }>()(
-  "@postwire/core/spend/Spend/Total"
-) {}
+export { check, type Limit, type Settings, type Spent, Total } from "./SpendSettings.ts"
 
 /** A total that starts at zero. */
 export const layerTotal: Layer.Layer<Total> = /*#__PURE__*/ Layer.sync(

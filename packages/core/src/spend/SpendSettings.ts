@@ -3,6 +3,7 @@
  *
  * @stability experimental
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { InvalidSettings } from "../errors/Errors.ts"
 import type { Cost } from "../schema/Response.ts"
@@ -58,6 +59,11 @@ export interface Checked {
   readonly appOwner: string | undefined
   readonly onSpend: Settings["onSpend"]
 }
+
+/** The amounts that count towards the limit `total`, in micro-dollars. A provided one may include earlier spending. */
+export class Total extends /*#__PURE__*/ Context.Service<Total, { -readonly [K in keyof Bill.Amounts]: number }>()(
+  "@postwire/core/spend/SpendSettings/Total"
+) {}
 
 /** Checks settings and fills in the defaults. */
 export const check = Effect.fnUntraced(function*(settings: Settings): Effect.fn.Return<Checked, InvalidSettings> {

@@ -63,7 +63,8 @@ export const fromStorage = <E>(
       let decision = decide()
       if (decision.refused !== undefined && decision.day.reserved > 0) {
         for (const [other, held] of Object.entries(open.held)) {
-          if (isGone(other)) open.held[other] = { ...held, at: 0 }
+          // A storage's clock may have started less than that ago.
+          if (isGone(other)) open.held[other] = { ...held, at: -Bill.inFlightMillis }
         }
         decision = decide()
       }

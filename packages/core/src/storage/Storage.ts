@@ -64,9 +64,9 @@ export interface Storage<E = StorageUnavailable> {
 /** Time for which a set is kept after its last change: three days, in milliseconds. */
 export const setMillis = 3 * 86_400_000
 
-/** A storage for one process. */
-export const makeMemory = (): Storage<never> => {
-  const texts = new Map<string, string>()
+/** A storage for one process, with its first texts. */
+export const makeMemory = (given?: ReadonlyMap<string, string>): Storage<never> => {
+  const texts = new Map(given)
   const sets = new Map<string, { readonly members: IdSet; until: number }>()
   const snapshot = (keys: ReadonlyArray<string>, clock: Clock.Clock): Snapshot => ({
     texts: keys.map((key) => texts.get(key)),

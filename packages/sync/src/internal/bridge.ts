@@ -63,6 +63,8 @@ export class Bridge {
   readonly #awaited = new Map<number, Answer | undefined>()
   /** Running jobs: more than one only if a call is made while another reports progress. */
   readonly #jobs = new Map<number, RunningJob>()
+  /** The bills of clients without a spend store. */
+  readonly #bills = new Map<number, Map<string, string>>()
   #lastId = 0
   /** The number of answers when the port was last read. */
   #read = 0
@@ -143,10 +145,20 @@ export class Bridge {
     if (this.#awaited.delete(id) && !this.isDead) this.post({ _tag: "Abort", id })
   }
 
+  /** Takes the texts of a client's bill that the worker has changed. */
+  takeBill(client: number): Protocol.BillChange["texts"] {
+    this.#receive(this.#read)
+    const bill = this.#bills.get(client)
+    this.#bills.delete(client)
+    return bill ?? new Map()
+  }
+
   /** Ends the worker immediately. */
   terminate(): void {
     this.#end()
     void this.#worker.terminate()
+    // A closed port loses its messages.
+    this.#receive(this.#read)
     this.#port.close()
   }
 
@@ -241,10 +253,17 @@ export class Bridge {
   #receive(answers: number): void {
     this.#read = answers
     for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
-      const answer = got.message as Answer
-      if (answer._tag === "Progress") this.#jobs.get(answer.id)?.unreported.push(answer.progress)
+      const answer = got.message as Answer | Protocol.BillChange
+      if (answer._tag === "BillChange") this.#changeBill(answer)
+      else if (answer._tag === "Progress") this.#jobs.get(answer.id)?.unreported.push(answer.progress)
       else if (this.#awaited.has(answer.id)) this.#awaited.set(answer.id, answer)
     }
+  }
+
+  #changeBill({ client, texts }: Protocol.BillChange): void {
+    const bill = this.#bills.get(client) ?? new Map<string, string>()
+    for (const [key, text] of texts) bill.set(key, text)
+    this.#bills.set(client, bill)
   }
 
   /**

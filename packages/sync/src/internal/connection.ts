@@ -12,7 +12,7 @@ import * as Redacted from "effect/Redacted"
 import type { Settings } from "../Settings.ts"
 import * as Bridge from "./bridge.ts"
 import * as NetworkDefaults from "./networkDefaults.ts"
-import type { Job } from "./protocol.ts"
+import type { Job, Spending } from "./protocol.ts"
 
 /** One worker serves all clients of a thread except those with a worker of their own. */
 const shared = new Map<string, Bridge.Bridge>()
@@ -42,6 +42,7 @@ export class Connection {
   #own: Bridge.Bridge | undefined
   /** The worker that has opened the client. */
   #bridge: Bridge.Bridge | undefined
+  #spending: Spending = { total: totalOf(0, 0), bill: new Map() }
   #isClosed = false
 
   /** `workerUrl` is the address of the worker, if known. */
@@ -114,6 +115,7 @@ export class Connection {
     const bridge = this.#openBridge
     this.#isClosed = true
     bridge?.call({ _tag: "Close", client: this.#client }, this.#isRenewed ? renewalTimeoutMillis : answerTimeoutMillis)
+    bridge?.takeBill(this.#client)
     this.#own?.terminate()
   }
 
@@ -126,8 +128,16 @@ export class Connection {
     if (!(bridge instanceof Bridge.Bridge) || bridge === this.#bridge) return bridge
     const settings = this.#settings
     const defaults = NetworkDefaults.read({ secure: settings.baseUrl?.startsWith("http:") !== true })
-    bridge.post({ _tag: "Open", client: this.#client, settings, defaults })
+    const spending = this.#spending = this.#earlier
+    bridge.post({ _tag: "Open", client: this.#client, settings, defaults, spending })
     return this.#bridge = bridge
+  }
+
+  /** The spending with earlier workers. Requests that were in flight when a worker was lost are in doubt. */
+  get #earlier(): Spending {
+    const { bill, total: [spent = 0, inDoubt = 0, reserved = 0] } = this.#spending
+    const changed = this.#bridge?.takeBill(this.#client) ?? []
+    return { total: totalOf(spent, inDoubt + reserved), bill: new Map([...bill, ...changed]) }
   }
 
   #started(): Bridge.Bridge | Bridge.NoAnswer | InvalidSettings {
@@ -158,6 +168,12 @@ export class Connection {
       return Bridge.unstarted(String(error))
     }
   }
+}
+
+const totalOf = (spent: number, inDoubt: number): Spending["total"] => {
+  const total = new Float64Array(new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT))
+  total.set([spent, inDoubt])
+  return total
 }
 
 /**

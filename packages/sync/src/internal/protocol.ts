@@ -113,6 +113,15 @@ export const gate = {
   out: 1
 } as const
 
+/**
+ * The spending of a client, which outlives its worker. The worker counts in the memory of `total`: spent, in doubt and reserved, in
+ * micro-dollars. `bill` has the first texts of a store in memory.
+ */
+export interface Spending {
+  readonly total: Float64Array<SharedArrayBuffer>
+  readonly bill: ReadonlyMap<string, string>
+}
+
 /** From the caller to the worker. */
 export type Request =
   | {
@@ -120,6 +129,7 @@ export type Request =
     readonly client: number
     readonly settings: Settings<Form>
     readonly defaults: NetworkDefaults
+    readonly spending: Spending
   }
   | {
     readonly _tag: "Send"
@@ -171,6 +181,13 @@ export type Answer =
   | { readonly _tag: "Statistics"; readonly id: number; readonly statistics: Readonly<Record<string, Statistics>> }
   | { readonly _tag: "Redacted"; readonly id: number; readonly text: string }
   | { readonly _tag: "Closed"; readonly id: number }
+
+/** Texts of a client's bill that changed. It has no id, since it answers no request. */
+export interface BillChange {
+  readonly _tag: "BillChange"
+  readonly client: number
+  readonly texts: ReadonlyMap<string, string>
+}
 
 /** A response. Its body may be in the shared memory, where the next answer may overwrite it. */
 export type Received = Extract<Answer, { readonly _tag: "Response" }>
