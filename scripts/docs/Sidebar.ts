@@ -6,6 +6,7 @@ const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArra
       "tutorials/1-first-call",
       "tutorials/2-bot",
       "tutorials/3-export",
+      "tutorials/4-stream",
       "tutorials/5-events",
       "tutorials/6-agent",
       "tutorials/7-copy"
