@@ -463,12 +463,12 @@ describe("errors", () => {
     assert.deepStrictEqual(own.problems, theirs.problems)
   })
 
-  it.each([500, 5_000, 20_000, 200_000])("with a problem %i levels deep come with all but its depth", (depth) => {
+  it.each([500, 5_000, 200_000])("with a problem %i levels deep arrive, and are read up to 512", (depth) => {
     using client = Sync.createClientSync(faulty())
     const error = thrown(() => client.searchRecentPosts({ query: `deep:${depth}` }, { timeout: 10_000 }))
     assert.instanceOf(error, Sync.BadRequest)
-    assert.match(error.message, /searchRecentPosts: .* \(400\): M\./)
-    assert.strictEqual(error.problems[0]?.message, "M")
+    assert.match(error.message, /^searchRecentPosts: .* \(400\)/)
+    assert.strictEqual(error.problems[0]?.message, depth < 512 ? "M" : undefined)
   })
 
   const user = { consumerKey: "a", consumerSecret: "b", accessToken: "1-c", accessTokenSecret: "d" }
