@@ -57,7 +57,8 @@ const attempt = async ({ folder, program, sandbox }: Stage, scene: Scene, chain:
     if (decided !== undefined) last = await run(undefined, decided)
     return last.end === "done"
       ? { state: await state(last.output) }
-      : { violated: `it cannot be continued: ${last.errors.slice(-300)}` }
+      // The page of results names no folder of a machine.
+      : { violated: `it cannot be continued: ${last.errors.replaceAll(root, "").slice(-300)}` }
   } catch (error) {
     return { violated: String(error) }
   } finally {
