@@ -8,7 +8,7 @@ import * as Commands from "./Commands.ts"
 import * as Processes from "./support/Processes.ts"
 
 const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8")
-const [, block = ""] = /### Selecting with jq[^]*?```sh\n([^]*?)```/.exec(page) ?? []
+const [, block = ""] = /## Selecting with jq[^]*?```sh\n([^]*?)```/.exec(page) ?? []
 const lines = block.split("\n\n")
 
 layer(Sandbox.layerServer({ posts: 100 }), { excludeTestServices: true })("the lines about jq", (it) => {
