@@ -109,16 +109,18 @@ export const open = ({ settings, userId }: Ready, folder: string): Work => {
     )
   }
 
-  const sources = [{ kind: "posts" }, { kind: "mentions" }, { kind: "search", query: "sourdough" }] as const
-  const sync = (file: string) => effect("sync", Sync.run({ sources }).pipe(Effect.provide(Copy.layerSqlite(file))))
+  const settled = [{ kind: "mentions" }, { kind: "search", query: "sourdough" }] as const
+  const sync = (file: string, sources: Sync.Options["sources"]) =>
+    effect("sync", Sync.run({ sources }).pipe(Effect.provide(Copy.layerSqlite(file))))
 
   return {
     units: {
       calls,
       export: exported,
-      sync: () => inside((path) => sync(join(path, "own.sqlite")))
+      // Without the posts of the user: those whose answers were lost stay, so that there are more with time.
+      sync: () => inside((path) => sync(join(path, "own.sqlite"), settled))
     },
-    resync: () => sync(join(folder, "own.sqlite")),
+    resync: () => sync(join(folder, "own.sqlite"), [{ kind: "posts" }, ...settled]),
     follow: async () => {
       await client.syncRules([{ value: `from:${userId} soak`, tag: "own" }])
       try {
