@@ -1,4 +1,4 @@
-/** What common tasks of researchers cost, by the table of prices. */
+/** The costs of researchers' common tasks, by the table of prices. */
 import { catalogue } from "../../packages/core/src/Catalogue.ts"
 import * as Prices from "../../packages/core/src/spend/Prices.ts"
 

@@ -49,7 +49,7 @@ const refreshed = async ({ baseUrl }: Sandbox.RunningSandbox, root: string) => {
   return (await fetch(`${baseUrl}/2/oauth2/token`, { method: "POST", body })).status
 }
 
-/** A browser whose user allows what an address asks for. */
+/** A browser whose user allows the scopes in an address. */
 const browser = `
   const [, , url] = process.argv
   const text = await (await fetch(url)).text()

@@ -70,7 +70,7 @@ export const chatsOf = (sandbox: Sandbox.RunningSandbox): Readonly<Record<string
         return {
           args: ["chat", "send", ben.id, "Hello"],
           env: ada.env,
-          // A command that was killed after it had sent the message sends it once more.
+          // A command that is killed after it has sent the message repeats it.
           state: async () => [[...new Set(await textsOf(ada, ben.id))], [...new Set(await textsOf(ben, ada.id))]]
         }
       }

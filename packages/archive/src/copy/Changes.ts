@@ -1,5 +1,5 @@
 /**
- * What has changed in a copy since a transaction, for programs that follow it: mirrors, connectors, search engines.
+ * The changes of a copy since a transaction, for programs that follow it: mirrors, connectors, search engines.
  *
  * ```ts
  * const { after } = yield* Stream.runFold(Changes.since(0), () => ({ after: 0 }), (_, { commit }) => ({ after: commit }))
@@ -12,7 +12,7 @@ import * as Copy from "./Copy.ts"
 import * as layout from "./Layout.ts"
 import { type TableName, tables } from "./Tables.ts"
 
-/** A resource or a relation as it is now. */
+/** The current state of a resource or a relation. */
 export interface Change {
   /** The transaction that changed it: the next call continues after the largest. */
   readonly commit: number

@@ -1,4 +1,4 @@
-/** What a copy has: its rows, its sources and its runs. */
+/** The status of a copy: its rows, its sources and its runs. */
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Copy from "./Copy.ts"

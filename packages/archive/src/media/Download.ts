@@ -27,7 +27,7 @@ export class NotFetched extends Schema.TaggedError<NotFetched>()("NotFetched", {
   }
 }
 
-/** What a download may do. */
+/** The bounds of a download. */
 export interface Bounds {
   /** The hosts of requests, with the port unless it is the scheme's own. */
   readonly hosts: ReadonlyArray<string>

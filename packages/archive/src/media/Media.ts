@@ -45,7 +45,7 @@ export interface Options {
   readonly onFile?: ((summary: Summary) => Effect.Effect<void>) | undefined
 }
 
-/** What a run has fetched. */
+/** The result of a run. */
 export interface Summary {
   readonly status: "done" | "interrupted"
   readonly files: number

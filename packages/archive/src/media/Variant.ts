@@ -54,7 +54,7 @@ const formats: ReadonlyArray<Format & { readonly isIn: (head: string) => boolean
   { type: "video/webm", extension: "webm", isIn: (head) => head.startsWith("\x1a\x45\xdf\xa3") }
 ]
 
-/** The first bytes of a file that tell its format. */
+/** The number of first bytes by which a format is recognized. */
 export const headBytes = 12
 
 /** The format of a file by its first bytes. */

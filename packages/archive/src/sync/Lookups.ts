@@ -19,7 +19,7 @@ import { kinds, parametersOf } from "../sources/Kinds.ts"
 import * as gone from "./Gone.ts"
 import type { PageReport } from "./Window.ts"
 
-/** Where a lookup works. */
+/** The copy and the account of a lookup. */
 export interface Scene {
   readonly copy: Copy.Copy
   /** The id of the user whose items it reads. */
@@ -32,7 +32,7 @@ type Lookup = (scene: Scene) => Effect.Effect<void, AnyError | ExportError | Sql
 
 const day = 86_400_000
 
-/** How far back the recent search reaches, less the time until the request arrives. */
+/** The reach of the recent search in milliseconds, less the time until the request arrives. */
 const recent = 7 * day - 60_000
 
 const put = Effect.fnUntraced(function*({ copy, onPage }: Scene, objects: Copy.Batch["objects"], count: number) {

@@ -18,11 +18,11 @@ import { millisOf, nameOf, type Source as SyncSource } from "../sources/SyncFile
 import { dueOf, identify, isPaged } from "./Due.ts"
 import * as windows from "./Window.ts"
 
-/** What is expected of a subject. */
+/** The expected items of a subject. */
 export interface Expected {
   readonly source: string
   readonly subject: string
-  /** `undefined` where nobody can tell. */
+  /** `undefined` if it cannot be known. */
   readonly items: number | undefined
   /** The most that they cost, in millionths of a dollar, without new authors and referenced posts. */
   readonly micros: number

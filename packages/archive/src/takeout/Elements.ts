@@ -168,7 +168,7 @@ const entitiesOf = ({ entities }: ArchivedPost): object | undefined => {
   return kept.length === 0 ? undefined : Object.fromEntries(kept)
 }
 
-/** The number before the id in a media key tells the kind of upload. */
+/** The number before the id in a media key is the kind of upload. */
 const mediumOf = (entity: typeof MediaEntity.Type) => {
   const { ext_alt_text, id_str, media_url_https: url, sizes, type, video_info } = entity
   const kind = type === "photo" ? 3 : type === "animated_gif" ? 16 : url.includes("/amplify_video_thumb/") ? 13 : 7

@@ -8,7 +8,7 @@ import { TakeoutUnusable } from "../copy/CopyErrors.ts"
 /** An open archive. */
 export interface Parts {
   readonly names: ReadonlyArray<string>
-  /** What identifies the content of a file. */
+  /** A text that identifies the content of a file. */
   readonly identity: (name: string) => string
   /** The elements of a file. Throws if it is malformed. */
   readonly elements: (name: string) => AsyncGenerator<unknown>

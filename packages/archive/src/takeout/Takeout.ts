@@ -35,7 +35,7 @@ export interface Options {
   readonly onBatch?: ((summary: Summary) => Effect.Effect<void>) | undefined
 }
 
-/** What was imported. */
+/** The result of an import. */
 export interface Summary {
   readonly username: string
   /** The elements that were read, and the rows that were new. */
@@ -297,7 +297,7 @@ const settle = Effect.fnUntraced(function*(
       const after = kinds[source.kind].how === "since"
         ? newest !== undefined && isLater(newest.id, state.newest) && { newest: newest.id, newestAt: newest.created_at }
         : state.fullAt === undefined && { fullAt: now }
-      // A window that is open goes on as it began.
+      // An open window continues from its own start.
       if (after === false || state.window !== undefined) continue
       const progress = windows.progressOf({ source: nameOf(source), subject }, {
         ...at === undefined ? {} : { doneAt: Date.parse(at) },

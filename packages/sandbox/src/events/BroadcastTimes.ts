@@ -6,7 +6,7 @@ import type { ServiceClock } from "../http/ServiceClock.ts"
 import * as Broadcast from "../projection/Broadcast.ts"
 import type { Store } from "../store/Store.ts"
 
-/** Watches the broadcasts until the scope closes. `forget` makes it take their states as they are: the store was replaced. */
+/** Watches the broadcasts until the scope closes. After the store was replaced, `forget` accepts their current states. */
 export const make = Effect.fnUntraced(function*({ clock, store }: {
   readonly clock: ServiceClock
   readonly store: Store["Service"]
