@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import axe from "axe-core"
-import { execFileSync } from "node:child_process"
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, posix } from "node:path"
 import { pathToFileURL } from "node:url"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
+import { executable } from "../packages/sandbox/test/support/Browser.ts"
 import { built } from "./docs.ts"
 import { groups } from "./docs/Sidebar.ts"
 import { others, pageOf, proseOf } from "./docs/Site.ts"
@@ -200,22 +200,10 @@ describe("the pages", () => {
   })
 })
 
-const browserPath = ((): string | undefined => {
-  const names = [process.env["CHROMIUM"], "chromium", "chromium-browser", "google-chrome"].filter((name) =>
-    name !== undefined
-  )
-  try {
-    return execFileSync("sh", ["-c", names.map((name) => `command -v '${name}'`).join(" || ")], { encoding: "utf8" })
-      .trim()
-  } catch {
-    return undefined
-  }
-})()
-
 /** Why the site cannot be looked at here, if so. */
 const obstacle = process.env["POSTWIRE_LONG"] === undefined
   ? "it is one of the long tests"
-  : browserPath === undefined
+  : executable === undefined
   ? "`chromium` is not on PATH, and CHROMIUM names no browser"
   : await install().then(() => undefined, (error: unknown) => `it could not be installed (${String(error)})`)
 
@@ -253,7 +241,7 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
     }
     await build({ version: "2.0", prefix: "/postwire/", output })
     served = await serve(0, "/postwire/", output)
-    browser = await chromium.launch({ executablePath: browserPath! })
+    browser = await chromium.launch({ executablePath: executable! })
   }, 600_000)
 
   afterAll(async () => {

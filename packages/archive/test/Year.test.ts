@@ -10,6 +10,7 @@ import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Clock, Deferred, Effect, Fiber, Layer, Redacted, References } from "effect"
 import { HttpClient } from "effect/http"
 import { join } from "node:path"
+import { make as random } from "../../sandbox/src/text/random.ts"
 import type { Source } from "../src/sources/SyncFile.ts"
 import * as Sync from "../src/sync/Sync.ts"
 import { copy, folder, rows } from "./support/Scene.ts"
@@ -39,7 +40,7 @@ const start = Date.UTC(2027, 0, 1)
 
 /** Lives through the year, and checks its end. */
 const year = Effect.fnUntraced(function*(check: (ended: Ended) => void) {
-  const draw = Year.random(seed)
+  const draw = random(seed, "year")
   const clock = VirtualClock.make(start)
   const path = join(yield* folder, "own.sqlite")
   const store = SpendStore.makeMemory()

@@ -1,27 +1,9 @@
 /** A population that lives for a year: what happens on a day follows from a seed. */
 import type * as Sandbox from "@postwire/sandbox/Sandbox"
+import type { Random } from "../../../sandbox/src/text/random.ts"
 import type { make as makeClock } from "./VirtualClock.ts"
 
 type Store = Sandbox.Sandbox["Service"]["store"]
-
-/** The choices of a seed (mulberry32). */
-export const random = (seed: number) => {
-  const next = () => {
-    seed = seed + 0x6d2b79f5 | 0
-    let t = Math.imul(seed ^ seed >>> 15, 1 | seed)
-    t = t + Math.imul(t ^ t >>> 7, 61 | t) ^ t
-    return ((t ^ t >>> 14) >>> 0) / 2 ** 32
-  }
-  const below = (limit: number) => Math.floor(next() * limit)
-  return {
-    next,
-    below,
-    chance: (probability: number) => next() < probability,
-    pick: <A>(items: ReadonlyArray<A>): A => items[below(items.length)]!
-  }
-}
-
-export type Random = ReturnType<typeof random>
 
 /** The population, and what has happened to it. */
 export interface World {
