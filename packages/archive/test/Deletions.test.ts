@@ -134,6 +134,24 @@ onEach("deletions", (place) => {
       assert.deepStrictEqual([found(second)?.[0], found(other)?.[0], found("1")], [null, null, undefined])
     }).pipe(Effect.provide(sandbox()), Effect.scoped))
 
+  it.live("end where a repost is shown again: its post, too, is there", () =>
+    Effect.gen(function*() {
+      const own = yield* place
+      const { ada, store, user } = yield* Sandbox.Sandbox
+      const [author, reposter] = [user({ username: "hiding" }), user({ username: "reposting" })]
+      const post = author.post({ text: "back again" })
+      const repost = reposter.repost(post)
+      ada.likes(repost)
+      yield* sync(own, likes)
+      for (const isHidden of [true, false]) {
+        store.users.setProtected(author.id, isHidden)
+        yield* sync(own, [{ kind: "likes", full: "0 days" }], "compliance")
+        const found = yield* texts(own)
+        assert.deepStrictEqual(found(post.id), isHidden ? ["protected", null] : [null, "back again"])
+        assert.strictEqual(found(repost.id)?.[0], isHidden ? "protected" : null)
+      }
+    }).pipe(Effect.provide(sandbox()), Effect.scoped))
+
   it.live("are continued where they were stopped", () =>
     Effect.gen(function*() {
       const { own, posts: [deleted = ""], store } = yield* scene(place)

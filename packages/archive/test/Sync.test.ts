@@ -184,6 +184,9 @@ onEach("a sync", (place, dialect) => {
       clock.advance("8 days")
       // The item after which the window listed is out of reach.
       faults.add({ operation: "searchRecentPosts", status: 400 })
+      const { problems, status } = yield* clock.provide(sync(own, sources))
+      assert.strictEqual(status, "partial")
+      assert.match(problems[0]?.reason ?? "", /^It was last read on .*, and the service lists only the last 7 days/)
       assert.deepStrictEqual((yield* clock.provide(sync(own, sources))).status, "done")
       assert.deepStrictEqual(yield* rowsIn(own, "SELECT 1 AS found FROM progress WHERE state LIKE '%window%'"), [])
     }).pipe(Effect.provide(sandbox()), Effect.scoped))
@@ -200,6 +203,24 @@ onEach("a sync", (place, dialect) => {
       )
       assert.strictEqual(status, "budget")
       assert.isAbove(added, 0)
+    }).pipe(Effect.provide(sandbox()), Effect.scoped))
+
+  it.live("reads what is new before whole lists when the budget is small", () =>
+    Effect.gen(function*() {
+      const own = yield* place
+      const { ada, clock, store } = yield* Sandbox.Sandbox
+      const sources: ReadonlyArray<Source> = [
+        { kind: "followers", full: "0 days" },
+        { kind: "search", query: "pelican" }
+      ]
+      yield* clock.provide(sync(own, sources))
+      clock.advance("1 day")
+      const id = store.posts.insert({ authorId: ada.id, text: "a pelican", createdAt: clock.now() - 60_000 })
+      const { status } = yield* clock.provide(
+        Sync.run({ sources }).pipe(Effect.provide(client({ spendLimit: { perDay: 0.12 } })), Effect.provide(own))
+      )
+      assert.strictEqual(status, "budget")
+      assert.lengthOf(yield* rowsIn(own, `SELECT id FROM posts WHERE id = '${id}'`), 1)
     }).pipe(Effect.provide(sandbox()), Effect.scoped))
 
   it.live("fails when the spend store does not respond", () =>

@@ -35,6 +35,10 @@ const fewIds = 10
 /** The name of its progress, which no source of a file can have. */
 const source = " completion"
 
+/** The posts that were gone when a repost of them was last shown: their authors have opened their accounts again. */
+const reopened = `SELECT DISTINCT e.to_id AS id FROM edges e JOIN posts p ON p.id = e.to_id
+  WHERE e.seen_in > ? AND e.kind = 'reposted' AND p.gone IS NOT NULL AND e.seen_in > p.changed_in`
+
 /** Looks up what is missing until nothing is. */
 export const run = Effect.fnUntraced(function*(
   copy: Copy.Copy,
@@ -43,16 +47,26 @@ export const run = Effect.fnUntraced(function*(
 ): Effect.fn.Return<void, AnyError | SqlError, Client> {
   const since = Number((yield* Copy.progressOf(copy, source)).get("all") ?? 0)
   const last = yield* Copy.lastCommit(copy)
+  const idsOf = (query: string) =>
+    Effect.map(
+      copy.sql.unsafe<{ readonly id: string }>(query.replace("?", layout.parameters(copy.dialect, 1)), [since]),
+      (rows) => rows.map(({ id }) => id)
+    )
+  /** Looks up some ids; returns how many of them. */
+  const complete = Effect.fnUntraced(function*(table: gone.Name, ids: ReadonlyArray<string>) {
+    const { errors, includes, items, outcomes } = yield* lookUp(table, ids, userAuth)
+    const written = yield* Copy.write(copy, { objects: { ...includes, [table]: items }, isContext: true })
+    yield* gone.mark(copy, table, outcomes)
+    yield* onPage({ items: items.length, added: written.added, changed: written.changed, errors })
+    return items.length + outcomes.length
+  })
+  const again = yield* idsOf(reopened)
+  for (let at = 0; at < again.length;) at += yield* complete("posts", again.slice(at, at + idsPerLookup))
   for (const table of ["posts", "users"] as const) {
     while (true) {
-      const query = missing[table].replace("?", layout.parameters(copy.dialect, 1))
-      const rows = yield* copy.sql.unsafe<{ readonly id: string }>(query, [since])
-      if (rows.length === 0) break
-      const ids = rows.map(({ id }) => id)
-      const { errors, includes, items, outcomes } = yield* lookUp(table, ids, userAuth)
-      const written = yield* Copy.write(copy, { objects: { ...includes, [table]: items }, isContext: true })
-      yield* gone.mark(copy, table, outcomes)
-      yield* onPage({ items: items.length, added: written.added, changed: written.changed, errors })
+      const ids = yield* idsOf(missing[table])
+      if (ids.length === 0) break
+      yield* complete(table, ids)
     }
   }
   yield* Copy.write(copy, { objects: {}, progress: { source, subject: "all", state: String(last) } })

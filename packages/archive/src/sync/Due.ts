@@ -13,15 +13,32 @@ import { type Kind, type KindName, kinds } from "../sources/Kinds.ts"
 import { isDue, millisOf, nameOf, type Source, subjectsOf } from "../sources/SyncFile.ts"
 import * as windows from "./Window.ts"
 
-/** The subjects of a source that are due, or have a window that is open. */
-export const dueOf = Effect.fnUntraced(function*(copy: Copy.Copy, source: Source) {
+/** A subject to read. */
+export interface Due {
+  readonly source: Source
+  readonly subject: string
+  readonly state: windows.State
+}
+
+/** The subjects of sources that are due, or have a window that is open; those that were read longest ago come first. */
+export const dueOf = (copy: Copy.Copy, sources: ReadonlyArray<Source>): Effect.Effect<ReadonlyArray<Due>, SqlError> =>
+  Effect.map(
+    Effect.forEach(sources, (source) => dueIn(copy, source)),
+    (due) => due.flat().sort((a, b) => (a.state.doneAt ?? 0) - (b.state.doneAt ?? 0))
+  )
+
+/** Checks whether only what is new is read of a subject. The service may not list it later, whereas a list can wait. */
+export const isNews = ({ source, state }: Due): boolean =>
+  isPaged(source.kind) && kinds[source.kind].how === "since" && state.doneAt !== undefined
+
+const dueIn = Effect.fnUntraced(function*(copy: Copy.Copy, source: Source) {
   const known = yield* Copy.progressOf(copy, nameOf(source))
   const now = yield* Clock.currentTimeMillis
   const every = source.every === undefined ? 0 : millisOf(source.every)
-  return subjectsOf(source).flatMap((subject) => {
+  return subjectsOf(source).flatMap((subject): ReadonlyArray<Due> => {
     const state = windows.stateOf(known.get(subject))
     const isOpen = state.doneAt === undefined || state.window !== undefined
-    return isOpen || isDue(state.doneAt, every, now) ? [[source, subject, state] as const] : []
+    return isOpen || isDue(state.doneAt, every, now) ? [{ source, subject, state }] : []
   })
 })
 

@@ -37,8 +37,7 @@ export const estimate = Effect.fnUntraced(function*(
 ): Effect.fn.Return<ReadonlyArray<Expected>, AnyError | SqlError | SubjectUnavailable, Client | Copy.Current> {
   const copy = yield* Copy.Current
   const idOf = yield* identify(copy, userAuth)
-  const due = yield* Effect.forEach(sources, (source) => dueOf(copy, source))
-  return yield* Effect.forEach(due.flat(), ([source, subject, state]) =>
+  return yield* Effect.forEach(yield* dueOf(copy, sources), ({ source, state, subject }) =>
     Effect.gen(function*() {
       if (!isPaged(source.kind)) {
         return { source: nameOf(source), subject, items: undefined, micros: 0, microsOfOthers: 0 }

@@ -24,7 +24,7 @@ import { type Deletions, millisOf, nameOf, type Source } from "../sources/SyncFi
 import * as budget from "./Budget.ts"
 import * as completion from "./Completion.ts"
 import * as deletion from "./Deletions.ts"
-import { dueOf, type Identify, identify, isPaged } from "./Due.ts"
+import { type Due, dueOf, type Identify, identify, isNews, isPaged } from "./Due.ts"
 import * as lookups from "./Lookups.ts"
 import * as runs from "./Runs.ts"
 import * as windows from "./Window.ts"
@@ -110,15 +110,18 @@ const running = Effect.fnUntraced(function*(
   let isOverBudget = false
   const over = () => Effect.sync(() => void (isOverBudget = true))
   const all = Effect.gen(function*() {
-    const subjects = yield* Effect.forEach(sources, (source) => dueOf(copy, source))
-    yield* Effect.forEach(subjects.flat(), ([source, subject, state]) => {
-      const name = nameOf(source)
-      return read({ copy, source, subject, state, userAuth, idOf }, report(name, subject)).pipe(
+    const readOne = (due: Due) => {
+      const name = nameOf(due.source)
+      const onProblem = problem(name, due.subject)
+      return read({ copy, userAuth, idOf, onPage: report(name, due.subject), onProblem }, due).pipe(
         // Others may cost less, and what they have requested is paid for.
         Effect.catchIf(budget.isUsedUp, over),
-        Effect.catchIf(isOfSubject, problem(name, subject))
+        Effect.catchIf(isOfSubject, onProblem)
       )
-    }, { concurrency })
+    }
+    const due = yield* dueOf(copy, sources)
+    yield* Effect.forEach(due.filter(isNews), readOne, { concurrency })
+    yield* Effect.forEach(due.filter((one) => !isNews(one)), readOne, { concurrency })
     if (!isOverBudget) {
       yield* completion.run(copy, userAuth, report("authors and references", "")).pipe(
         Effect.catchIf(budget.isUsedUp, over)
@@ -153,20 +156,19 @@ const isOfSubject = (error: SyncError): error is NotFound | Forbidden | SubjectU
 /** The size of pages when the rest of a budget is small: every list accepts it. */
 const smallPage = 10
 
-/** A subject to read. */
-interface Due {
+/** The copy and the account of a run, and the reports about a subject. */
+interface Scene {
   readonly copy: Copy.Copy
-  readonly source: Source
-  readonly subject: string
-  readonly state: windows.State
   readonly userAuth: boolean
   readonly idOf: Identify
+  readonly onPage: lookups.Scene["onPage"]
+  readonly onProblem: (problem: { readonly message: string }) => Effect.Effect<void>
 }
 
 /** Reads a subject: the window that was left open, and then what is new. */
 const read = Effect.fnUntraced(function*(
-  { copy, idOf, source, state, subject, userAuth }: Due,
-  onPage: lookups.Scene["onPage"]
+  { copy, idOf, onPage, onProblem, userAuth }: Scene,
+  { source, state, subject }: Due
 ): Effect.fn.Return<void, Exclude<SyncError, SyncRunning | CopyUnusable>, Client> {
   const scene = (id: string) => ({ copy, id, userAuth, onPage })
   if (!isPaged(source.kind)) {
@@ -214,6 +216,8 @@ const read = Effect.fnUntraced(function*(
       }
     )
   )
+  const missed = windows.missed(kind, state, yield* Clock.currentTimeMillis)
+  if (missed !== undefined) yield* onProblem(missed)
   if (state.window === undefined) return
   yield* whole(after, yield* windows.open(copy, own(after), full))
 })

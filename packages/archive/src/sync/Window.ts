@@ -102,8 +102,8 @@ export const open = Effect.fnUntraced(function*(
   const now = yield* Clock.currentTimeMillis
   const isFull = state.fullAt === undefined || (kind.isSet !== false && isDue(state.fullAt, fullEvery, now))
   const after = yield* Copy.lastCommit(copy)
-  const isReached = kind.definition.reach === undefined || kind.definition.reach.isDefault === true ||
-    Date.parse(state.newestAt ?? "") > now - (kind.definition.reach.days * day - reachMargin)
+  const reach = reachOf(kind)
+  const isReached = reach === Infinity || Date.parse(state.newestAt ?? "") > now - reach
   return {
     after,
     isFull: kind.how === "overlap" && isFull,
@@ -115,6 +115,22 @@ const day = 86_400_000
 
 /** The service refuses an id that leaves its reach during the request. */
 const reachMargin = 60_000
+
+/** The time that the listing of a kind reaches back, in milliseconds. */
+const reachOf = ({ definition: { reach } }: Kind): number =>
+  reach === undefined || reach.isDefault === true ? Infinity : reach.days * day - reachMargin
+
+/** The items that the service may have ceased to list since the last complete window; `undefined` if there are none. */
+export const missed = (
+  kind: Kind,
+  { doneAt = Infinity }: State,
+  now: number
+): { readonly message: string } | undefined =>
+  doneAt >= now - reachOf(kind) ? undefined : {
+    message: `It was last read on ${
+      new Date(doneAt).toISOString().slice(0, 10)
+    }, and the service lists only the last ${kind.definition.reach?.days} days: what came between may be missing`
+  }
 
 type WindowError = AnyError | ExportError | SqlError | SubjectUnavailable
 
