@@ -137,6 +137,8 @@ export const ratios = (section: string, { rows }: Run): string => {
 
 const [cellWidth, cellHeight] = [240, 166]
 
+const sizeOf = (size: number): string => size.toLocaleString("en", { notation: "compact" })
+
 /** One cost over its size on logarithmic axes, with the expected slope. */
 const cell = (
   { expected, exponent, metric, name, points }: Growth,
@@ -157,8 +159,8 @@ const cell = (
     `<path class="expected" d="M${xOf(first[0])} ${yOf(first[1])}L${xOf(last[0])} ${yOf(end)}"/>`,
     `<path class="now line" d="M${places.map((place) => place.join(" ")).join("L")}"/>`,
     ...places.map(([cx, cy]) => `<circle class="now" cx="${cx}" cy="${cy}" r="3"/>`),
-    label("mark", xOf(first[0]) + 8, y + cellHeight - 10, first[0].toLocaleString("en")),
-    label("mark", xOf(last[0]) - 8, y + cellHeight - 10, last[0].toLocaleString("en"))
+    label("mark", xOf(first[0]) + 8, y + cellHeight - 10, sizeOf(first[0])),
+    label("mark", xOf(last[0]) - 8, y + cellHeight - 10, sizeOf(last[0]))
   ]
 }
 
