@@ -6,6 +6,7 @@ import { Deferred, Effect, Fiber, Stream } from "effect"
 import * as Changes from "../src/copy/Changes.ts"
 import * as Copy from "../src/copy/Copy.ts"
 import type { Source } from "../src/sources/SyncFile.ts"
+import * as Due from "../src/sync/Due.ts"
 import * as Sync from "../src/sync/Sync.ts"
 import { client, onEach, type Place, rowsIn, sandbox } from "./support/Scene.ts"
 
@@ -221,6 +222,30 @@ onEach("a sync", (place, dialect) => {
       )
       assert.strictEqual(status, "budget")
       assert.lengthOf(yield* rowsIn(own, `SELECT id FROM posts WHERE id = '${id}'`), 1)
+    }).pipe(Effect.provide(sandbox()), Effect.scoped))
+
+  it.live("gives new items the first turn, and then what was read longest ago", () =>
+    Effect.gen(function*() {
+      const own = yield* place
+      const { clock } = yield* Sandbox.Sandbox
+      const order: ReadonlyArray<Source> = [
+        { kind: "following" },
+        { kind: "followers" },
+        { kind: "mentions" },
+        { kind: "posts" }
+      ]
+      for (const source of order.toReversed()) {
+        yield* clock.provide(sync(own, [source]))
+        clock.advance("1 minute")
+      }
+      const due = yield* Effect.provide(
+        Effect.flatMap(Copy.Current, (copy) => Due.dueOf(copy, [...order, { kind: "likes" }])),
+        own
+      )
+      assert.deepStrictEqual(
+        Due.turnsOf(due).map((turn) => turn.map(({ source }) => source.kind)),
+        [["posts", "mentions"], ["likes", "followers", "following"]]
+      )
     }).pipe(Effect.provide(sandbox()), Effect.scoped))
 
   it.live("fails when the spend store does not respond", () =>

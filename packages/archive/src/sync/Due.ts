@@ -20,15 +20,20 @@ export interface Due {
   readonly state: windows.State
 }
 
-/** The subjects of sources that are due, or have a window that is open; those that were read longest ago come first. */
+/** The subjects of sources that are due, or have a window that is open. */
 export const dueOf = (copy: Copy.Copy, sources: ReadonlyArray<Source>): Effect.Effect<ReadonlyArray<Due>, SqlError> =>
-  Effect.map(
-    Effect.forEach(sources, (source) => dueIn(copy, source)),
-    (due) => due.flat().sort((a, b) => (a.state.doneAt ?? 0) - (b.state.doneAt ?? 0))
-  )
+  Effect.map(Effect.forEach(sources, (source) => dueIn(copy, source)), (due) => due.flat())
 
-/** Checks whether only what is new is read of a subject. The service may not list it later, whereas a list can wait. */
-export const isNews = ({ source, state }: Due): boolean =>
+/**
+ * The turns in which subjects are read: those of which only new items are listed, and then the others. The service may not list the
+ * new ones later, whereas a list can wait. In each, those that were read longest ago come first.
+ */
+export const turnsOf = (due: ReadonlyArray<Due>): ReadonlyArray<ReadonlyArray<Due>> => {
+  const oldestFirst = due.toSorted((a, b) => (a.state.doneAt ?? 0) - (b.state.doneAt ?? 0))
+  return [oldestFirst.filter(isNews), oldestFirst.filter((one) => !isNews(one))]
+}
+
+const isNews = ({ source, state }: Due): boolean =>
   isPaged(source.kind) && kinds[source.kind].how === "since" && state.doneAt !== undefined
 
 const dueIn = Effect.fnUntraced(function*(copy: Copy.Copy, source: Source) {

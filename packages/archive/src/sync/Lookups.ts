@@ -17,7 +17,7 @@ import * as layout from "../copy/Layout.ts"
 import { fields } from "../copy/Tables.ts"
 import { kinds, parametersOf } from "../sources/Kinds.ts"
 import * as gone from "./Gone.ts"
-import type { PageReport } from "./Window.ts"
+import { type PageReport, reachOf } from "./Window.ts"
 
 /** The copy and the account of a lookup. */
 export interface Scene {
@@ -31,9 +31,6 @@ export interface Scene {
 type Lookup = (scene: Scene) => Effect.Effect<void, AnyError | ExportError | SqlError, Client>
 
 const day = 86_400_000
-
-/** The reach of the recent search in milliseconds, less the time until the request arrives. */
-const recent = 7 * day - 60_000
 
 const put = Effect.fnUntraced(function*({ copy, onPage }: Scene, objects: Copy.Batch["objects"], count: number) {
   const { added, changed } = yield* Copy.write(copy, { objects })
@@ -54,7 +51,7 @@ const longestQuery = 512
  */
 const conversations: Lookup = Effect.fnUntraced(function*(scene) {
   const { copy: { dialect, sql }, id, userAuth } = scene
-  const since = new Date((yield* Clock.currentTimeMillis) - recent).toISOString()
+  const since = new Date((yield* Clock.currentTimeMillis) - reachOf(kinds.search)).toISOString()
   const [a, b] = layout.placeholders(dialect, 2)
   const known = yield* sql.unsafe<{ readonly id: string; readonly newest: string }>(
     `SELECT conversation_id AS id, CAST(max(CAST(id AS BIGINT)) AS TEXT) AS newest FROM posts WHERE conversation_id IN (

@@ -24,7 +24,7 @@ import { type Deletions, millisOf, nameOf, type Source } from "../sources/SyncFi
 import * as budget from "./Budget.ts"
 import * as completion from "./Completion.ts"
 import * as deletion from "./Deletions.ts"
-import { type Due, dueOf, type Identify, identify, isNews, isPaged } from "./Due.ts"
+import { type Due, dueOf, type Identify, identify, isPaged, turnsOf } from "./Due.ts"
 import * as lookups from "./Lookups.ts"
 import * as runs from "./Runs.ts"
 import * as windows from "./Window.ts"
@@ -119,9 +119,7 @@ const running = Effect.fnUntraced(function*(
         Effect.catchIf(isOfSubject, onProblem)
       )
     }
-    const due = yield* dueOf(copy, sources)
-    yield* Effect.forEach(due.filter(isNews), readOne, { concurrency })
-    yield* Effect.forEach(due.filter((one) => !isNews(one)), readOne, { concurrency })
+    for (const turn of turnsOf(yield* dueOf(copy, sources))) yield* Effect.forEach(turn, readOne, { concurrency })
     if (!isOverBudget) {
       yield* completion.run(copy, userAuth, report("authors and references", "")).pipe(
         Effect.catchIf(budget.isUsedUp, over)

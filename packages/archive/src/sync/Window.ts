@@ -116,8 +116,8 @@ const day = 86_400_000
 /** The service refuses an id that leaves its reach during the request. */
 const reachMargin = 60_000
 
-/** The time that the listing of a kind reaches back, in milliseconds. */
-const reachOf = ({ definition: { reach } }: Kind): number =>
+/** The time that the listing of a kind reaches back, in milliseconds, less the time until a request arrives. */
+export const reachOf = ({ definition: { reach } }: Kind): number =>
   reach === undefined || reach.isDefault === true ? Infinity : reach.days * day - reachMargin
 
 /** The items that the service may have ceased to list since the last complete window; `undefined` if there are none. */
